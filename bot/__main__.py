@@ -1,4 +1,4 @@
-"""The command line: `threadlore`, also `python -m bot`."""
+"""Entry point of the command line: `threadlore`, also `python -m bot`."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import typer
 from bot.cli import ask, chat, corrections, documents, maintenance, serve, setup
 from bot.cli.runner import GlobalOptions
 
-ABOUT = """Threadlore knows what was said in your channels and what stands in your files, and answers with sources.
+ABOUT = """Threadlore answers questions about your channels and files, with citations.
 
-Begin with `threadlore demo`, or with your own:
+Start with `threadlore demo`, or with your own files:
 
   threadlore ingest notes/
 
@@ -20,8 +20,8 @@ Begin with `threadlore demo`, or with your own:
 
   threadlore chat
 
-It needs no key: THREADLORE_LLM_MODEL (see .env.example) lets a language model answer instead of quotations.
-Beside a running program, commands are worked on by that program.
+No API key is needed: without a language model, answers quote your documents. Set THREADLORE_LLM_MODEL (see
+.env.example) to have a model write them. While the bot is running, commands are executed by the running process.
 """
 
 app = typer.Typer(
@@ -40,17 +40,19 @@ def _print_version(value: bool) -> None:  # noqa: FBT001  - typer's callback
 @app.callback()
 def common(
     context: typer.Context,
-    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="The data directory.", show_default=False)] = None,
+    data_dir: Annotated[Path | None, typer.Option("--data-dir", help="Data directory.", show_default=False)] = None,
     env_file: Annotated[
         Path | None,
-        typer.Option("--env-file", help="Settings, instead of .env in the data folder.", show_default=False),
+        typer.Option(
+            "--env-file", help="Settings file to use instead of .env in the data directory.", show_default=False
+        ),
     ] = None,
-    debug: Annotated[bool, typer.Option("--debug", help="Show logs, and the trace of an error.")] = False,  # noqa: FBT002  - an option
+    debug: Annotated[bool, typer.Option("--debug", help="Show logs and tracebacks.")] = False,  # noqa: FBT002  - an option
     version: Annotated[  # noqa: ARG001, FBT002  - the callback does it
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """The options that stand before every command."""
+    """Options before every command."""
     context.obj = GlobalOptions(data_dir, debug, env_file)
 
 
@@ -64,7 +66,7 @@ app.add_typer(corrections.correct, name="correct")
 
 
 def main() -> None:
-    """Run the command of this process's arguments."""
+    """Run the command line."""
     app()
 
 

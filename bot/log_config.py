@@ -1,4 +1,4 @@
-"""What is logged, on stderr: a command tells its person in words what matters, a server tells its operator."""
+"""Configure logging to stderr: silent for commands, JSON lines for a server."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ import structlog
 
 
 def configure_logging(*, debug: bool, serving: bool = False) -> None:
-    """Log everything (`debug`), what an operator wants to know (`serving`), or nothing that one could do without.
+    """Log everything (`debug`), info and above (`serving`), or only critical events.
 
-    A server logs a line of JSON an event, unless somebody sits before it. Of an exception the lines of code are shown,
-    never the values of variables: keys and documents lie in them.
+    A server logs one JSON line per event, or readable lines on a terminal. Tracebacks never include the values of
+    variables, because these may hold keys and document text.
     """
     level = logging.DEBUG if debug else logging.INFO if serving else logging.CRITICAL
-    told = not serving or sys.stderr.isatty()
+    readable = not serving or sys.stderr.isatty()
     structlog.configure(
         processors=[
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False)
-            if told
+            if readable
             else structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *(_console_processors() if told else _json_processors()),
+            *(_console_processors() if readable else _json_processors()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),

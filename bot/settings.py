@@ -1,4 +1,4 @@
-"""What can be set from outside, in one frozen object: the only reader of the environment."""
+"""Settings of the program, loaded from the environment and a .env file."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ MAX_CONTEXT_TOKENS = 10_000_000  # tokens
 
 
 class Settings(BaseSettings):
-    """Every setting with its default; each is read from the environment, or from a file, as THREADLORE_<NAME>.
+    """All settings with their defaults. Each is read as THREADLORE_<NAME> from the environment or from a file.
 
-    Empty strings mean "not set". Times are seconds, sizes MiB. `.env.example` says what each one does.
+    An empty string means "not set". `.env.example` describes each setting.
     """
 
     model_config = SettingsConfigDict(
@@ -105,49 +105,49 @@ class Settings(BaseSettings):
 
     @property
     def data_path(self) -> Path:
-        """The data folder as an absolute path."""
+        """The data directory as an absolute path."""
         return self.data_dir.expanduser().absolute()
 
 
-def load_settings(file: Path | None = None, /, **given: Any) -> Settings:
-    """The settings of this run; what is given here has the first word, the environment the second, a file the third.
+def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:
+    """Load the settings; `overrides` take precedence over the environment, and the environment over the file.
 
-    Without a named file that is `.env` in the data folder, never one of the current folder. Raises BadSetting, naming
-    the variable.
+    The default file is `.env` in the data directory, never one in the current directory. Raises BadSetting with the
+    name of the variable.
     """
     if file is not None:
-        return _read_settings(env_file.check_env_file(file), given)
-    settings = _read_settings(None, given)
-    own = env_file.find_env_file(settings.data_path)
-    return _read_settings(own, {**given, "data_dir": settings.data_dir}) if own else settings
+        return _read_settings(env_file.check_env_file(file), overrides)
+    settings = _read_settings(None, overrides)
+    default_file = env_file.find_env_file(settings.data_path)
+    return _read_settings(default_file, {**overrides, "data_dir": settings.data_dir}) if default_file else settings
 
 
-def _read_settings(file: Path | None, given: Mapping[str, Any]) -> Settings:
-    found = {**env_file.read_variables(file)} if file else {}
+def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
+    variables = {**env_file.read_variables(file)} if file else {}
     try:
-        settings = Settings(**{"_env_file": file, **given})
+        settings = Settings(**{"_env_file": file, **overrides})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = f"{PREFIX}{first['loc'][0]}".upper()
         raise BadSetting(f"{name} cannot be used: {first['msg'].lower()}.") from error
-    for name, value in found.items():
+    for name, value in variables.items():
         if not name.upper().startswith(PREFIX):
-            os.environ.setdefault(name, value)  # providers' own variables, such as OPENAI_API_KEY
+            os.environ.setdefault(name, value)  # variables of providers, such as OPENAI_API_KEY
     return settings
 
 
-def list_unknown_variables(file: Path | None, home: Path) -> list[str]:
-    """A sentence for every variable that begins like a setting and is none."""
-    chosen = file or env_file.find_env_file(home)
+def list_unknown_variables(file: Path | None, data_dir: Path) -> list[str]:
+    """One sentence for each variable with the prefix of settings that is not a setting."""
+    chosen = file or env_file.find_env_file(data_dir)
     names = {name.upper() for name in (*os.environ, *(env_file.read_variables(chosen) if chosen else ()))}
     settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     return [
-        f"There is no setting {name}{_suggest_setting(name)}."
+        f"There is no setting {name}{_suggest_setting(name)}"
         for name in sorted(names)
         if name.startswith(PREFIX) and name not in settings
     ]
 
 
 def _suggest_setting(name: str) -> str:
-    close = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
-    return f"; {' or '.join(f'{PREFIX}{each.upper()}' for each in close)} may be meant" if close else ""
+    matches = get_close_matches(name.removeprefix(PREFIX).lower(), Settings.model_fields, 2)
+    return f"; did you mean {' or '.join(f'{PREFIX}{each.upper()}' for each in matches)}?" if matches else "."

@@ -1,1 +1,4 @@
-"""The command line: each command builds a request, and shows what comes of it."""
+"""Command line: each command builds a request and shows its results.
+
+Imports `admin`, `server` and what these import.
+"""

@@ -1,4 +1,4 @@
-"""Commands that ask: ask, retrieve, prompt."""
+"""Commands for questions: ask, retrieve, prompt."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ if TYPE_CHECKING:
     from bot.admin.requests import AskOutput
     from bot.settings import Settings
 
-QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="What you want to know.", show_default=False)]
+QuestionArgument = Annotated[str, typer.Argument(metavar="QUESTION", help="Your question.", show_default=False)]
 ModeOption = Annotated[
-    RetrievalMode | None, typer.Option("--mode", help="How to search; mix is graph and text together.")
+    RetrievalMode | None, typer.Option("--mode", help="Retrieval mode; mix combines graph and text.")
 ]
-ChannelOption = Annotated[list[str] | None, typer.Option("--channel", help="Only from this channel; may be repeated.")]
+ChannelOption = Annotated[list[str] | None, typer.Option("--channel", help="Search only this channel; repeatable.")]
 DocumentOption = Annotated[
     list[str] | None,
-    typer.Option("--document", help="Only from this document (key, path or title); may be repeated."),
+    typer.Option("--document", help="Search only this document (key, path or title); repeatable."),
 ]
 AuthorOption = Annotated[
-    list[str] | None, typer.Option("--author", help="Only what this person wrote; may be repeated.")
+    list[str] | None, typer.Option("--author", help="Search only what this person wrote; repeatable.")
 ]
-SinceOption = Annotated[str, typer.Option("--since", metavar="DATE", help="Not what is older (2026-05-12).")]
-UntilOption = Annotated[str, typer.Option("--until", metavar="DATE", help="Not what is newer.")]
+SinceOption = Annotated[str, typer.Option("--since", metavar="DATE", help="Earliest date (2026-05-12).")]
+UntilOption = Annotated[str, typer.Option("--until", metavar="DATE", help="Latest date.")]
 TopKOption = Annotated[
     int | None, typer.Option("--top-k", help="Maximum entities and relations (40).", show_default=False)
 ]
@@ -54,12 +54,10 @@ RerankOption = Annotated[
     bool | None, typer.Option("--rerank/--no-rerank", help="Use the reranker, if one is set.", show_default=False)
 ]
 HighOption = Annotated[
-    list[str] | None, typer.Option("--high", help="A keyword for themes, instead of the model's; may be repeated.")
+    list[str] | None, typer.Option("--high", help="Theme keyword, instead of the model's; repeatable.")
 ]
-LowOption = Annotated[
-    list[str] | None, typer.Option("--low", help="A keyword for names, instead of the model's; may be repeated.")
-]
-ASK_HELP = """Answer a question, streamed, with numbered sources.
+LowOption = Annotated[list[str] | None, typer.Option("--low", help="Name keyword, instead of the model's; repeatable.")]
+ASK_HELP = """Answer a question with numbered sources.
 
 Examples:
 
@@ -69,25 +67,25 @@ Examples:
 
   threadlore ask "What is the berth fee?" --document harbour-rules.pdf --json
 """
-RETRIEVE_HELP = "Show what an answer would rest on: entities, relations and passages, without an answer."
-PROMPT_HELP = "Show what the model would be sent for an answer."
+RETRIEVE_HELP = "Show the context of an answer without writing one: entities, relations and passages."
+PROMPT_HELP = "Show the prompt that would be sent to the model."
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the commands to the app."""
     app.command("ask", help=ASK_HELP)(_build_command("answer"))
     app.command("retrieve", help=RETRIEVE_HELP)(_build_command("context"))
     app.command("prompt", help=PROMPT_HELP)(_build_command("prompt"))
 
 
-def _build_command(outcome: AskOutput) -> Callable[..., None]:
-    """The three take the same question, and differ in how far they go with it."""
+def _build_command(output: AskOutput) -> Callable[..., None]:
+    """Build a command that asks for one kind of output; all three take the same options."""
 
     def command(  # noqa: PLR0913, PLR0917  - each parameter is an option
         context: typer.Context,
         text: QuestionArgument,
         mode: ModeOption = None,
-        rooms: ChannelOption = None,
+        channels: ChannelOption = None,
         documents: DocumentOption = None,
         authors: AuthorOption = None,
         since: SinceOption = "",
@@ -104,29 +102,29 @@ def _build_command(outcome: AskOutput) -> Callable[..., None]:
         space: SpaceOption = "",
         as_json: JsonOption = False,  # noqa: FBT002  - an option
     ) -> None:
-        from bot.admin.requests import Ask, RetrievalOptions  # noqa: PLC0415  - --help spares it
+        from bot.admin.requests import Ask, RetrievalOptions  # noqa: PLC0415  - keeps --help fast
 
         budgets = (max_entity_tokens, max_relation_tokens, max_total_tokens)
         retrieval = RetrievalOptions(
             top_k, chunk_top_k, *budgets, threshold, rerank, tuple(high or ()), tuple(low or ())
         )
-        begin, end = utc_times.parse_start_time(since), utc_times.parse_end_time(until)
+        start, end = utc_times.parse_start_time(since), utc_times.parse_end_time(until)
 
-        def make(settings: Settings) -> Ask:
+        def build_request(settings: Settings) -> Ask:
             return Ask(
                 text,
                 (settings.space,),
                 mode=mode or settings.retrieval_mode,
-                output=outcome,
+                output=output,
                 documents=tuple(documents or ()),
-                rooms=tuple(rooms or ()),
+                rooms=tuple(channels or ()),
                 authors=tuple(authors or ()),
-                since=begin,
+                since=start,
                 until=end,
                 working_dir=str(Path.cwd()),
                 retrieval=retrieval,
             )
 
-        perform_request(context, make, space=space, as_json=as_json)
+        perform_request(context, build_request, space=space, as_json=as_json)
 
     return command

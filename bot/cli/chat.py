@@ -1,4 +1,4 @@
-"""Commands that converse: chat and demo."""
+"""Conversational commands: chat and demo."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ import typer
 
 from bot.cli.runner import GlobalOptions, SpaceOption, run_command
 
-CHAT_HELP = """Talk to your documents: streamed answers with sources, follow-up questions, /help for the rest.
+CHAT_HELP = """Chat with your documents: streamed answers with sources, follow-up questions. /help lists the commands.
 
-Works with a pipe too: one question a line.
+In a pipe, each line is a question.
 """
-DEMO_HELP = """Read in a small town of our invention, ask four questions about it, then let you ask.
+DEMO_HELP = """Index a small sample town, answer four questions about it, then let you ask.
 
-Needs no key and no network; with THREADLORE_LLM_MODEL set it uses that model.
+Needs no API key and no network. If THREADLORE_LLM_MODEL is set, that model is used.
 """
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
+    """Add the commands to the app."""
     app.command("demo", help=DEMO_HELP)(demo)
     app.command("chat", help=CHAT_HELP)(chat)
 
 
 def chat(context: typer.Context, space: SpaceOption = "") -> None:
-    """Let the console adapter run."""
+    """Run the chat loop of the console adapter."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.rpc.service import connect_lazily  # noqa: PLC0415  - --help spares it
-        from bot.plugins import load_conversation  # noqa: PLC0415  - --help spares it
+        from bot.admin.rpc.service import connect_lazily  # noqa: PLC0415  - keeps --help fast
+        from bot.plugins import load_conversation  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         console = load_conversation("console")
@@ -42,12 +42,12 @@ def chat(context: typer.Context, space: SpaceOption = "") -> None:
 
 def demo(
     context: typer.Context,
-    keep: Annotated[bool, typer.Option("--keep", help="Keep what was read, in the folder demo of the home.")] = False,  # noqa: FBT002  - an option
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the town in the data directory (folder `demo`).")] = False,  # noqa: FBT002  - an option
 ) -> None:
-    """Show the town."""
+    """Run the demo."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.cli.demo.run import run_demo  # noqa: PLC0415  - --help spares it
+        from bot.cli.demo.run import run_demo  # noqa: PLC0415  - keeps --help fast
 
         await run_demo(common.load_settings(), keep=keep)
         return 0

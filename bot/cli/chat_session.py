@@ -1,4 +1,4 @@
-"""A conversation at a screen: each question knows what was said before it."""
+"""A conversation in the terminal: each question is asked with the previous turns."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from bot.cli.render.console import Screen
     from engine import RetrievalMode, Source
 
-MAX_TURNS = 20  # remembered; older ones are forgotten
+MAX_TURNS = 20  # older turns are dropped
 _CITATION = re.compile(r" ?\[\d+\]")
 
 
 class ChatSession:
-    """Asks a service and shows what it answers; `sources` are those of the last answer."""
+    """Asks a service and shows its answers. `sources` belong to the last answer."""
 
     def __init__(self, service: AdminService, screen: Screen, space: str, mode: RetrievalMode) -> None:
         self.service = service
@@ -30,15 +30,15 @@ class ChatSession:
         self.sources: tuple[Source, ...] = ()
 
     async def ask(self, text: str) -> None:
-        """Show the answer to the next question. One that is broken off is not remembered."""
+        """Ask the next question and show its answer; an interrupted answer is not added to the history."""
         request = Ask(text, (self.space,), mode=self.mode, history=self.history)
-        seen = await self.screen.show(self.service.perform(request))
-        said = "".join(event.text for event in seen if isinstance(event, AnswerDelta))
-        self.sources = next((event.sources for event in seen if isinstance(event, AnswerEnd)), ())
-        # The numbers of this answer mean other passages in the next one.
-        turns = (ChatTurn("user", text), ChatTurn("assistant", _CITATION.sub("", said)))
+        results = await self.screen.show(self.service.perform(request))
+        answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
+        self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())
+        # Citation numbers refer to other passages in the next answer.
+        turns = (ChatTurn("user", text), ChatTurn("assistant", _CITATION.sub("", answer)))
         self.history = (*self.history, *turns)[-MAX_TURNS:]
 
     def reset(self) -> None:
-        """Forget what was said so far."""
+        """Clear the history."""
         self.history, self.sources = (), ()

@@ -1,4 +1,4 @@
-"""Commands that correct by hand: correct merge, unmerge, add, describe, hide, unhide."""
+"""Commands for manual corrections: correct merge, unmerge, add, describe, hide, unhide."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import typer
 
 from bot.cli.runner import SpaceOption, perform_request
 
-CORRECT_HELP = """Correct by hand what was read; corrections survive a reindex and can be taken back.
+CORRECT_HELP = """Correct the graph manually. Corrections survive a reindex and can be undone.
 
 Examples:
 
@@ -21,25 +21,27 @@ Examples:
   threadlore correct hide "Analytical Engin"
 """
 
-NameArgument = Annotated[str, typer.Argument(metavar="NAME", help="As it is written somewhere.", show_default=False)]
-OtherOption = Annotated[str, typer.Option("--with", metavar="NAME", help="The other end, if a relation is meant.")]
-DescriptionArgument = Annotated[str, typer.Argument(metavar="DESCRIPTION", help="In your words.", show_default=False)]
+NameArgument = Annotated[
+    str, typer.Argument(metavar="NAME", help="An entity, spelled as in a document.", show_default=False)
+]
+OtherOption = Annotated[str, typer.Option("--with", metavar="NAME", help="The other entity, to correct a relation.")]
+DescriptionArgument = Annotated[str, typer.Argument(metavar="DESCRIPTION", help="New description.", show_default=False)]
 
 correct = typer.Typer(help=CORRECT_HELP, no_args_is_help=True)
 
 
 @correct.command()
 def merge(context: typer.Context, name: NameArgument, into: NameArgument, space: SpaceOption = "") -> None:
-    """Let a name lead to another one: both are the same."""
-    from bot.admin.requests import Merge  # noqa: PLC0415  - --help spares it
+    """Merge an entity into another one: both names mean the same."""
+    from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name, into), space=space)
 
 
 @correct.command()
 def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "") -> None:
-    """Let a name stand for itself again."""
-    from bot.admin.requests import Merge  # noqa: PLC0415  - --help spares it
+    """Undo a merge."""
+    from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name), space=space)
 
@@ -50,12 +52,12 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
     name: NameArgument,
     description: DescriptionArgument,
     other: OtherOption = "",
-    kind: Annotated[str, typer.Option("--type", help="What it is: person, place, event …")] = "other",
-    keywords: Annotated[str, typer.Option("--keywords", help="Of a relation, with commas between them.")] = "",
+    kind: Annotated[str, typer.Option("--type", help="Entity type: person, place, event …")] = "other",
+    keywords: Annotated[str, typer.Option("--keywords", help="Keywords of a relation, separated by commas.")] = "",
     space: SpaceOption = "",
 ) -> None:
-    """Tell what a name is, or what links it with another one. `threadlore forget KEY` takes it back."""
-    from bot.admin.requests import AddFact  # noqa: PLC0415  - --help spares it
+    """Add a fact about an entity, or a relation to another one. `threadlore forget KEY` removes it."""
+    from bot.admin.requests import AddFact  # noqa: PLC0415  - keeps --help fast
 
     perform_request(
         context,
@@ -68,27 +70,29 @@ def add(  # noqa: PLR0913, PLR0917  - each parameter is an option
 def describe(
     context: typer.Context,
     name: NameArgument,
-    description: Annotated[str, typer.Argument(metavar="[DESCRIPTION]", help="None: take it back.")] = "",
+    description: Annotated[
+        str, typer.Argument(metavar="[DESCRIPTION]", help="New description; empty restores the original.")
+    ] = "",
     other: OtherOption = "",
     space: SpaceOption = "",
 ) -> None:
-    """Describe a name or a relation in your words instead of what was read."""
-    from bot.admin.requests import SetDescription  # noqa: PLC0415  - --help spares it
+    """Replace the description of an entity or a relation."""
+    from bot.admin.requests import SetDescription  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: SetDescription(settings.space, name, description, other), space=space)
 
 
 @correct.command()
 def hide(context: typer.Context, name: NameArgument, other: OtherOption = "", space: SpaceOption = "") -> None:
-    """Take a name with its relations, or one relation, out of sight."""
-    from bot.admin.requests import Hide  # noqa: PLC0415  - --help spares it
+    """Hide an entity with its relations, or a single relation."""
+    from bot.admin.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Hide(settings.space, name, other), space=space)
 
 
 @correct.command()
 def unhide(context: typer.Context, name: NameArgument, other: OtherOption = "", space: SpaceOption = "") -> None:
-    """Show it again."""
-    from bot.admin.requests import Hide  # noqa: PLC0415  - --help spares it
+    """Undo hide."""
+    from bot.admin.requests import Hide  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Hide(settings.space, name, other, hidden=False), space=space)

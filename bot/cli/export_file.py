@@ -1,4 +1,4 @@
-"""Lines of an export into a file, which is there whole or not at all, or to the standard output."""
+"""Write the lines of an export atomically to a file, or to standard output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def save_lines(events: AsyncIterable[OperationResult], output: Path | None) -> None:
-    """Write the lines among the events. Raises DiskError."""
+    """Write the export lines of a result stream. Raises DiskError."""
     with _open_atomically(output) if output else _open_stdout() as file:
         async for event in events:
             if isinstance(event, ExportLine):
@@ -34,7 +34,7 @@ def _open_stdout() -> Iterator[IO[str]]:
 
 @contextmanager
 def _open_atomically(output: Path) -> Iterator[IO[str]]:
-    """A file beside the output, which takes its place once everything is written."""
+    """Open a temporary file next to the output, which replaces it when everything is written."""
     try:
         with tempfile.NamedTemporaryFile(
             "w", encoding="utf-8", dir=output.parent, prefix=".threadlore-", delete=False

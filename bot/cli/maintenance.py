@@ -1,4 +1,4 @@
-"""Commands that keep the data folder: reindex, verify, export, backup, restore, graph."""
+"""Commands for the data directory: reindex, verify, export, backup, restore, graph."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ if TYPE_CHECKING:
 
     from bot.admin.results import OperationResult
 
-BackupArgument = Annotated[Path, typer.Argument(metavar="FILE", help="The backup.", show_default=False)]
+BackupArgument = Annotated[Path, typer.Argument(metavar="FILE", help="Backup file.", show_default=False)]
 ExportFormat = Literal["jsonl", "graphml"]
-VERIFY_HELP = "Hold graph and vectors against the ledger and list every difference; exit code 1 if there is any."
-EXPORT_HELP = """Write everything of a space: all facts as JSON Lines, or the graph as GraphML.
+VERIFY_HELP = """Compare the graph and vector indexes with the ledger and list every difference.
+
+Exits with 1 if there are any.
+"""
+EXPORT_HELP = """Export a space: all facts as JSON Lines, or the graph as GraphML.
 
 Examples:
 
@@ -26,56 +29,56 @@ Examples:
 
   threadlore export --format graphml -o town.graphml
 """
-BACKUP_HELP = "Write all that is known into one compressed file; works beside a running program."
-RESTORE_HELP = "Make a data folder from a backup; graph and vectors are made anew."
+BACKUP_HELP = "Write all data to one compressed file; also works while the bot is running."
+RESTORE_HELP = "Restore a backup into the data directory and rebuild the graph and vector indexes."
 
 
 def register(app: typer.Typer) -> None:
-    """Add the commands."""
-    app.command("graph", help="Show what is known of a name, and its relations.")(graph)
+    """Add the commands to the app."""
+    app.command("graph", help="Show an entity and its relations.")(graph)
     app.command("export", help=EXPORT_HELP)(export)
     app.command("backup", help=BACKUP_HELP)(backup)
     app.command("restore", help=RESTORE_HELP)(restore)
     app.command("verify", help=VERIFY_HELP)(verify)
-    app.command("reindex", help="Make graph and vectors anew, also with another embedder.")(reindex)
+    app.command("reindex", help="Rebuild the graph and vector indexes, for example for another embedder.")(reindex)
 
 
 def graph(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A person, a place, a thing.", show_default=False)],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Person, place or thing.", show_default=False)],
     space: SpaceOption = "",
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
-    """Show a name and its relations."""
-    from bot.admin.requests import GetEntity  # noqa: PLC0415  - --help spares it
+    """Show an entity and its relations."""
+    from bot.admin.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: GetEntity(name, (settings.space,)), space=space, as_json=as_json)
 
 
 def verify(
     context: typer.Context,
-    repair: Annotated[bool, typer.Option("--repair", help="Mend what differs.")] = False,  # noqa: FBT002  - an option
+    repair: Annotated[bool, typer.Option("--repair", help="Repair the differences.")] = False,  # noqa: FBT002  - an option
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
-    """Compare, and mend if asked to."""
-    from bot.admin.requests import Verify  # noqa: PLC0415  - --help spares it
+    """Compare the indexes with the ledger, and repair them on request."""
+    from bot.admin.requests import Verify  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda _: Verify(repair), as_json=as_json, code=_verify_exit_code)
+    perform_request(context, lambda _: Verify(repair), as_json=as_json, exit_code=_verify_exit_code)
 
 
-def _verify_exit_code(seen: Sequence[OperationResult]) -> int:
-    from bot.admin.results import VerifyResult  # noqa: PLC0415  - --help spares it
+def _verify_exit_code(results: Sequence[OperationResult]) -> int:
+    from bot.admin.results import VerifyResult  # noqa: PLC0415  - keeps --help fast
 
-    return int(any(event.differences for event in seen if isinstance(event, VerifyResult)))
+    return int(any(event.differences for event in results if isinstance(event, VerifyResult)))
 
 
 def reindex(context: typer.Context) -> None:
-    """Make both projections anew, if need be with another embedder."""
+    """Rebuild both indexes, if necessary with another embedder."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.requests import Reindex  # noqa: PLC0415  - --help spares it
-        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - --help spares it
-        from bot.cli.render.console import Screen  # noqa: PLC0415  - --help spares it
+        from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
+        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
         async with connect_or_open(common.load_settings(), replace_embedder=True) as service:
             await Screen().show(service.perform(Reindex()))
@@ -86,25 +89,26 @@ def reindex(context: typer.Context) -> None:
 
 def export(
     context: typer.Context,
-    form: Annotated[
-        ExportFormat, typer.Option("--format", help="All facts, or the graph for other programs.")
+    export_format: Annotated[
+        ExportFormat, typer.Option("--format", help="jsonl: all facts; graphml: the graph.")
     ] = "jsonl",
     output: Annotated[
-        Path | None, typer.Option("-o", "--output", help="A file instead of the terminal.", show_default=False)
+        Path | None,
+        typer.Option("-o", "--output", help="Output file; the default is standard output.", show_default=False),
     ] = None,
     space: SpaceOption = "",
 ) -> None:
-    """Write line by line; a file is there whole or not at all."""
+    """Export line by line; a file is replaced only when it is complete."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.requests import Export  # noqa: PLC0415  - --help spares it
-        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - --help spares it
-        from bot.cli.export_file import save_lines  # noqa: PLC0415  - --help spares it
+        from bot.admin.requests import Export  # noqa: PLC0415  - keeps --help fast
+        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.export_file import save_lines  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         async with (
             connect_or_open(settings) as service,
-            aclosing(service.perform(Export((settings.space,), form))) as events,
+            aclosing(service.perform(Export((settings.space,), export_format))) as events,
         ):
             await save_lines(events, output)
         return 0
@@ -113,8 +117,8 @@ def export(
 
 
 def backup(context: typer.Context, file: BackupArgument) -> None:
-    """Write one file."""
-    from bot.admin.requests import Backup  # noqa: PLC0415  - --help spares it
+    """Write a backup."""
+    from bot.admin.requests import Backup  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda _: Backup(str(file.expanduser().absolute())))
 
@@ -122,15 +126,15 @@ def backup(context: typer.Context, file: BackupArgument) -> None:
 def restore(
     context: typer.Context,
     file: BackupArgument,
-    force: Annotated[bool, typer.Option("--force", help="Replace the folder that is there.")] = False,  # noqa: FBT002  - an option
+    force: Annotated[bool, typer.Option("--force", help="Replace an existing data directory.")] = False,  # noqa: FBT002  - an option
 ) -> None:
-    """Unpack the ledger, then make the rest anew."""
+    """Unpack the ledger, then rebuild the indexes."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.backup import archive  # noqa: PLC0415  - --help spares it
-        from bot.admin.requests import Reindex  # noqa: PLC0415  - --help spares it
-        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - --help spares it
-        from bot.cli.render.console import Screen  # noqa: PLC0415  - --help spares it
+        from bot.admin.backup import archive  # noqa: PLC0415  - keeps --help fast
+        from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
+        from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings()
         archive.restore_backup(file.expanduser(), settings.data_path, force=force)

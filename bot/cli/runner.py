@@ -1,4 +1,4 @@
-"""Running a command: settings in, an exit code out; errors are a sentence and a hint."""
+"""Run a command: load the settings, perform a request, show errors and return the exit code."""
 
 from __future__ import annotations
 
@@ -27,26 +27,27 @@ if TYPE_CHECKING:
 EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED = 1, 130, 141
 
 SpaceOption = Annotated[
-    str, typer.Option("--space", help="Who may read it: documents and answers of one space.", show_default=False)
+    str,
+    typer.Option("--space", help="Space to work in; a space defines who can read its documents.", show_default=False),
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for programs instead of text.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """The options that stand before every command."""
+    """Options before every command."""
 
     data_dir: Path | None = None
     debug: bool = False
     env_file: Path | None = None
 
-    def load_settings(self, **given: Any) -> Settings:
-        """The settings of this run; variables that are misspelt are named. Raises BadSetting."""
-        from bot import settings  # noqa: PLC0415  - a quarter of a second that --help spares
+    def load_settings(self, **overrides: Any) -> Settings:
+        """Load the settings and print a warning for each unknown variable. Raises BadSetting."""
+        from bot import settings  # noqa: PLC0415  - takes a quarter of a second, which --help avoids
 
         data_dir = {"data_dir": self.data_dir} if self.data_dir else {}
         loaded = settings.load_settings(
-            self.env_file, **data_dir, **{name: value for name, value in given.items() if value}
+            self.env_file, **data_dir, **{name: value for name, value in overrides.items() if value}
         )
         for sentence in settings.list_unknown_variables(self.env_file, loaded.data_path):
             typer.echo(sentence, err=True)
@@ -54,7 +55,7 @@ class GlobalOptions:
 
 
 def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitable[int]]) -> None:
-    """Do the work of a command, and leave with its exit code; errors are told on stderr."""
+    """Run a command and exit with its code; errors are printed to stderr."""
     common = context.find_object(GlobalOptions) or GlobalOptions()
     raise_gc_threshold()
     try:
@@ -62,36 +63,36 @@ def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitabl
     except KeyboardInterrupt:
         code = EXIT_INTERRUPTED
     except BrokenPipeError:
-        # Whoever read our output has enough; nothing more may be flushed into the closed pipe.
+        # The reader closed the pipe: nothing more may be flushed into it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_PIPE_CLOSED
     except EngineError as error:
         code = report_error(error, debug=common.debug)
-    except Exception as error:  # noqa: BLE001  - a person is told in a sentence, and the trace on request
+    except Exception as error:  # noqa: BLE001  - shown as one sentence, with a traceback on request
         code = report_error(wrap_unexpected(error), debug=common.debug)
     raise typer.Exit(code)
 
 
 async def _run_with_logging(work: Callable[[GlobalOptions], Awaitable[int]], common: GlobalOptions) -> int:
-    from bot import log_config  # noqa: PLC0415  - --help spares it
+    from bot import log_config  # noqa: PLC0415  - keeps --help fast
 
     log_config.configure_logging(debug=common.debug)
     return await work(common)
 
 
 def wrap_unexpected(error: Exception) -> EngineError:
-    """A mistake of the program itself, as an error that can be told."""
+    """Wrap a bug as an error that can be shown."""
     wrapped = EngineError(
-        f"Something went wrong that should not: {type(error).__name__}: {error}",
-        hint="Run the command again with `threadlore --debug …` to see where.",
+        f"Unexpected error: {type(error).__name__}: {error}",
+        hint="Run the command again with `threadlore --debug …` to see the traceback.",
     )
     wrapped.__cause__ = error
     return wrapped
 
 
 def report_error(error: EngineError, *, debug: bool) -> int:
-    """Show an error, with its trace if asked for; gives the exit code."""
-    from bot.cli.render.console import Screen  # noqa: PLC0415  - --help spares it
+    """Show an error, with its traceback in debug mode; returns the exit code."""
+    from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
     if debug:
         traceback.print_exception(error, file=sys.stderr)
@@ -100,42 +101,42 @@ def report_error(error: EngineError, *, debug: bool) -> int:
 
 
 def _open_service(settings: Settings, request: OperationRequest) -> AbstractAsyncContextManager[AdminService]:
-    """What works on a request, opening no more than that needs."""
-    from bot.admin import requests  # noqa: PLC0415  - --help spares it
+    """The service that performs a request; read-only requests open only the ledger."""
+    from bot.admin import requests  # noqa: PLC0415  - keeps --help fast
 
     if isinstance(request, requests.GetStatus | requests.ListDocuments):
-        from bot.admin.rpc.ledger_service import connect_or_open_ledger  # noqa: PLC0415  - as above
+        from bot.admin.rpc.ledger_service import connect_or_open_ledger  # noqa: PLC0415  - keeps --help fast
 
         return connect_or_open_ledger(settings)
-    from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - as above
+    from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
     return connect_or_open(settings)
 
 
 def perform_request(
     context: typer.Context,
-    make: Callable[[Settings], OperationRequest],
+    build_request: Callable[[Settings], OperationRequest],
     *,
     space: str = "",
     as_json: bool = False,
-    code: Callable[[Sequence[OperationResult]], int] = lambda _: 0,
+    exit_code: Callable[[Sequence[OperationResult]], int] = lambda _: 0,
 ) -> None:
-    """Let the request that `make` builds from the settings be worked on, and show what comes; `code` judges it."""
+    """Perform a request and show its results; `exit_code` derives the exit code from them."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.cli.render.console import Screen  # noqa: PLC0415  - --help spares it
-        from bot.cli.render.model_hint import model_hint  # noqa: PLC0415  - --help spares it
+        from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.model_hint import model_hint  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         screen = Screen(hint=lambda: model_hint(settings))
-        request = make(settings)
+        request = build_request(settings)
         async with _open_service(settings, request) as service:
             stream = service.perform(request)
-            seen = await (screen.collect(stream) if as_json else screen.show(stream))
+            results = await (screen.collect(stream) if as_json else screen.show(stream))
         if as_json:
-            from bot.cli.render.tables import to_json as in_json  # noqa: PLC0415  - --help spares it
+            from bot.cli.render.tables import to_json  # noqa: PLC0415  - keeps --help fast
 
-            screen.out.out(in_json(seen), highlight=False)
-        return code(seen)
+            screen.out.out(to_json(results), highlight=False)
+        return exit_code(results)
 
     run_command(context, work)

@@ -1,4 +1,4 @@
-"""The command that serves the chat platforms: serve."""
+"""The serve command: run the bot on its chat platforms."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import typer
 
 from bot.cli.runner import GlobalOptions, run_command
 
-SERVE_HELP = """Serve Slack, Discord, or both, until told to stop (Ctrl-C, SIGTERM).
+SERVE_HELP = """Run the bot on Slack, Discord or both until it is stopped (Ctrl-C, SIGTERM).
 
 The tokens in the settings decide which platforms: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
 THREADLORE_DISCORD_BOT_TOKEN. The README explains how to get them. With --platform console you talk to the bot in this
@@ -19,21 +19,21 @@ terminal and need no token. While the bot is running, other threadlore commands 
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the command to the app."""
     app.command("serve", help=SERVE_HELP)(serve)
 
 
 def serve(
     context: typer.Context,
     platform: Annotated[
-        list[str] | None, typer.Option("--platform", help="Only this one; may be repeated.", show_default=False)
+        list[str] | None, typer.Option("--platform", help="Serve only this platform; repeatable.", show_default=False)
     ] = None,
 ) -> None:
-    """Serve until a signal comes; a second one leaves at once."""
+    """Serve until a signal arrives; a second signal exits immediately."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot import log_config  # noqa: PLC0415  - --help spares it
-        from bot.server import serve as serve_platforms  # noqa: PLC0415  - --help spares it
+        from bot import log_config  # noqa: PLC0415  - keeps --help fast
+        from bot.server import serve as serve_platforms  # noqa: PLC0415  - keeps --help fast
 
         log_config.configure_logging(debug=common.debug, serving=True)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()

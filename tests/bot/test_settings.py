@@ -156,7 +156,7 @@ def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: p
     monkeypatch.setenv("threadlore_space", "a")
     (tmp_path / "file").write_text("THREADLORE_XYZZY=1\nOTHER=2\n")
     assert list_unknown_variables(tmp_path / "file", tmp_path) == [
-        "There is no setting THREADLORE_LLM_MODLE; THREADLORE_LLM_MODEL may be meant.",
+        "There is no setting THREADLORE_LLM_MODLE; did you mean THREADLORE_LLM_MODEL?",
         "There is no setting THREADLORE_XYZZY.",
     ]
     monkeypatch.delenv("THREADLORE_LLM_MODLE")

@@ -1,4 +1,4 @@
-"""The demo: Ploverness, a harbour town of our own invention, and what a newcomer asks about it."""
+"""The demo: the files of Ploverness, a fictional harbour town, and questions about it."""
 
 from __future__ import annotations
 

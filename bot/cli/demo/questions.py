@@ -1,4 +1,4 @@
-"""The four questions of the demo, in the order in which they are asked."""
+"""The four questions of the demo, in order."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class DemoQuestion:
-    """One question, and the `note` that tells the newcomer what to look for in its answer."""
+    """A question and what it demonstrates."""
 
     text: str
     explanation: str
@@ -16,18 +16,18 @@ class DemoQuestion:
 QUESTIONS = (
     DemoQuestion(
         "How much is a return ticket on the ferry?",
-        "One fact from one document: [1] leads to the place where it stands.",
+        "One fact from one document: [1] links to the passage.",
     ),
     DemoQuestion(
         "Who holds permit 17-B, and what did the holder of permit 17-B promise to do before the Mending?",
-        "Two sources: the register of permits knows who, a message in the harbour channel knows what.",
+        "Two sources: the permit register names the holder, a message in the harbour channel states the promise.",
     ),
     DemoQuestion(
         "Where can I find her on a Saturday?",
-        "A follow-up: only the conversation so far tells who “her” is.",
+        "A follow-up: “her” refers to a person from the conversation.",
     ),
     DemoQuestion(
         "Which dentist do people in Ploverness go to?",
-        "Nobody in town ever mentioned one, so the honest answer is that nothing was found.",
+        "No document mentions one, so the correct answer is that nothing was found.",
     ),
 )

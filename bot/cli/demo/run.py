@@ -1,4 +1,4 @@
-"""The demo itself: the town is read in, the four questions are asked, then the conversation is open."""
+"""Run the demo: index the town, ask four questions, then start a chat."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ DEMO_SPACE = "demo:ploverness"
 
 
 async def run_demo(settings: Settings, *, keep: bool) -> None:
-    """Show all of it; without a terminal it ends after the questions. Raises EngineError."""
+    """Run the demo; without a terminal it ends after the questions. Raises EngineError."""
     screen = Screen()
-    with _open_data_dir(settings, keep=keep) as home:
-        chosen = settings.model_copy(update={"data_dir": home, "space": DEMO_SPACE, "retrieval_mode": "mix"})
+    with _open_data_dir(settings, keep=keep) as data_dir:
+        chosen = settings.model_copy(update={"data_dir": data_dir, "space": DEMO_SPACE, "retrieval_mode": "mix"})
         _print_greeting(screen, settings)
         async with connect_or_open(chosen) as service:
             await screen.show(service.perform(Ingest((str(TOWN_DIR),), DEMO_SPACE)))
             dialogue = ChatSession(service, screen, DEMO_SPACE, chosen.retrieval_mode)
             await _ask_questions(dialogue, screen)
             if sys.stdin.isatty() and sys.stdout.isatty():
-                screen.out.print("\nNow you. The town goes on:", style="bold")
+                screen.out.print("\nYour turn. Ask about the town:", style="bold")
                 await load_conversation("console")(service, chosen, history=dialogue.history)
 
 
 @contextmanager
 def _open_data_dir(settings: Settings, *, keep: bool) -> Iterator[Path]:
-    """A folder that goes when the demo ends, or one that stays."""
+    """The data directory of the demo: temporary, or kept."""
     if keep:
         yield settings.data_path / "demo"
     else:
@@ -52,12 +52,12 @@ def _open_data_dir(settings: Settings, *, keep: bool) -> Iterator[Path]:
 
 
 def _print_greeting(screen: Screen, settings: Settings) -> None:
-    how = (
-        f"answers by {settings.llm_model}"
+    mode = (
+        f"answers written by {settings.llm_model}"
         if settings.llm_model
-        else "no key, no network: answers are quotations; with THREADLORE_LLM_MODEL they are written"
+        else "no API key, no network: answers are quotations; set THREADLORE_LLM_MODEL to have them written"
     )
-    screen.out.print(Text.assemble(("Threadlore", "bold"), f" reads Ploverness, a town of our invention ({how}).\n"))
+    screen.out.print(Text.assemble(("Threadlore", "bold"), f" indexes Ploverness, a fictional town ({mode}).\n"))
 
 
 async def _ask_questions(dialogue: ChatSession, screen: Screen) -> None:

@@ -1,4 +1,4 @@
-"""What a person sees while a request is worked on: progress, a streamed answer, its sources, tables."""
+"""Show the results of a request in the terminal: progress bars, streamed answers, sources, tables."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from bot.admin.results import AnswerDelta, AnswerEnd, DocumentList, OperationResult, ProgressUpdate
     from engine.errors import EngineError
 
-PROGRESS_INTERVAL_SECONDS = 10.0  # seconds between two lines that tell how far work is, where there is no terminal
-MAX_WIDTH = 100  # columns: longer lines are hard to read
+PROGRESS_INTERVAL_SECONDS = 10.0  # between two progress lines without a terminal
+MAX_WIDTH = 100  # columns of streamed text
 CITATION = r"\[\d+\]"
 
 
 class Screen:
-    """Shows events on `out`, and how far work is on `err`; without a terminal there are no colours and no movement.
+    """Shows results on `out` and progress on `err`; without a terminal, no colors and no progress bars.
 
-    `hint` gives what is to be said below an answer with sources, on `err`; empty for nothing.
+    `hint` returns a line to show on `err` below an answer with sources, or "".
     """
 
     def __init__(
@@ -54,33 +54,33 @@ class Screen:
         }
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
-        """Show events as they come, and give them back, those of progress and pieces of text included."""
-        seen: list[OperationResult] = []
+        """Show results as they arrive, and return all of them, progress and text pieces included."""
+        collected: list[OperationResult] = []
         self._wrap = LineWrapper(min(self.out.width, MAX_WIDTH) if self.out.is_terminal else 0)
         try:
             async with aclosing(stream):
                 async for event in stream:
                     self._show_result(event)
-                    seen.append(event)
+                    collected.append(event)
         finally:
             self._stop_bars()
-        return seen
+        return collected
 
     async def collect(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
-        """Show only how far the work is, and give back all that came."""
-        seen: list[OperationResult] = []
+        """Show only progress, and return all results."""
+        collected: list[OperationResult] = []
         try:
             async with aclosing(stream):
                 async for event in stream:
                     if isinstance(event, results.ProgressUpdate):
                         self._show_progress(event)
-                    seen.append(event)
+                    collected.append(event)
         finally:
             self._stop_bars()
-        return seen
+        return collected
 
     def show_error(self, error: EngineError) -> None:
-        """A sentence in red and a hint."""
+        """Show the message in red, and the hint."""
         self.err.print(Text(strip_control_chars(str(error)), "red"), soft_wrap=True)
         if error.hint:
             self.err.print(Text(strip_control_chars(error.hint), "dim"), soft_wrap=True)
@@ -88,10 +88,10 @@ class Screen:
     def _show_result(self, event: OperationResult) -> None:
         if not isinstance(event, results.ProgressUpdate):
             self._stop_bars()
-        if shown := self._handlers.get(type(event)):
-            shown(event)
-        elif drawn := RENDERERS.get(type(event)):
-            self.out.print(drawn(event))
+        if handler := self._handlers.get(type(event)):
+            handler(event)
+        elif render := RENDERERS.get(type(event)):
+            self.out.print(render(event))
 
     def _show_delta(self, event: AnswerDelta) -> None:
         self._write(self._wrap.feed(strip_control_chars(event.text)))
@@ -105,8 +105,8 @@ class Screen:
     def _show_answer_end(self, event: AnswerEnd) -> None:
         self._write(self._wrap.finish() + "\n")
         if event.cut_off:
-            told = texts.ANSWER_FILTERED if event.filtered else f"{texts.ANSWER_CUT_OFF} {tables.OUTPUT_LIMIT_HINT}"
-            self.out.print(Text(told, "yellow"))
+            notice = texts.ANSWER_FILTERED if event.filtered else f"{texts.ANSWER_CUT_OFF} {tables.OUTPUT_LIMIT_HINT}"
+            self.out.print(Text(notice, "yellow"))
         if event.sources:
             self.out.print()
             self.out.print(tables.render_sources(event.sources))
@@ -116,14 +116,14 @@ class Screen:
             self.out.print(Text(tables.UNDATED_NOTICE, "yellow"))
         if event.truncated:
             self.out.print(Text(texts.ONLY_NEWEST, "yellow"))
-        if took := tables.format_usage(event.usage):
-            self.out.print(Text(took, "dim"))
+        if usage := tables.format_usage(event.usage):
+            self.out.print(Text(usage, "dim"))
 
     def _write(self, text: str) -> None:
         if text:
-            drawn = Text(text)
-            drawn.highlight_regex(CITATION, "cyan")
-            self.out.print(drawn, end="", soft_wrap=True)
+            styled = Text(text)
+            styled.highlight_regex(CITATION, "cyan")
+            self.out.print(styled, end="", soft_wrap=True)
             self.out.file.flush()
 
     def _show_progress(self, event: ProgressUpdate) -> None:
@@ -148,7 +148,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
 
 
 class _RateColumn(ProgressColumn):
-    """How many a second."""
+    """Items per second."""
 
     def render(self, task: Task) -> Text:
         speed = task.finished_speed or task.speed
@@ -156,7 +156,7 @@ class _RateColumn(ProgressColumn):
 
 
 class _ProgressBars:
-    """One bar a stage on a terminal; elsewhere a line now and then while it changes, and one when a stage ends."""
+    """One progress bar per stage on a terminal; otherwise a line every few seconds and one at the end of each stage."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
@@ -170,24 +170,26 @@ class _ProgressBars:
             MofNCompleteColumn(),
             _RateColumn(),
             TimeRemainingColumn(elapsed_when_finished=True),
-            TextColumn("[dim]{task.fields[inside]}"),
+            TextColumn("[dim]{task.fields[remaining]}"),
             console=console,
         )
         if console.is_terminal:
             self._progress.start()
 
     def show(self, event: ProgressUpdate) -> None:
-        """Draw how far a stage is."""
+        """Show the progress of a stage."""
         if self._last is None or self._last.stage != event.stage:
             self._end_stage()
             self._started_at = self._printed_at = time.monotonic()
         self._last = event
         if self._console.is_terminal:
             if event.stage not in self._stages:
-                self._stages[event.stage] = self._progress.add_task(event.stage, total=event.total or None, inside="")
-            inside = escape(strip_control_chars(event.remaining))
+                self._stages[event.stage] = self._progress.add_task(
+                    event.stage, total=event.total or None, remaining=""
+                )
+            remaining = escape(strip_control_chars(event.remaining))
             self._progress.update(
-                self._stages[event.stage], completed=event.done, total=event.total or None, inside=inside
+                self._stages[event.stage], completed=event.done, total=event.total or None, remaining=remaining
             )
         else:
             self._print_progress(event)
@@ -196,23 +198,23 @@ class _ProgressBars:
             self._console.print(Text(f"waiting: {strip_control_chars(event.trouble)}", "yellow"), soft_wrap=True)
 
     def _print_progress(self, event: ProgressUpdate) -> None:
-        """A line, if the last one was long ago."""
+        """Print a line unless the last one is recent."""
         now = time.monotonic()
         if event.total and now - self._printed_at >= PROGRESS_INTERVAL_SECONDS:
             self._printed_at = now
-            inside = f" ({strip_control_chars(event.remaining)})" if event.remaining else ""
-            told = f"{event.stage}: {event.done} of {event.total}{inside}, {now - self._started_at:.0f} s"
-            self._console.print(Text(told), soft_wrap=True)
+            remaining = f" ({strip_control_chars(event.remaining)})" if event.remaining else ""
+            line = f"{event.stage}: {event.done} of {event.total}{remaining}, {now - self._started_at:.0f} s"
+            self._console.print(Text(line), soft_wrap=True)
 
     def stop(self) -> None:
-        """Leave what was drawn, and go on below it."""
+        """Stop the progress display; later output goes below it."""
         self._end_stage()
         if self._console.is_terminal:
             self._progress.stop()
 
     def _end_stage(self) -> None:
         if self._last is not None and not self._console.is_terminal and self._last.total:
-            took = time.monotonic() - self._started_at
-            told = f"{self._last.stage}: {self._last.done} of {self._last.total}, {took:.1f} s"
-            self._console.print(told, soft_wrap=True)
+            seconds = time.monotonic() - self._started_at
+            line = f"{self._last.stage}: {self._last.done} of {self._last.total}, {seconds:.1f} s"
+            self._console.print(line, soft_wrap=True)
         self._last = None

@@ -1,4 +1,4 @@
-"""The hint at a terminal that a model can be set: told once to each person, below the first quotations."""
+"""A hint, shown once below the first quoted answer, that a language model can be configured."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 HINT = (
-    "Without a language model, answers are quotations. To have them written, set THREADLORE_LLM_MODEL and its key "
-    "(`.env.example` explains both). This is said once."
+    "Without a language model, answers quote your documents. To have them written by a model, set THREADLORE_LLM_MODEL "
+    "and its API key (see `.env.example`). This hint is shown only once."
 )
 HINT_FILE = ".model-hint-shown"
 
 
 def model_hint(settings: Settings) -> str:
-    """The hint, if a person is to be told; a file in the data folder remembers that they were."""
+    """The hint, or "" if it was shown before; a file in the data directory records that."""
     marker = settings.data_path / HINT_FILE
     if settings.llm_model or marker.exists():
         return ""
-    with suppress(OSError):  # then it is said once more
+    with suppress(OSError):  # the hint is shown again next time
         marker.touch()
     return HINT

@@ -1,4 +1,4 @@
-"""How events look in a terminal: tables, trees and lists of sources. Pure."""
+"""Render results for the terminal: tables, trees and lists of sources (pure)."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from engine import DocumentInfo, Source, Usage
 
-RESUME_HINT = "Run the command again once it can be reached; --wait waits for that."
-OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets how long an answer may be."
-UNDATED_NOTICE = "Documents without a date are left out of this span of time."
-MIN_COLUMN_WIDTHS = (12, 8, 10, 10, 8, 10)  # columns of a table of documents beside the key, and what is between them
-MAX_ROWS = 12  # rows of entities and relations of a context
+RESUME_HINT = "Run the command again when the model is reachable, or use --wait."
+OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets the maximum length of an answer."
+UNDATED_NOTICE = "Documents without a date are excluded from this period."
+MIN_COLUMN_WIDTHS = (12, 8, 10, 10, 8, 10)  # of the document table, except the key; with spacing
+MAX_ROWS = 12  # of entities and of relations in a context
 
 
 def safe_text(text: str) -> Text:
-    """A text that others wrote, with nothing in it that the terminal would obey."""
+    """Text from documents without terminal control characters."""
     return Text(strip_control_chars(text))
 
 
-def render_sources(given: Sequence[Source], text: Literal["", "beginning", "whole"] = "") -> RenderableType:
-    """The sources under an answer: number, title, place, time and link; with as much of their `text` as is wanted."""
-    return Group(*(_render_source(each, text) for each in given))
+def render_sources(sources: Sequence[Source], text: Literal["", "beginning", "whole"] = "") -> RenderableType:
+    """Sources with number, title, location, time and link, and optionally the beginning or all of their `text`."""
+    return Group(*(_render_source(each, text) for each in sources))
 
 
 def _render_source(source: Source, shown: Literal["", "beginning", "whole"]) -> RenderableType:
@@ -75,19 +75,19 @@ def _render_source(source: Source, shown: Literal["", "beginning", "whole"]) -> 
 
 
 def format_link(link: str) -> str:
-    """A link as a person reads it: a file on this machine by its path, from where we stand if it lies below."""
+    """A link to show: local files as a path, relative to the working directory or the home directory if possible."""
     parts = urlsplit(link)
     if parts.scheme != "file":
         return link
     path = Path(unquote(parts.path))
-    for base, sign in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
+    for base, prefix in ((Path.cwd(), Path()), (Path.home(), Path("~"))):
         if path.is_relative_to(base):
-            return str(sign / path.relative_to(base))
+            return str(prefix / path.relative_to(base))
     return str(path)
 
 
 def format_usage(usage: Iterable[Usage]) -> str:
-    """What the calls of a question took, in one line; empty if no tokens were counted or nobody is paid."""
+    """Tokens and cost of the model calls of a question in one line; "" without counted tokens."""
     calls = [each for each in usage if each.purpose != "embed" or each.cost]
     tokens = sum(each.input_tokens for each in calls), sum(each.output_tokens for each in calls)
     cost = sum(each.cost for each in calls)
@@ -95,28 +95,28 @@ def format_usage(usage: Iterable[Usage]) -> str:
 
 
 def format_retrieval(event: RetrievalSummary) -> str:
-    """What an answer is drawn from, in one line."""
+    """Numbers of passages, entities and relations behind an answer, in one line."""
     counts = ((event.passages, "passage"), (event.entities, "entity"), (event.relations, "relation"))
     return ", ".join(pluralize(number, name) for number, name in counts if number)
 
 
-def build_table(*heads: str) -> Table:
-    """An empty table."""
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for head in heads:
-        right = head in {"passages", "chunks", "weight"}
-        made.add_column(head, justify="right" if right else "left", overflow="fold", no_wrap=head == "key")
-    return made
+def build_table(*headings: str) -> Table:
+    """An empty table with these column headings."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for heading in headings:
+        right = heading in {"passages", "chunks", "weight"}
+        table.add_column(heading, justify="right" if right else "left", overflow="fold", no_wrap=heading == "key")
+    return table
 
 
 def render_status(event: StatusResult) -> RenderableType:
-    """Numbers of some spaces."""
+    """The numbers of an index status."""
     status = event.status
     states = ", ".join(f"{number:,} {state}" for state, number in sorted(status.documents.items())) or "none"
-    waits = [
-        (status.unextracted, "chunk to read"),
-        (status.stale, "key to project"),
-        (status.failed, "document with failures"),
+    pending = [
+        (status.unextracted, "chunk to extract"),
+        (status.stale, "key to update in the indexes"),
+        (status.failed, "document with errors"),
         (status.without_vector, "key without a vector"),
     ]
     rows = Table.grid(padding=(0, 2))
@@ -125,16 +125,16 @@ def render_status(event: StatusResult) -> RenderableType:
         ("passages", f"{status.passages:,} in {pluralize(status.chunks, 'chunk')}"),
         ("graph", f"{pluralize(status.entities, 'entity')}, {pluralize(status.relations, 'relation')}"),
         (
-            "waiting",
-            ", ".join(f"{number:,} {_pluralize_first_word(what, number)}" for number, what in waits if number)
+            "pending",
+            ", ".join(f"{number:,} {_pluralize_first_word(what, number)}" for number, what in pending if number)
             or "nothing",
         ),
     ):
         rows.add_row(Text(name, "dim"), value)
     if status.trouble:
-        rows.add_row(Text("trouble", "dim"), safe_text(status.trouble))
+        rows.add_row(Text("problem", "dim"), safe_text(status.trouble))
     if status.embedding_error:
-        rows.add_row(Text("given up", "dim"), safe_text(status.embedding_error))
+        rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
     for each in status.background:
         rows.add_row(Text("failing", "dim"), safe_text(each))
     return rows
@@ -146,43 +146,43 @@ def _pluralize_first_word(what: str, number: int) -> str:
 
 
 def render_documents(event: DocumentList) -> RenderableType:
-    """A table of documents, and below it what could not be read of which, why, and what to do."""
+    """A table of documents, followed by their errors and hints."""
     if not event.documents:
-        return Text("There are no documents here yet; `threadlore ingest PATH` takes some in.")
-    made = build_table("title", "room", "state", "time", "passages", "key")
+        return Text("There are no documents yet. Add some with `threadlore ingest PATH`.")
+    table = build_table("title", "channel", "status", "time", "passages", "key")
     for each in event.documents:
-        made.add_row(*_format_document(each), safe_text(each.key))
+        table.add_row(*_format_document(each), safe_text(each.key))
     failed = [IngestFailure(each.title, each.error, each.hint) for each in event.documents if each.error]
-    return Group(made, render_failures(failed, "not read whole")) if failed else made
+    return Group(table, render_failures(failed, "incomplete")) if failed else table
 
 
 def render_document_list(event: DocumentList) -> RenderableType:
-    """Documents as a list, with each key on a line of its own: where a table would break keys, which are copied."""
+    """Documents as a list with each key on its own line, for terminals in which a table would wrap the keys."""
     return Text("\n").join(_render_document(each) for each in event.documents)
 
 
 def fits_width(event: DocumentList, width: int) -> bool:
-    """Whether so many columns show a table of these documents without breaking their keys."""
+    """Whether a table of these documents fits into `width` columns without wrapping keys."""
     return width - sum(MIN_COLUMN_WIDTHS) >= max(
         (cell_len(strip_control_chars(each.key)) for each in event.documents), default=0
     )
 
 
 def _format_document(each: DocumentInfo) -> tuple[Text, ...]:
-    state = Text(each.status, "red" if each.status == "failed" or each.error else "")
+    status = Text(each.status, "red" if each.status == "failed" or each.error else "")
     time = f"{each.time:%Y-%m-%d}" if each.time else ""
-    return safe_text(each.title), safe_text(each.room), state, Text(time), Text(f"{each.passages:,}")
+    return safe_text(each.title), safe_text(each.room), status, Text(time), Text(f"{each.passages:,}")
 
 
 def _render_document(each: DocumentInfo) -> Text:
     *cells, passages = filter(None, _format_document(each))
     head = Text(" · ").join([*cells, Text.assemble(passages, " passages")])
-    why = f"\n  {strip_control_chars(each.error)}" if each.error else ""
-    return Text.assemble(head, "\n  ", (strip_control_chars(each.key), "dim"), (why, "red"))
+    error = f"\n  {strip_control_chars(each.error)}" if each.error else ""
+    return Text.assemble(head, "\n  ", (strip_control_chars(each.key), "dim"), (error, "red"))
 
 
 def render_entity(event: EntityResult) -> RenderableType:
-    """A name with its relations, as a tree."""
+    """An entity with its relations, as a tree."""
     entity = event.entity
     root = Text.assemble((strip_control_chars(entity.name), "bold"), (f" ({strip_control_chars(entity.type)})", "dim"))
     tree = Tree(root, guide_style="dim")
@@ -199,11 +199,11 @@ def render_entity(event: EntityResult) -> RenderableType:
 
 
 def render_context(event: ContextResult) -> RenderableType:
-    """A context: keywords, entities, relations, sources, and how long each stage took."""
+    """A context: keywords, entities, relations, sources and the duration of each stage."""
     context = event.context
     head = Text.assemble((f"{context.mode}  ", "bold"), strip_control_chars(context.question.question))
     words = Text(f"high: {', '.join(context.question.high)}   low: {', '.join(context.question.low)}", "dim")
-    times = "  ".join(f"{stage} {spent:.0f} ms" for stage, spent in context.timings.items())
+    times = "  ".join(f"{stage} {duration:.0f} ms" for stage, duration in context.timings.items())
     entities, relations = (
         build_table("entity", "type", "description"),
         build_table("from", "to", "weight", "description"),
@@ -214,15 +214,15 @@ def render_context(event: ContextResult) -> RenderableType:
         about = safe_text(truncate_line(each.description))
         relations.add_row(safe_text(each.source), safe_text(each.target), f"{each.weight:g}", about)
     rows: list[RenderableType] = [head, words]
-    rows += [made for made in (entities, relations) if made.row_count]
+    rows += [table for table in (entities, relations) if table.row_count]
     hidden = max(0, len(context.entities) - MAX_ROWS) + max(0, len(context.relations) - MAX_ROWS)
-    rows += [Text(f"… and {hidden} further rows (--json shows all)", "dim")] if hidden else []
+    rows += [Text(f"… and {hidden} more rows (--json shows all)", "dim")] if hidden else []
     notes = [Text(UNDATED_NOTICE, "yellow")] if context.undated else []
     return Group(*rows, render_sources(context.sources, "beginning"), *notes, Text(times, "dim"))
 
 
 def render_prompt(event: PromptResult) -> RenderableType:
-    """The messages that a model would be sent."""
+    """The messages of a prompt."""
     rows = [
         Text.assemble((f"── {each.role}\n", "bold"), strip_control_chars(each.content), "\n") for each in event.messages
     ]
@@ -230,44 +230,44 @@ def render_prompt(event: PromptResult) -> RenderableType:
 
 
 def render_ingest(event: IngestResult) -> RenderableType:
-    """The end of an ingest: a line of numbers, a table of what failed, and what is still waited for."""
-    rate = f", {event.documents / event.seconds:.1f} a second" if event.seconds > 0.5 and event.changed else ""
+    """The summary of an ingest: numbers, failed files, and why indexing waits."""
+    rate = f", {event.documents / event.seconds:.1f} per second" if event.seconds > 0.5 and event.changed else ""
     unchanged = event.documents - event.changed
     line = f"{pluralize(event.files, 'file')} → {pluralize(event.documents, 'document')}"
-    line += f" ({event.changed:,} new or changed, {unchanged:,} as before) in {event.seconds:.1f} s{rate}"
+    line += f" ({event.changed:,} new or changed, {unchanged:,} unchanged) in {event.seconds:.1f} s{rate}"
     rows: list[RenderableType] = [Text(line)]
     rows += [render_failures(event.failures)] if event.failures else []
     rows += [Text(strip_control_chars(event.trouble), "red"), Text(RESUME_HINT, "dim")] if event.trouble else []
     return Group(*rows)
 
 
-def render_failures(given: Iterable[IngestFailure], head: str = "not taken in") -> RenderableType:
-    """What could not be taken in, why, and what to do."""
-    made = build_table(head, "why", "what to do")
-    for each in given:
-        made.add_row(
+def render_failures(failures: Iterable[IngestFailure], heading: str = "failed") -> RenderableType:
+    """A table of failures with their errors and hints."""
+    table = build_table(heading, "error", "hint")
+    for each in failures:
+        table.add_row(
             Text(strip_control_chars(each.what), "red"),
             safe_text(each.error),
             Text(strip_control_chars(each.hint), "dim"),
         )
-    return made
+    return table
 
 
 def render_verification(event: VerifyResult) -> RenderableType:
-    """Every difference, or that there is none."""
+    """The differences between the indexes and the ledger."""
     if not event.differences:
-        return Text("Graph and vectors are what the ledger says.", "green")
-    verdict = "repaired" if event.repaired else "`threadlore verify --repair` mends them"
+        return Text("The graph and vector indexes match the ledger.", "green")
+    verdict = "repaired" if event.repaired else "repair them with `threadlore verify --repair`"
     rows = [safe_text(each) for each in event.differences]
     return Group(*rows, Text(f"{pluralize(len(rows), 'difference')} ({verdict}).", "" if event.repaired else "red"))
 
 
 def to_json(events: Sequence[OperationResult]) -> str:
-    """What a command gave, for programs: an answer as text, sources and usage; everything else by its own fields."""
-    cited = [each for each in events if isinstance(each, AnswerEnd)]
-    if cited:
+    """Results as JSON: answers as text, sources and usage; other results by their fields."""
+    ends = [each for each in events if isinstance(each, AnswerEnd)]
+    if ends:
         text = "".join(each.text for each in events if isinstance(each, AnswerDelta))
-        return _dump_json({"text": text, **codec.dump_fields(cited[0])})
+        return _dump_json({"text": text, **codec.dump_fields(ends[0])})
     return _dump_json(codec.dump_fields(events[-1])) if events else "{}"
 
 

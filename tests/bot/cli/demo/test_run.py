@@ -58,7 +58,7 @@ async def test_the_town_is_read_four_questions_are_asked_and_without_a_terminal_
     assert [len(each.history) for each in asked] == [0, 2, 4, 6]
     shown = capsys.readouterr().out
     assert shown.count("So it is.") == 4
-    assert "no key, no network" in shown
+    assert "no API key, no network" in shown
 
 
 async def test_its_folder_is_its_own_and_goes_with_it(desk: Desk) -> None:
@@ -78,4 +78,4 @@ async def test_with_keep_the_folder_stays(desk: Desk) -> None:
 
 async def test_a_model_that_is_set_is_named(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
     await run.run_demo(load_settings(llm_model="openai/gpt-4o-mini"), keep=False)
-    assert "answers by openai/gpt-4o-mini" in " ".join(capsys.readouterr().out.split())
+    assert "answers written by openai/gpt-4o-mini" in " ".join(capsys.readouterr().out.split())

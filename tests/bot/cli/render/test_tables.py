@@ -110,9 +110,9 @@ def test_numbers_are_told_with_what_waits() -> None:
             results.StatusResult(IndexStatus({"indexed": 2, "pending": 1}, 9, 4, 1, 3, 2, 0, 1, "No model."))
         )
     )
-    for words in ("2 indexed, 1 pending", "9 in 4 chunks", "1 entity, 3 relations", "2 chunks to read", "No model."):
+    for words in ("2 indexed, 1 pending", "9 in 4 chunks", "1 entity, 3 relations", "2 chunks to extract", "No model."):
         assert words in shown
-    assert "1 document with failures" in shown
+    assert "1 document with errors" in shown
 
 
 def test_numbers_tell_what_was_given_up_and_what_fails_in_the_background() -> None:
@@ -154,7 +154,7 @@ def test_a_context_is_shown_with_its_timings() -> None:
     context = Context(SearchQuery("Who?", ("h",), ("l",)), "mix", entities, (), (source(),), {"search": 12.0})
     shown = drawn(tables.render_context(results.ContextResult(context)))
     assert "search 12 ms" in shown
-    assert "8 further rows" in shown
+    assert "8 more rows" in shown
     assert "[1] Harbour rules" in shown
 
 
@@ -175,7 +175,7 @@ def test_failures_are_a_table_with_hints() -> None:
             results.IngestResult(3, 2, 1, 2.0, (results.IngestFailure("/a.pdf", "Broken.", "Save it."),))
         )
     )
-    assert "3 files → 2 documents (1 new or changed, 1 as before) in 2.0 s" in shown
+    assert "3 files → 2 documents (1 new or changed, 1 unchanged) in 2.0 s" in shown
     assert "/a.pdf" in shown
     assert "Save it." in shown
 
@@ -183,5 +183,5 @@ def test_failures_are_a_table_with_hints() -> None:
 def test_differences_are_listed_with_what_to_do() -> None:
     shown = drawn(tables.render_verification(results.VerifyResult(("entity 3 is missing",))))
     assert "entity 3 is missing" in shown
-    assert "1 difference (`threadlore verify --repair` mends them)." in shown
-    assert "what the ledger says" in drawn(tables.render_verification(results.VerifyResult(())))
+    assert "1 difference (repair them with `threadlore verify --repair`)." in shown
+    assert "match the ledger" in drawn(tables.render_verification(results.VerifyResult(())))
