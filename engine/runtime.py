@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.llm.base import LanguageModel, Reranker
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.storage.graph.base import GraphStore
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorStore
 
 
@@ -25,7 +25,7 @@ class Runtime:
     `priority` lets questions go before background work. `supervisor` runs the background tasks.
     """
 
-    ledger: Ledger
+    ledger: LedgerStore
     graph: GraphStore
     vectors: VectorStore
     language: LanguageModel

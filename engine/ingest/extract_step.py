@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engine.models import Extraction
     from engine.runtime import Runtime
     from engine.scheduling.batch_gate import BatchGate
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
     from engine.storage.ledger.records import UnextractedChunk
 
 log = structlog.get_logger(__name__)
@@ -70,7 +70,7 @@ class ExtractStep:
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> LedgerStore:
         """The ledger of the engine."""
         return self.runtime.ledger
 

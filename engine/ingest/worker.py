@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from engine.projection.projector import Projector
     from engine.runtime import Runtime
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
 
 ERROR_WAIT_SECONDS = 2.0
 MIN_COOLDOWN_SECONDS = 1.0
@@ -125,7 +125,7 @@ class IngestWorker:
         return not self._extract_step.running_calls and await self.ledger.work.is_idle(skip_quiet=True)
 
     @property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> LedgerStore:
         """The ledger of the engine."""
         return self.runtime.ledger
 

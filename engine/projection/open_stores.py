@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.graph.base import GraphStore
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorStore
     from engine.storage.vectors.lance import LanceVectors
 
@@ -41,7 +41,12 @@ class Stores:
 
 
 async def open_stores(
-    folder: DataDir, ledger: Ledger, dim: int, options: EngineOptions, stack: AsyncExitStack, supervisor: Supervisor
+    folder: DataDir,
+    ledger: LedgerStore,
+    dim: int,
+    options: EngineOptions,
+    stack: AsyncExitStack,
+    supervisor: Supervisor,
 ) -> Stores:
     """Open the graph and vector store of the data directory; `stack` closes them."""
     vectors = await open_vectors(folder, ledger, dim, options, supervisor)
@@ -51,7 +56,7 @@ async def open_stores(
     return Stores(graph, vectors)
 
 
-async def check_embedder(ledger: Ledger, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
+async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
     """Compare the embedder with the one that made the vectors, and record whether all must be embedded again.
 
     `lost`: there are no vectors. Raises EmbedderMismatch, naming both, unless the options allow a replacement.
@@ -65,7 +70,7 @@ async def check_embedder(ledger: Ledger, embedder: Embedder, options: EngineOpti
 
 
 async def open_vectors(
-    folder: DataDir, ledger: Ledger, dim: int, options: EngineOptions, supervisor: Supervisor | None = None
+    folder: DataDir, ledger: LedgerStore, dim: int, options: EngineOptions, supervisor: Supervisor | None = None
 ) -> VectorStore:
     """The vector store of the data directory; one that is damaged or marked for rebuilding is erased first.
 
@@ -81,22 +86,22 @@ async def open_vectors(
             await ledger.work.set_setting("rebuilding", 1)
         else:
             if not options.replace_embedder:
-                await _check_ledger_age(vectors, ledger)
+                await _check_ledger_age(vectors, ledger, folder)
             return vectors
     await LanceVectors.erase(folder.vectors_path)
     return await LanceVectors.open(folder.vectors_path, dim, supervisor)
 
 
-async def _check_ledger_age(vectors: LanceVectors, ledger: Ledger) -> None:
+async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:
     """Raise CorruptLedger if there are vectors of chunks that the ledger has never had."""
     if vectors.max_id("chunks") > await ledger.stats.find_last_chunk_id():
         await vectors.close()
         raise CorruptLedger(
-            f"The ledger {ledger.path} lacks what was written last; its log is lost.", hint=LEDGER_BEHIND_HINT
+            f"The ledger {folder.ledger_path} lacks what was written last; its log is lost.", hint=LEDGER_BEHIND_HINT
         )
 
 
-async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger: Ledger) -> GraphStore:
+async def open_graph(folder: DataDir, module: Literal["kuzu", "ladybug"], ledger: LedgerStore) -> GraphStore:
     """The graph of the data directory, filled from the ledger if it is new, damaged or lost.
 
     Its library silently creates an empty graph if there is no file.

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.llm.base import LanguageModel
     from engine.options import SummaryLimits
     from engine.scheduling.foreground import ForegroundPriority
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
     from engine.storage.ledger.records import KeyFacts
     from engine.usage import UsageMeter
 
@@ -28,7 +28,7 @@ SUMMARY_RETRY_SECONDS = 600.0  # seconds until a failed summary is retried
 class ProfileBuilder:
     """Merges and describes keys; summaries are cached in the ledger."""
 
-    ledger: Ledger
+    ledger: LedgerStore
     language: LanguageModel
     count_tokens: Callable[[str], int]
     limits: SummaryLimits

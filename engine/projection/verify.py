@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 
 Value = TypeVar("Value", int, tuple[int, int])
@@ -48,7 +48,7 @@ class VerificationReport:
         return not self.differences
 
 
-async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
+async def verify_projections(ledger: LedgerStore, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
     """Compare the stores; the caller must suspend projection.
 
     Chunks are still embedded meanwhile, so a difference counts only if a second comparison shows it too.
@@ -60,7 +60,7 @@ async def verify_projections(ledger: Ledger, graph: GraphStore, vectors: VectorS
     return VerificationReport(tuple(each for each in first.differences if each in again), first.compared)
 
 
-async def _compare_stores(ledger: Ledger, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
+async def _compare_stores(ledger: LedgerStore, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
     expected = await ledger.stats.load_expected()
     nodes, edges = await graph.list_all()
     found = [*compare_nodes(expected.nodes, nodes), *compare_edges(expected.edges, edges)]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.models import Overview, Question
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
     from engine.storage.ledger.records import ChunkText
 
 MAX_OVERVIEW_CHUNKS = 200  # the newest of the time span
@@ -25,7 +25,7 @@ MAX_PROMPT_PARTS = 8  # prompts that the passages may fill
 RECENT_PERIOD = timedelta(days=14)
 
 
-async def retrieve_overview(ledger: Ledger, question: Question, overview: Overview) -> RetrievalResult:
+async def retrieve_overview(ledger: LedgerStore, question: Question, overview: Overview) -> RetrievalResult:
     """The passages within the scope and the time span, the newest that fit into the prompts."""
     within = question.filters
     generation = await ledger.work.current_generation()

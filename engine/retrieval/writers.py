@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.models import Question
-    from engine.storage.ledger import Ledger
+    from engine.storage.ledger.api import LedgerStore
 
 LISTED = 5  # candidates listed in the message about an ambiguous name
 
 
-async def narrowed_to_writers(ledger: Ledger, question: Question) -> Question:
+async def narrowed_to_writers(ledger: LedgerStore, question: Question) -> Question:
     """Restrict the question to messages of its `writers`. Raises InvalidQuestion for an unknown or ambiguous name.
 
     Only authors of messages within the scope are considered.
@@ -28,7 +28,7 @@ async def narrowed_to_writers(ledger: Ledger, question: Question) -> Question:
     return replace(question, filters=replace(question.filters, authors=question.filters.authors | set(found)))
 
 
-async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
+async def _authors(ledger: LedgerStore, name: str, question: Question) -> list[str]:
     """The authors that a name refers to: one person, or several listed one by one ("Ada and Bob")."""
     if found := await _called(ledger, name, question):
         return [_only(name, found)]
@@ -36,7 +36,7 @@ async def _authors(ledger: Ledger, name: str, question: Question) -> list[str]:
     return [_only(part, found) for part, found in parts or [(name, found)]]
 
 
-async def _called(ledger: Ledger, name: str, question: Question) -> list[str]:
+async def _called(ledger: LedgerStore, name: str, question: Question) -> list[str]:
     async with ledger.snapshot() as view:
         alike = matching(name, await view.search.list_authors())
         there = await view.search.filter_authors(alike, await view.search.resolve_scope(question.scope))

@@ -14,7 +14,7 @@ from engine.models import Question
 from engine.options import EngineOptions
 from engine.storage.ledger import cache
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, canonical_export, doc, open_engine
+from tests.support.engines import HERE, canonical_export, doc, open_engine, sqlite_ledger
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -97,9 +97,9 @@ async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> N
     async with open_engine(tmp_path, embedder=other, options=EngineOptions(replace_embedder=True)) as engine:
         await engine.wait_until_indexed()
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
-        async with engine._ledger.read_connection() as db:
+        async with sqlite_ledger(engine._ledger).read_connection() as db:
             [[text_hash]] = await db.execute_fetchall("SELECT text_hash FROM chunk")
-        await engine._ledger.write(cache.save_vectors, "stray", [(text_hash, 1, mark)])
+        await sqlite_ledger(engine._ledger).write(cache.save_vectors, "stray", [(text_hash, 1, mark)])
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)", "stray"}
         await engine.compact()
         assert set(await stored_vectors(engine)) == {"other (64 dimensions)"}
@@ -108,7 +108,7 @@ async def test_vectors_of_a_former_embedder_leave_all_files(tmp_path: Path) -> N
 
 async def stored_vectors(engine: Engine) -> dict[str, bytes]:
     """What the ledger remembers of vectors, one of each embedder."""
-    async with engine._ledger.read_connection() as db:
+    async with sqlite_ledger(engine._ledger).read_connection() as db:
         return {row[0]: row[1] for row in await db.execute_fetchall("SELECT embedder, data FROM vector")}
 
 

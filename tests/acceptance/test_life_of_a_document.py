@@ -11,7 +11,7 @@ import pytest
 from engine.errors import EmptyDocument, InvalidDocument, ModelRefused, NotFound
 from engine.models import Extraction, Link, Mention, Passage, Question
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, canonical_export, doc, open_memory_engine, thread
+from tests.support.engines import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ async def test_forgetting_undoes_exactly(engine: Engine) -> None:
     assert (await export_rows(engine, "relation"))["ada ~ bob"]["weight"] == 1
     assert "Dora" not in await (await engine.ask(question)).collect_text()
     assert await engine.get_entity("Dora", HERE) is None
-    async with engine._ledger.read_connection() as db:
+    async with sqlite_ledger(engine._ledger).read_connection() as db:
         assert not list(await db.execute_fetchall("SELECT 1 FROM reply_cache WHERE text LIKE '%Dora%'"))
         assert not list(await db.execute_fetchall("SELECT 1 FROM vector LIMIT -1 OFFSET 1"))
     assert await is_clean(engine)

@@ -27,6 +27,7 @@ from engine.storage.ledger.queries import stats
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.rule_model import RuleProvider
+from tests.support.engines import sqlite_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,7 +62,7 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
         async for _ in run_operation(desk, Ingest(paths=tuple(paths), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()
-        async with desk.engine._ledger.read_connection() as db:
+        async with sqlite_ledger(desk.engine._ledger).read_connection() as db:
             [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
             facts = tuple([line async for line in stats.export_canonical(db)])
     return IngestCost(text, len(provider.asked), provider.input_tokens, provider.output_tokens, facts)

@@ -10,7 +10,7 @@ from engine.errors import ModelUnavailable, StoreError
 from engine.options import EngineOptions
 from engine.storage.ledger.work import work_queue
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, find_files_containing, open_engine, open_memory_engine
+from tests.support.engines import HERE, doc, find_files_containing, open_engine, open_memory_engine, sqlite_ledger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def compacted(engine: Engine) -> None:
     """Return once nothing that was removed is left in the files."""
     async with asyncio.timeout(20):
-        while await engine._ledger.read(work_queue.needs_compaction):  # noqa: ASYNC110 - nobody tells
+        while await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction):  # noqa: ASYNC110 - nobody tells
             await asyncio.sleep(0.02)
 
 
@@ -73,7 +73,7 @@ async def test_one_file_that_cannot_be_compacted_keeps_no_other_from_it(
         with pytest.raises(StoreError, match="log is read"):
             await engine.compact()
         assert done == ["vectors"]
-        assert await engine._ledger.read(work_queue.needs_compaction)
+        assert await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
 
 
 class Panic(BaseException):
@@ -106,7 +106,7 @@ async def test_forgotten_bytes_leave_the_ledger_whatever_graph_and_vectors_do(
                 await engine.compact()
             assert find_files_containing(tmp_path, "Quibblewick") == []
             assert done == ["vectors"]
-            assert await engine._ledger.read(work_queue.needs_compaction)
+            assert await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
 
 
 async def filled(engine: Engine) -> None:

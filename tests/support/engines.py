@@ -10,6 +10,7 @@ from engine.engine import Engine
 from engine.models import Document, Passage, Scope
 from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
+from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
 from tests.support.embedder import HashEmbedder
 from tests.support.graph import MemoryGraph
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.llm.base import Embedder, LanguageModel
+    from engine.storage.ledger.api import LedgerStore
 
 HERE = Scope(frozenset({"here"}), frozenset())
 
@@ -90,5 +92,11 @@ def read_file(file: Path) -> bytes:
 
 async def canonical_export(engine: Engine) -> list[str]:
     """The canonical export of everything, of every space."""
-    async with engine._ledger.read_connection() as db:
+    async with sqlite_ledger(engine._ledger).read_connection() as db:
         return [line async for line in stats.export_canonical(db)]
+
+
+def sqlite_ledger(ledger: LedgerStore) -> Ledger:
+    """A ledger as the SQLite database that it is, for a look at its tables."""
+    assert isinstance(ledger, Ledger)
+    return ledger

@@ -16,7 +16,7 @@ from engine.options import ContextWindow, EngineOptions
 from engine.retrieval.prompt_budget import newest_turns
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
 from tests.support.language import ToyLanguage
 from tests.support.tokenizers import CharacterTokenizer
 
@@ -39,7 +39,7 @@ async def town(engine: Engine) -> None:
 
 async def spent(engine: Engine) -> dict[str, tuple[int, int]]:
     """Calls and output tokens by purpose, as the ledger holds them."""
-    async with engine._ledger.read_connection() as db:
+    async with sqlite_ledger(engine._ledger).read_connection() as db:
         rows = await db.execute_fetchall("SELECT purpose, SUM(calls), SUM(output) FROM usage GROUP BY purpose")
     return {purpose: (calls, output) for purpose, calls, output in rows}
 
@@ -304,7 +304,7 @@ async def test_an_answer_is_forgotten_with_a_document_that_it_drew_on(tmp_path: 
         await town(engine)
         await (await engine.ask(FERRY)).collect_text()
         await engine.forget("ferry")
-        async with engine._ledger.read_connection() as db:
+        async with sqlite_ledger(engine._ledger).read_connection() as db:
             assert not list(await db.execute_fetchall("SELECT 1 FROM reply_cache"))
 
 

@@ -26,7 +26,7 @@ from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import Desk
-from tests.support.engines import HERE, open_memory_engine, thread
+from tests.support.engines import HERE, open_memory_engine, sqlite_ledger, thread
 from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:
@@ -223,7 +223,7 @@ async def test_words_that_are_added_make_no_compaction_due(tmp_path: Path) -> No
         await engine.wait_until_indexed()
 
         async def due() -> bool:
-            return await engine._ledger.read(work_queue.needs_compaction)
+            return await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
 
         for n in range(3):
             await engine.amend("a", upsert=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])

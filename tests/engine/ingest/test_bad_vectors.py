@@ -14,7 +14,7 @@ from engine.models import Question
 from engine.options import EngineOptions
 from engine.storage.ledger.work import embedding_failures
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_engine, open_memory_engine
+from tests.support.engines import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -83,7 +83,7 @@ async def states(engine: Engine) -> dict[str, str]:
 
 
 async def kept(engine: Engine) -> list[bytes]:
-    async with engine._ledger.read_connection() as db:
+    async with sqlite_ledger(engine._ledger).read_connection() as db:
         return [row[0] for row in await db.execute_fetchall("SELECT data FROM vector")]
 
 
@@ -192,7 +192,7 @@ async def test_tries_are_counted_over_a_restart(tmp_path: Path, monkeypatch: pyt
             await asyncio.sleep(0.01)
         assert "not finite" in (await engine.get_status(HERE)).trouble
         assert await states(engine) == {"bad": "pending"}
-        async with engine._ledger.read_connection() as db:
+        async with sqlite_ledger(engine._ledger).read_connection() as db:
             assert [tuple(row) for row in await db.execute_fetchall("SELECT kind, tries FROM stale")] == [(0, 1)]
 
 
@@ -217,7 +217,7 @@ async def test_vectors_that_were_remembered_unchecked_are_made_anew(tmp_path: Pa
             bad = np.full(embedder.dim, np.nan, np.float32).tobytes()
             await db.execute("UPDATE vector SET data = ?", (bad,))  # type: ignore[attr-defined]
 
-        await engine._ledger.write(spoil)
+        await sqlite_ledger(engine._ledger).write(spoil)
         await engine.rebuild()
         rows = await engine._runtime.vectors.fetch("chunks", [1])
         assert np.linalg.norm(rows[1]) == pytest.approx(1.0)

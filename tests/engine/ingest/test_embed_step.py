@@ -10,7 +10,7 @@ import numpy as np
 from engine.models import Passage, Question
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, open_memory_engine, thread
+from tests.support.engines import HERE, open_memory_engine, sqlite_ledger, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -111,7 +111,7 @@ async def test_an_edit_and_a_restart_lose_nothing(tmp_path: Path) -> None:
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
         assert (await engine.verify()).is_clean
-        async with engine._ledger.read_connection() as db:
+        async with sqlite_ledger(engine._ledger).read_connection() as db:
             assert list(await db.execute_fetchall("SELECT 1 FROM open_vector")) == []
 
 

@@ -22,7 +22,7 @@ from engine.scheduling.batch_gate import NextStep
 from engine.storage.ledger.work.batch import write_profiles
 from engine.storage.sqlite import database
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Steps:
 
     def __init__(self, engine: Engine) -> None:
         self.batches = 0
-        self._write = engine._ledger.write
-        engine._ledger.write = self._counted  # type: ignore[method-assign]
+        self._write = sqlite_ledger(engine._ledger).write
+        sqlite_ledger(engine._ledger).write = self._counted  # type: ignore[method-assign]
 
     async def _counted(self, work: Any, *given: Any, **named: Any) -> Any:
         self.batches += work is write_profiles
@@ -202,7 +202,7 @@ async def test_a_chunk_that_can_wait_is_tried_again_later(tmp_path: Path) -> Non
         await language.wait_for_calls("extract", 1)
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(engine.wait_until_indexed(), 0.3)
-        async with engine._ledger.read_connection() as db:
+        async with sqlite_ledger(engine._ledger).read_connection() as db:
             [[tries, error]] = await db.execute_fetchall("SELECT tries, error FROM chunk")
         assert (tries, error) == (1, "away")
         assert (await engine.get_status(HERE)).unextracted == 1

@@ -21,7 +21,7 @@ from engine.projection.profiles import SUMMARY_RETRY_SECONDS
 from engine.projection.summaries import Summarizer, Summary, SummaryRequest
 from engine.storage.ledger.work import work_queue
 from engine.usage import UsageMeter
-from tests.support.engines import HERE, canonical_export, doc, open_memory_engine
+from tests.support.engines import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger
 from tests.support.language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -269,7 +269,12 @@ async def test_a_failed_summary_is_tried_again_and_heals(tmp_path: Path) -> None
         assert ada is not None
         assert 1 < len(ada.description.splitlines()) < 12
         language.failing.clear()
-        assert await engine._ledger.write(work_queue.requeue_due_summaries, time.time()) == 0
-        assert await engine._ledger.write(work_queue.requeue_due_summaries, time.time() + SUMMARY_RETRY_SECONDS) == 1
+        assert await sqlite_ledger(engine._ledger).write(work_queue.requeue_due_summaries, time.time()) == 0
+        assert (
+            await sqlite_ledger(engine._ledger).write(
+                work_queue.requeue_due_summaries, time.time() + SUMMARY_RETRY_SECONDS
+            )
+            == 1
+        )
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == undisturbed

@@ -15,7 +15,7 @@ from engine.scheduling.stopwatch import Stopwatch
 from engine.usage import UsageMeter
 from tests.support.answering import ScriptedLanguage
 from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
 from tests.support.vectors import MemoryVectors
 
 if TYPE_CHECKING:
@@ -259,7 +259,7 @@ async def test_vectors_of_chunks_are_those_of_the_store_also_where_they_are_not_
         async def forget_one(db: Connection) -> None:
             await db.execute("DELETE FROM vector WHERE text_hash = (SELECT text_hash FROM chunk WHERE id = 2)")
 
-        await engine._ledger.write(forget_one)
+        await sqlite_ledger(engine._ledger).write(forget_one)
         again = await searcher.load_chunk_vectors([1, 2])
         np.testing.assert_allclose(again[2], stored[2], atol=1e-6)
 

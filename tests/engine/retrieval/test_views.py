@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.models import Document, Filters, Passage, Question, Scope
 from engine.storage.ledger.work import work_queue
 from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +22,7 @@ START = datetime(2026, 3, 1, tzinfo=UTC)
 async def read_up(engine: Engine) -> None:
     """Return once every chunk has been read."""
     async with asyncio.timeout(20):
-        while await engine._ledger.read(work_queue.has_due_extraction):
+        while await sqlite_ledger(engine._ledger).read(work_queue.has_due_extraction):
             await engine._worker.wait_for_progress()
 
 
