@@ -19,5 +19,5 @@ TRAITS = PlatformTraits(
     reads_by_default=False,
     commands_take_files=True,
     manager_name="Someone with Manage Server",
-    features=("`/ask` – an answer for everyone here, or with `private` only for you, from everything you can read",),
+    features=("`/ask` – an answer for everyone here; with `private`, only for you, from everything you can read",),
 )

@@ -1,4 +1,4 @@
-"""What somebody missed in a channel: a question about what was said there since a time, answered to them alone."""
+"""Summarize a channel since a time, privately for the caller."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ CATCH_UP_QUESTION = (
 
 
 async def catch_up_command(call: CommandContext) -> Card | None:
-    """Answer what was said in this channel since a time, or since the caller last said something; None: under way."""
+    """Summarize this channel since a time, or since the caller's last message; None: the answer follows."""
     time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
     newest = await call.store.messages.get_newest_time(call.location.room)
     if newest is None or newest < time:
-        return Card(f"Nothing was said here since {format_utc(time)}, as far as I read this channel.")
+        return Card(f"I have read no messages here since {format_utc(time)}.")
     if not call.settings.llm_model:
         return await _quote_messages(call, time)
     await call.services.answer_service.answer(
@@ -53,7 +53,7 @@ async def catch_up_command(call: CommandContext) -> Card | None:
 
 
 async def _quote_messages(call: CommandContext, time: datetime) -> Card:
-    """Without a model there is nobody to tell it by subject: what was said, the newest last."""
+    """Without a language model: quote the messages, the newest last."""
     within = Filters(rooms=frozenset({call.location.room}), since=time)
     question = Question(
         CATCH_UP_QUESTION.format(time=format_utc(time)),
@@ -66,10 +66,10 @@ async def _quote_messages(call: CommandContext, time: datetime) -> Card:
     sources = (await call.engine.retrieve(question)).sources
     said = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
     if not said:
-        return Card(f"I found nothing that was said here since {format_utc(time)}.")
+        return Card(f"I found no messages here since {format_utc(time)}.")
     lines = [_format_line(each) for each in said[-MAX_QUOTED:]]
-    more = f"\n\n… and {len(said) - MAX_QUOTED} before that." if len(said) > MAX_QUOTED else ""
-    return Card(f"**What was said here since {format_utc(time)}**\n" + "\n".join(lines) + more)
+    more = f"\n\n… and {len(said) - MAX_QUOTED} earlier ones." if len(said) > MAX_QUOTED else ""
+    return Card(f"**Messages here since {format_utc(time)}**\n" + "\n".join(lines) + more)
 
 
 def _format_line(source: Source) -> str:
@@ -80,7 +80,7 @@ def _format_line(source: Source) -> str:
 
 
 async def _last_message_time(call: CommandContext) -> datetime:
-    """When the caller last said something here, as far as that is known; else a day ago."""
+    """When the caller last posted here, if that is known; otherwise DEFAULT_PERIOD ago."""
     return (
         await call.store.messages.get_last_time(call.location.room, call.invocation.person) or call.now - DEFAULT_PERIOD
     )

@@ -1,4 +1,4 @@
-"""What managers decide for a channel: how it is answered, whether it is read, and from when on."""
+"""Commands of managers for a channel: its settings, and back-fill of its history."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import ChannelSettings
 
-DEFAULT_VALUE = "default"  # takes a channel's own setting back
+DEFAULT_VALUE = "default"  # resets a setting
 MAX_VALUE_LENGTH = 200  # characters of a style or a language
 CHOICES: Mapping[str, tuple[str, ...]] = {
     "mode": (*get_args(RetrievalMode), DEFAULT_VALUE),
@@ -27,22 +27,22 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "ingest": ("on", "off"),
 }
 DESCRIPTIONS: Mapping[str, str] = {
-    "mode": "how questions are searched for",
-    "style": "how answers are written, in your words",
+    "mode": "how sources are searched",
+    "style": "how answers are written, in your own words",
     "language": "the language of answers",
     "reply-to": "what I reply to: mention, thread (also questions in my threads) or all (any question)",
-    "ingest": "whether messages and files of this channel are read",
+    "ingest": "whether I read the messages and files of this channel",
 }
 MAX_DAYS = 3650
 
 
 async def settings_command(call: CommandContext) -> Card:
-    """Show or change what holds for this channel."""
+    """Show or change the settings of this channel."""
     await call.require_manager("see or change settings")
     name, _, value = call.arguments.partition(" ")
     alone = (await call.services.context.audience.get_channel(call.location)).kind == "direct"
     if alone and name.casefold() == "ingest":
-        raise InvalidQuestion("Alone with you I read the files that you share, and no messages.")
+        raise InvalidQuestion("In direct messages I only read the files you share, not the messages.")
     store, room = call.store.channel_settings, call.location.room
     now = await call.services.context.get_channel_settings(room)
     if not name:
@@ -56,32 +56,30 @@ async def settings_command(call: CommandContext) -> Card:
 
 
 async def _enable_ingest(call: CommandContext) -> str:
-    """Have a channel read, and say from when on."""
+    """Start to read a channel, and describe from when on."""
     rooms, days = call.store.channels, call.settings.backfill_days
     known = await rooms.is_announced(call.location.room)
     await call.services.ingest_service.handle(BotAdded(call.location.without_thread, call.invocation.person))
     if not await rooms.is_announced(call.location.room):
-        return "I read this channel as soon as I may write here: there I say first that I do."
+        return "I'll start reading this channel once I'm allowed to post here, because I announce it first."
     if known or not days:
-        return f"From now on I read this channel. {call.format_example('backfill')} fetches what was said before."
-    return f"From now on I read this channel; I begin with the last {pluralize(days, 'day')}."
+        return f"I'm reading this channel from now on. {call.format_example('backfill')} fetches its history."
+    return f"I'm reading this channel from now on, starting with the last {pluralize(days, 'day')}."
 
 
 def _apply_change(now: ChannelSettings, name: str, value: str) -> ChannelSettings:
-    """The settings with one of them changed. Raises InvalidQuestion."""
+    """Parse one setting and return the changed settings. Raises InvalidQuestion."""
     if name not in DESCRIPTIONS:
         raise InvalidQuestion(f"There is no setting “{name}”.", hint=f"Settings: {', '.join(DESCRIPTIONS)}.")
     choices = CHOICES.get(name)
     word = value.casefold() if choices else value
     if not value or (choices and word not in choices):
-        hint = (
-            f"Choose one of {', '.join(choices)}."
-            if choices
-            else f"Say it in a few words; “{DEFAULT_VALUE}” takes it back."
+        hint = f"Choose one of {', '.join(choices)}." if choices else f"Use a few words; “{DEFAULT_VALUE}” resets it."
+        raise InvalidQuestion(
+            f"“{value}” is not a value of “{name}”." if value else f"What should “{name}” be?", hint=hint
         )
-        raise InvalidQuestion(f"“{name}” cannot be “{value}”." if value else f"What should “{name}” be?", hint=hint)
     if len(value) > MAX_VALUE_LENGTH:
-        raise InvalidQuestion(f"That is too long for “{name}”.", hint=f"{MAX_VALUE_LENGTH} characters are enough.")
+        raise InvalidQuestion(f"The value of “{name}” is too long.", hint=f"At most {MAX_VALUE_LENGTH} characters.")
     if name == "ingest":
         return replace(now, ingest=word == "on")
     kept: dict[str, Any] = {_field_name(name): "" if word.casefold() == DEFAULT_VALUE else word}
@@ -95,7 +93,7 @@ def _field_name(name: str) -> str:
 def _format_settings(call: CommandContext, now: ChannelSettings, names: Iterable[str]) -> str:
     lines = ["**This channel**"]
     lines += [f"- `{name}` is {_format_value(now, name, call.settings)}: {DESCRIPTIONS[name]}" for name in names]
-    lines += ["", f"Change one like this: {call.format_example('settings reply-to mention')}"]
+    lines += ["", f"To change one: {call.format_example('settings reply-to mention')}"]
     return "\n".join(lines)
 
 
@@ -109,29 +107,30 @@ def _format_value(now: ChannelSettings, name: str, settings_: Settings) -> str:
 
 def _format_change(call: CommandContext, name: str, now: ChannelSettings) -> str:
     if name != "ingest":
-        return f"From now on `{name}` is {_format_value(now, name, call.settings)} in this channel."
+        return f"`{name}` is now {_format_value(now, name, call.settings)} in this channel."
     if now.ingest:
-        return f"I read this channel already. {call.format_example('backfill')} fetches what was said before."
-    stays = f"What I know already stays; {call.format_example('forget')} removes single files and messages."
-    return f"From now on I read nothing here. {stays}"
+        return f"I already read this channel. {call.format_example('backfill')} fetches its history."
+    stays = f"What I've already indexed stays; {call.format_example('forget')} removes single files and messages."
+    return f"I've stopped reading this channel. {stays}"
 
 
 async def backfill_command(call: CommandContext) -> Card:
-    """Read what was said in this channel in the days before."""
-    await call.require_manager("have a channel read from the past")
+    """Fetch the history of this channel, for the given number of days."""
+    await call.require_manager("fetch the history of a channel")
     days = _parse_days(call.arguments, call.settings.backfill_days)
     if not (await call.services.context.get_channel_settings(call.location.room)).ingest:
         raise InvalidQuestion(
-            "Reading is switched off here.", hint=f"First: {call.format_example('settings ingest on')}"
+            "Reading is turned off in this channel.", hint=f"First: {call.format_example('settings ingest on')}"
         )
     await call.services.ingest_service.start_backfill(call.location.without_thread, days)
     return Card(
-        f"I'm reading the last {pluralize(days, 'day')} of this channel. {call.format_example('status')} tells how far."
+        f"I'm reading the last {pluralize(days, 'day')} of this channel. "
+        f"{call.format_example('status')} shows the progress."
     )
 
 
 def _parse_days(words: str, usual: int) -> int:
     first = words.partition(" ")[0] or str(usual or 1)
     if not (first.isascii() and first.isdigit() and 1 <= int(first) <= MAX_DAYS):
-        raise InvalidQuestion(f"“{words}” is no number of days.", hint=f"From 1 to {MAX_DAYS}.")
+        raise InvalidQuestion(f"“{words}” is not a number of days.", hint=f"Enter a number from 1 to {MAX_DAYS}.")
     return int(first)

@@ -54,7 +54,7 @@ class BotServices(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class CommandContext:
-    """`now`: the time at which it was given, which stays the same if it is obeyed once more after a restart."""
+    """One call of a command. `now`: when it was sent, the same if it runs again after a restart."""
 
     services: BotServices
     invocation: CommandInvoked
@@ -62,27 +62,27 @@ class CommandContext:
 
     @property
     def location(self) -> Location:
-        """Where it was given."""
+        """Where it was sent."""
         return self.invocation.location
 
     @property
     def traits(self) -> PlatformTraits:
-        """The traits of the platform where it was given."""
+        """The traits of the platform where it was sent."""
         return self.services.context.traits_of(self.location.platform)
 
     @property
     def arguments(self) -> str:
-        """What stands behind the command."""
+        """The text after the command's name."""
         return self.invocation.words.strip()
 
     @property
     def engine(self) -> Engine:
-        """What knows the documents."""
+        """The engine."""
         return self.services.context.engine_context.engine
 
     @property
     def store(self) -> BotStore:
-        """The bot's own tables."""
+        """The bot's own database."""
         return self.services.context.store
 
     @property
@@ -91,16 +91,16 @@ class CommandContext:
         return self.services.context.settings
 
     async def resolve_scope(self) -> Scope:
-        """What they may read: the answer goes to them alone."""
+        """What the caller may read; only the caller sees the result."""
         return await self.services.context.audience.scope_for_person(self.location, self.invocation.person)
 
     async def can_read(self, room: str) -> bool:
-        """Whether they may read a room now: its documents may lie in another space than when they were drawn on."""
+        """Whether the caller may read a room now, in whichever space it currently is."""
         drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
         return bool(await can_read(self.services.context.audience, drawn, self.location, self.invocation.person))
 
     async def is_manager(self) -> bool:
-        """Whether they may forget what others said or shared, and decide for channels."""
+        """Whether the caller is a manager of the workspace."""
         place = self.location
         person = await self.services.context.audience.get_person(
             place.platform, place.workspace, self.invocation.person
@@ -108,11 +108,11 @@ class CommandContext:
         return person.is_manager
 
     async def require_manager(self, what: str) -> None:
-        """Raises NotAllowed for everybody else; in a talk with the bot alone, everybody decides for themselves."""
+        """Raise NotAllowed for everyone but managers; in a direct message everyone may decide for themselves."""
         channel = await self.services.context.audience.get_channel(self.location)
         if channel.kind != "direct" and not await self.is_manager():
             raise NotAllowed(f"Only managers of this workspace can {what}.", hint="Ask one of them.")
 
     def format_example(self, words: str) -> str:
-        """A command as it is typed on this platform."""
+        """A command as typed on this platform, as inline code."""
         return f"`{self.traits.format_command(words)}`"

@@ -1,4 +1,4 @@
-"""Corrections by hand, in the space of the channel in which they are made; all of them can be taken back."""
+"""Manual corrections in the space of the channel where the command is run. All of them can be undone."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ OPTIONS = ("with", "type", "keywords")
 
 
 async def correct_command(call: CommandContext) -> Card:
-    """Correct what was read: names that are one, descriptions, what is out of sight, what is not written anywhere."""
+    """Merge names, change descriptions, hide names, or add a fact."""
     name, _, rest = call.arguments.partition(" ")
     if name.casefold() not in CORRECTIONS:
         raise InvalidQuestion(
-            "What should be corrected?" if not name else f"There is no correction “{name}”.", hint=_usage_hint(call)
+            "What do you want to correct?" if not name else f"There is no correction “{name}”.", hint=_usage_hint(call)
         )
-    least, most, correction = CORRECTIONS[name.casefold()]
+    min_words, max_words, correction = CORRECTIONS[name.casefold()]
     words = parse_arguments(rest, OPTIONS)
-    if not least <= len(words.positional) <= most:
+    if not min_words <= len(words.positional) <= max_words:
         raise InvalidQuestion(
-            f"“{name}” cannot be read like this.", hint=f"{_usage_hint(call)} Put several words in quotation marks."
+            f"“{name}” has too many or too few arguments.",
+            hint=f"{_usage_hint(call)} Put several words in quotation marks.",
         )
     space = await call.services.context.audience.get_home_space(call.location)
     if space not in (await call.resolve_scope()).spaces:
-        raise NotAllowed("What is known here cannot be corrected by you.", hint="Ask a member who can read all of it.")
+        raise NotAllowed("You can't correct what I know here.", hint="Ask a member who can read all of this channel.")
     return Card(await correction(call, space, words))
 
 
@@ -49,7 +50,7 @@ def _usage_hint(call: CommandContext) -> str:
         'describe Ada "She wrote it." --with Engine',
         'hide "Analytical Engin"',
     )
-    return f"For instance: {'; '.join(call.format_example(f'correct {each}') for each in examples)}."
+    return f"Examples: {'; '.join(call.format_example(f'correct {each}') for each in examples)}."
 
 
 async def _merge(call: CommandContext, space: str, words: CommandArguments) -> str:
@@ -57,55 +58,55 @@ async def _merge(call: CommandContext, space: str, words: CommandArguments) -> s
     name, into = words.positional
     unknown = await call.engine.merge(space, name, into, room=call.location.room)
     done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, unknown))
-    return f"{done} {call.format_example('correct unmerge')} takes it back."
+    return f"{done} {call.format_example('correct unmerge')} undoes this."
 
 
 async def _unmerge(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("part names")
+    await call.require_manager("separate names")
     await call.engine.unmerge(space, words.positional[0], room=call.location.room)
-    return f"“{escape_markdown(words.positional[0])}” stands for itself again."
+    return f"“{escape_markdown(words.positional[0])}” is a separate name again."
 
 
 async def _describe(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("change descriptions")
     name, description = (*words.positional, "")[:2]
     await call.engine.describe(space, name, description, words.options.get("with", ""), room=call.location.room)
-    how = "by your words" if description else "as it was read"
-    return f"{_format_name(words)} is described {how} from now on."
+    how = "with your words" if description else "from its sources"
+    return f"{_format_name(words)} is now described {how}."
 
 
 async def _hide(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("hide names")
     await call.engine.hide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
-    return f"{_format_name(words)} is out of sight. {call.format_example('correct unhide')} shows it again."
+    return f"{_format_name(words)} is hidden. {call.format_example('correct unhide')} shows it again."
 
 
 async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("show names again")
     await call.engine.unhide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
-    return f"{_format_name(words)} is shown again."
+    return f"{_format_name(words)} is visible again."
 
 
 async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -> str:  # noqa: ARG001  - a correction's signature
-    """Whoever may write in a channel that is read may state something there, as if in a message of theirs."""
+    """Add a fact as if the caller had posted it; they must be allowed to post, and the channel must be read."""
     if not await _can_write(call):
-        raise NotAllowed(texts.CANNOT_WRITE, hint="Join it, or ask somebody who writes there.")
+        raise NotAllowed(texts.CANNOT_WRITE, hint="Join it, or ask someone who can post there.")
     name, description = words.positional
-    told = _build_reading(words, name, description)
+    extraction = _build_extraction(words, name, description)
     key = await call.services.ingest_service.manual_facts.add_fact(
-        call.location, call.invocation.person, told, call.now
+        call.location, call.invocation.person, extraction, call.now
     )
     undo = call.format_example(f"forget {key}")
-    return f"I know now: {_format_name(words)} – {escape_markdown(description)}\n{undo} takes it back."
+    return f"Added: {_format_name(words)} – {escape_markdown(description)}\n{undo} undoes this."
 
 
 async def _can_write(call: CommandContext) -> bool:
-    """Whether the caller could have said it: where it is told who joined a channel, they are among them."""
+    """Whether the caller may post here; where the platform lists members, they must be one of them."""
     joined = (await call.services.context.audience.get_channel(call.location)).members
     return call.invocation.may_write and (not joined or call.invocation.person in joined)
 
 
-def _build_reading(words: CommandArguments, name: str, description: str) -> Extraction:
+def _build_extraction(words: CommandArguments, name: str, description: str) -> Extraction:
     if other := words.options.get("with"):
         return Extraction(links=(Link(name, other, words.options.get("keywords", ""), description),))
     return Extraction(mentions=(Mention(name, words.options.get("type", "other").casefold(), description),))

@@ -1,4 +1,4 @@
-"""What people thought of the answers, for managers: how many thumbs, and where the latest answers stand that failed."""
+"""Summarize feedback for managers: the number of votes, and links to the latest disliked answers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 SUMMARY_PERIOD = timedelta(days=30)
 MAX_LISTED = 3  # answers
-MAX_CHECKED = 20  # answers among which those are sought that the caller may read
+MAX_CHECKED = 20  # answers checked for whether the caller may read them
 
 
 async def summarize_feedback(call: CommandContext) -> list[str]:
-    """Thumbs of the last month in this workspace; nothing for who manages nothing, and if there are none."""
+    """Lines on the votes of SUMMARY_PERIOD in this workspace; none for other people than managers, or without votes."""
     place, since = call.location, call.now - SUMMARY_PERIOD
     with suppress(PlatformError):
         up, down = await call.store.feedback.count(place.platform, place.workspace, since)
@@ -31,7 +31,7 @@ async def summarize_feedback(call: CommandContext) -> list[str]:
 
 
 async def _list_disliked(call: CommandContext) -> list[str]:
-    """Where the latest answers stand that somebody did not like, in channels that the caller reads."""
+    """Links to the latest disliked answers that the caller may read."""
     place, found = call.location, list[str]()
     for each in await call.store.answers.list_disliked(
         place.platform, place.workspace, call.now - SUMMARY_PERIOD, MAX_CHECKED
@@ -42,7 +42,7 @@ async def _list_disliked(call: CommandContext) -> list[str]:
 
 
 async def _format_answer_link(call: CommandContext, answer: StoredAnswer) -> list[str]:
-    """A line that leads to the question, or where nobody typed one, to the answer."""
+    """A link to the question, or to the answer if the question has no message."""
     message = next(filter(None, (answer.message_id, *answer.reply_message_ids)), "")
     if not message:
         return []

@@ -1,6 +1,6 @@
-"""Forgetting: a document, a message, or a person. Whoever wrote or shared something may, and managers may anything.
+"""Forget a document, a message, or a person. Authors may forget their own things, managers everything.
 
-What the caller cannot read does not exist for them.
+The caller gets no answer about things that they cannot read.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ MAX_SHOWN = 5
 
 
 async def forget_command(call: CommandContext) -> Card:
-    """Forget what the words name: a document by key, title or link; a message by its link; the caller by `me`."""
+    """Forget a document (by key, title or link), a message (by link), or the caller (`me`)."""
     words = call.arguments.strip('"“”')
     if not words:
         raise InvalidQuestion(
             "What should I forget?",
-            hint=f"For instance {call.format_example('forget minutes.pdf')}, or the link of a message.",
+            hint=f"For example {call.format_example('forget minutes.pdf')}, or the link to a message.",
         )
     if words.casefold() in SELF_WORDS:
         return await forget_me_command(call)
@@ -41,11 +41,11 @@ async def forget_command(call: CommandContext) -> Card:
         return await _forget_document(call, found)
     if is_message_link(words):
         return await _forget_message(call, words)
-    raise NotFound(f"There is no “{words}” that you may read.", hint="A title has to be whole; a link is the surest.")
+    raise NotFound(f"I found no “{words}” that you can read.", hint="Give the full title, or better a link.")
 
 
 def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInfo | None:
-    """The one document that is meant: by key, by link, by title. Raises InvalidQuestion if several could be."""
+    """Find a document by key, link or title. Raises InvalidQuestion if several match."""
     link = strip_link_markup(words) if is_message_link(words) else ""
     for meant in (
         [each for each in documents if each.key == words],
@@ -59,7 +59,7 @@ def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInf
                 f"{each.key} ({each.time:%Y-%m-%d})" if each.time else each.key for each in meant[:MAX_SHOWN]
             )
             raise InvalidQuestion(
-                f"“{words}” could be {pluralize(len(meant), 'document')}.", hint=f"Name one by its key: {keys}"
+                f"“{words}” matches {pluralize(len(meant), 'document')}.", hint=f"Choose one by its key: {keys}"
             )
     return None
 
@@ -73,32 +73,31 @@ async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card
 
 
 async def _document_authors(call: CommandContext, document: DocumentInfo) -> set[str]:
-    """Who wrote or shared a document; nobody that is known, if it came in another way."""
+    """Who wrote or shared a document; empty if it was not ingested from a chat."""
     file = await call.store.files.get(document.key)
     return {file.author} if file else {each.author for each in await call.store.messages.list_by_document(document.key)}
 
 
 async def _check_can_forget(call: CommandContext, authors: set[str], what: str) -> None:
     if authors != {call.invocation.person} and not await call.is_manager():
-        raise NotAllowed(
-            f"{what} is not yours alone.", hint="Whoever wrote or shared it can have it forgotten, or a manager."
-        )
+        raise NotAllowed(f"{what} isn't only yours.", hint="The author, or a manager, can have it forgotten.")
 
 
 async def _forget_message(call: CommandContext, address: str) -> Card:
     found = await find_message(call, address)
     if found is None:
         raise NotFound(
-            "I know of no message there that you may read.", hint="Perhaps it was never read, or is forgotten already."
+            "I found no indexed message there that you can read.",
+            hint="It may never have been indexed, or was already forgotten.",
         )
     place, message = found
     await _check_can_forget(call, {message.author}, "That message")
     await call.services.ingest_service.forget_message(place, message.id)
-    return Card(f"Forgotten: the message of {format_utc(message.time)}, with its files. In the chat it still stands.")
+    return Card(f"Forgotten: the message of {format_utc(message.time)} and its files. It remains in the chat.")
 
 
 async def find_message(call: CommandContext, address: str) -> tuple[Location, MessageRecord] | None:
-    """The message that an address leads to, if it lies where the caller may read."""
+    """The message that a link leads to, if the caller may read it."""
     ids, scope = candidate_message_ids(address, call.traits.parse_link_part), await call.resolve_scope()
     known = await call.store.channels.list_joined(call.location.platform)
     for place in sorted({*known, call.location.without_thread}, key=lambda each: (each.channel not in ids, each.room)):
@@ -113,8 +112,8 @@ async def forget_me_command(call: CommandContext) -> Card:
     place, person = call.location, call.invocation.person
     await call.services.ingest_service.forget_person(place.platform, place.workspace, person)
     return Card(
-        "Done: what you wrote, shared and asked here is forgotten, and I read nothing further of yours. "
-        f"{call.format_example('remember-me')} changes that for what you write from then on."
+        "Done. I've forgotten what you wrote, shared and asked here, and I won't read your messages anymore. "
+        f"{call.format_example('remember-me')} lets me read what you write after that."
     )
 
 
@@ -123,4 +122,4 @@ async def remember_me_command(call: CommandContext) -> Card:
     place = call.location
     for workspace in {place.workspace, ""}:  # a talk with the bot alone may belong to none
         await call.store.opt_outs.opt_in(place.platform, workspace, call.invocation.person, call.now)
-    return Card("From now on I read what you write in channels that I am in. What was forgotten stays forgotten.")
+    return Card("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten.")

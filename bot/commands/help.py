@@ -1,4 +1,4 @@
-"""What the bot can do, in a card; more of one command when it is named."""
+"""Cards that list the commands, or explain one of them."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from bot.platform.traits import PlatformTraits
 
 INTRODUCTION = (
-    "I read {channels} and the files that are shared there, and I answer from them, with a number behind each claim "
-    "that leads to the message or the page. I use nothing that a reader of my answer could not read themselves."
+    "I read {channels} and the files shared there, and answer questions about them. The numbers in an answer link "
+    "to its sources. I only use what everyone who sees an answer can read."
 )
 INVITED_CHANNELS = "the channels that I was invited to"
 ENABLED_CHANNELS = "the channels that a manager enabled"
 
 
 def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, manager: bool) -> str:
-    """What somebody may do there, a line each: questions, files, commands."""
+    """List what a person can do on a platform, a line each."""
     lines = [
         INTRODUCTION.format(channels=INVITED_CHANNELS if traits.reads_by_default else ENABLED_CHANNELS),
         "",
@@ -39,7 +39,7 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
 
 
 def format_command_help(traits: PlatformTraits, name: str, command: Command) -> str:
-    """One command: what it does, and how it is given."""
+    """Explain one command, with examples."""
     lines = [f"`{_format_usage(traits, name, command)}` – {command.summary}"]
     lines += [command.details.replace("{}", traits.command_prefix)] if command.details else []
     lines += ["_For managers of this workspace._"] if command.managers_only else []
@@ -47,13 +47,13 @@ def format_command_help(traits: PlatformTraits, name: str, command: Command) -> 
 
 
 async def build_help_card(call: CommandContext, commands: Mapping[str, Command]) -> Card:
-    """All commands, or the one that is named."""
+    """Explain the command named in the arguments, or list all commands."""
     name = call.arguments.casefold().lstrip("/")
     traits = call.traits
     if name in commands:
         return Card(format_command_help(traits, name, commands[name]))
     manager = False
-    with suppress(PlatformError):  # help is there even if nobody can be asked who somebody is
+    with suppress(PlatformError):  # show help even if the caller cannot be looked up
         manager = await call.is_manager()
     return Card(format_overview(traits, commands, manager=manager))
 

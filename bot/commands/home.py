@@ -1,4 +1,4 @@
-"""The page that a person finds at the bot's own place: what it knows that they may read, and what they can do."""
+"""The home page of a person: the indexed content that they can read, and the commands that they have."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 
 
 async def build_home_card(house: BotContext, platform: str, workspace: str, person: str, now: datetime) -> Card:
-    """The page of one person of a workspace. Raises PlatformError if the workspace does not know them."""
+    """Build the home page of one person. Raises PlatformError if the workspace does not know them."""
     place = Location(platform, workspace, "")
     known = await house.audience.get_person(platform, workspace, person)
     scope = await house.audience.scope_for_person(place, person)
@@ -42,25 +42,25 @@ async def _format_counts(house: BotContext, scope: Scope) -> str:
     status = await house.engine_context.engine.get_status(scope)
     total, waiting = sum(status.documents.values()), status.documents.get("pending", 0)
     lines = [
-        f"**What I know that you may read**\n{pluralize(total, 'document')}, {pluralize(status.passages, 'passage')}"
+        f"**Indexed content you can read**\n{pluralize(total, 'document')}, {pluralize(status.passages, 'passage')}"
     ]
     lines += (
         [f"{pluralize(status.entities, 'entity')}, {pluralize(status.relations, 'relation')}"] if scope.spaces else []
     )
-    lines += [f"{pluralize(waiting, 'document')} to be read yet"] if waiting else []
+    lines += [f"{pluralize(waiting, 'document')} to index"] if waiting else []
     return "; ".join(lines) + "."
 
 
 async def _format_channels(house: BotContext, place: Location, scope: Scope, now: datetime) -> str:
-    """The channels that are read and that the person may read, with when they were last heard."""
+    """The channels that the bot reads and the person can read, with the age of the last message."""
     lines = []
     for room in await house.store.channels.list_joined(place.platform, place.workspace):
         if (await house.get_channel_settings(room.room)).ingest and await _can_read_channel(house, room, scope):
             last = await house.store.messages.get_newest_time(room.room)
             name = escape_markdown(await house.store.channels.get_name(room.room) or room.channel)
-            lines.append(f"- **#{name}**" + (f", last heard {format_ago(last, now)}" if last else ""))
+            lines.append(f"- **#{name}**" + (f", last message {format_ago(last, now)}" if last else ""))
     if not lines:
-        return "I read no channel that you can read. Invite me to one, or ask a manager to."
+        return "I don't read any channel that you can read. Invite me to one, or ask a manager to."
     further = (
         [f"- … and {pluralize(len(lines) - MAX_CHANNELS, 'further channel')}"] if len(lines) > MAX_CHANNELS else []
     )
@@ -77,8 +77,8 @@ async def _can_read_channel(house: BotContext, room: Location, scope: Scope) -> 
 def _format_privacy(traits: PlatformTraits, *, out: bool) -> str:
     begin = f"`{traits.command_prefix}"
     if out:
-        return f"**You**\nYou asked me to know nothing of you. {begin}remember-me` changes that."
+        return f"**You**\nYou asked me not to read your messages. {begin}remember-me` changes that."
     return (
-        f"**You**\nWhat you write in these channels, I read. `Forget me` below, or {begin}forget-me`, has all of it "
-        f"forgotten for good, and nothing further read; {begin}forget` a single message or file."
+        f"**You**\nI read what you write in these channels. `Forget me` below, or {begin}forget-me`, deletes all of it "
+        f"permanently and stops me from reading more; {begin}forget` removes a single message or file."
     )

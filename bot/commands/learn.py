@@ -1,4 +1,4 @@
-"""Taking in what a person points at: files that come with the command, or a message with its files and words."""
+"""Ingest the files of a command, or a message that a person chose, with its files."""
 
 from __future__ import annotations
 
@@ -21,28 +21,31 @@ if TYPE_CHECKING:
     from bot.platform.models import Message, Upload
 
 NOTHING_READABLE = "There is nothing in that message that I can read."
-ALREADY_INDEXED = "I know that message already: ask me about it."
-MESSAGE_INDEXED = "I have read that message: ask me about it."
-BOT_MESSAGE = "That message is a bot's; I learn from people and their files."
-AUTHOR_OPTED_OUT = "I leave that message out: it was forgotten, or whoever wrote it asked me to read nothing of theirs."
-ADDRESSED_TO_BOT = "I do not learn from what is said to me: I answer it."
-DIRECT_MESSAGE = "Alone with you I read files, and no messages: say it in a channel that I read."
-CANNOT_POST = "I cannot read that message before I may write in this channel: there I say first that I read it."
+ALREADY_INDEXED = "I've already indexed that message. You can ask me about it."
+MESSAGE_INDEXED = "I've indexed that message. You can ask me about it."
+BOT_MESSAGE = "That message is from a bot. I only index what people write and share."
+AUTHOR_OPTED_OUT = "I can't index that message: it was forgotten, or its author asked me not to read their messages."
+ADDRESSED_TO_BOT = "I don't index messages addressed to me."
+DIRECT_MESSAGE = "In direct messages I only read files. Post it in a channel that I read."
+CANNOT_POST = "I can't index that message until I'm allowed to post in this channel, because I announce it first."
 
 
 async def learn_command(call: CommandContext) -> Card:
-    """Read the files of the command, or the message from whose menu it was chosen."""
+    """Ingest the files of the command, or the message whose menu it was chosen from."""
     message, uploads = call.invocation.message, call.invocation.uploads
     if message is not None:
         return Card("\n".join(await _ingest_message(call, message)))
     if not uploads:
-        raise InvalidQuestion("There is no file.", hint="Share one in a channel that I read, or with me alone.")
+        raise InvalidQuestion(
+            "There is no file in that command.",
+            hint="Attach one, or share it in a channel that I read or in a direct message to me.",
+        )
     outcomes = await call.services.ingest_service.files.ingest_from_command(call.invocation, call.now)
     return Card("\n".join(await _report_files(call, uploads, outcomes)))
 
 
 async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcomes: Sequence[FileResult]) -> list[str]:
-    """What became of files."""
+    """Wait until files are indexed, and describe the result for each."""
     refused = [each for each in outcomes if isinstance(each, RejectedFile)]
     documents = [each.document for each in outcomes if not isinstance(each, RejectedFile)]
     soon = await call.services.ingest_service.files.wait_for_indexed(documents, call.settings.attachment_wait_seconds)
@@ -54,11 +57,11 @@ async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcome
 
 def _format_file_status(names: Sequence[str], *, soon: bool) -> str:
     listed = ", ".join(f"**{escape_markdown(name)}**" for name in names)
-    return f"I have read {listed}: ask me about it." if soon else f"I am still reading {listed}."
+    return f"I've indexed {listed}. You can ask me about it." if soon else f"I'm still reading {listed}."
 
 
 async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
-    """What became of a message: its files are read anywhere, its words where the channel is read."""
+    """Ingest a message: its files in any case, its text if the channel is read. Returns a line for each result."""
     if reason := await _exclusion_reason(call, message):
         return [reason]
     lines = []
@@ -73,7 +76,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
 
 
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
-    """Why nothing of a message may be read; empty if it may."""
+    """Why a message may not be ingested; empty if it may."""
     place, store = message.location, call.store
     if message.own or (message.by_bot and not call.settings.index_bot_messages):
         return BOT_MESSAGE
@@ -84,12 +87,12 @@ async def _exclusion_reason(call: CommandContext, message: Message) -> str:
 
 
 def _is_author(call: CommandContext, message: Message) -> bool:
-    """Whether its author points at it: they may also let in what they wrote before they were read again."""
+    """Whether the caller wrote it; then it may be older than the end of their opt-out."""
     return message.author == call.invocation.person
 
 
 async def _ingest_text(call: CommandContext, message: Message) -> str:
-    """What became of a message's words: they join what is known of the channel."""
+    """Ingest the text of a message into its channel, and describe the result."""
     if reason := await _text_exclusion_reason(call, message):
         return reason
     if await _is_indexed(call, message):
@@ -104,18 +107,16 @@ async def _ingest_text(call: CommandContext, message: Message) -> str:
 
 
 async def _text_exclusion_reason(call: CommandContext, message: Message) -> str:
-    """Why the words of a message are not read where it stands; empty if they are."""
+    """Why the text of a message may not be ingested; empty if it may."""
     place, kept = message.location, call.settings.retention_days
     if (await call.services.context.audience.get_channel(place)).kind == "direct":
         return DIRECT_MESSAGE
     if not (await call.services.context.get_channel_settings(place.room)).ingest:
-        return (
-            f"I do not read messages of this channel until a manager says {call.format_example('settings ingest on')}."
-        )
+        return f"I don't index this channel until a manager runs {call.format_example('settings ingest on')}."
     if message.addressed:
         return ADDRESSED_TO_BOT
     if kept and message.time < call.now - timedelta(days=kept):
-        return f"That message is older than the {pluralize(kept, 'day')} for which I keep what I read."
+        return f"That message is older than {pluralize(kept, 'day')}, the time for which I keep messages."
     return ""
 
 

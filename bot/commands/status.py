@@ -1,4 +1,4 @@
-"""What is known: the sources of an answer, numbers, and a name with what is around it."""
+"""Commands that show the sources of an answer, the status of the index, and a part of the graph."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ if TYPE_CHECKING:
     from engine import IndexStatus, Neighbourhood, Scope
 
 MAX_QUOTE_LENGTH = 400  # characters of a source
-MAX_RELATIONS = 8  # relations told in words
+MAX_RELATIONS = 8  # relations listed as text
 NO_GRAPH_ACCESS = (
-    "Of that I have no picture for you: names are drawn from all channels of a workspace together, and you may read "
-    "single ones. Questions work as ever."
+    "I can't draw a graph for you here: graphs combine all public channels, and you only have access to some of "
+    "them. You can still ask questions."
 )
 
 
 async def sources_command(call: CommandContext) -> Card:
-    """The sources of the last answer here, or of the answer with the id that is given, with their texts."""
+    """Show the sources of the last answer here, or of the answer with the given id, with their texts."""
     last = await _find_answer(call)
     if last is None:
-        raise InvalidQuestion("Nothing was answered here yet.", hint="Ask me something first.")
+        raise InvalidQuestion("I haven't answered anything here yet.", hint="Ask me something first.")
     if last.state == "begun":
-        raise InvalidQuestion("The answer is still being written.", hint="Its sources stand below it in a moment.")
+        raise InvalidQuestion(
+            "The answer is still being written.", hint="Its sources will appear below it in a moment."
+        )
     if last.state != "done":
-        return Card("That answer failed, or drew on something that was forgotten since: it has no sources any more.")
+        return Card("That answer failed or used a source that was forgotten since, so it has no sources anymore.")
     scope = await call.resolve_scope()
     rooms = {each.room for each in last.sources if await call.can_read(each.room)}
     open_ = [each for each in last.sources if each.room in rooms]
@@ -46,12 +48,12 @@ async def sources_command(call: CommandContext) -> Card:
     lines = [_format_source(each, texts.get((each.document, each.passage), each.excerpt)) for each in open_]
     withheld = len(last.sources) - len(open_)
     if withheld:
-        lines.append(f"_{pluralize(withheld, 'further source')}: you cannot read {'it' if withheld == 1 else 'them'}._")
+        lines.append(f"_{pluralize(withheld, 'further source')} that you can't read._")
     return Card("\n\n".join(lines) or "The last answer here has no sources.")
 
 
 async def _find_answer(call: CommandContext) -> StoredAnswer | None:
-    """The answer that is meant; another person's private one is none."""
+    """The answer with the given id, or the last one here, except private answers to others."""
     answers, person = call.store.answers, call.invocation.person
     named = await answers.get(call.arguments) if call.arguments else None
     if (
@@ -66,7 +68,7 @@ async def _find_answer(call: CommandContext) -> StoredAnswer | None:
 async def _load_passage_texts(
     call: CommandContext, documents: Iterable[str], scope: Scope
 ) -> dict[tuple[str, str], str]:
-    """The texts of passages as they are now, by document and key."""
+    """The current texts of passages, by document and passage key."""
     found = {}
     for key in documents:
         with suppress(NotFound):
@@ -81,11 +83,11 @@ def _format_source(drawn: AnswerSource, text: str) -> str:
 
 
 async def status_command(call: CommandContext) -> Card:
-    """How much is known of what the caller may read, what is still worked on, and when this channel was last heard."""
+    """Show how much the caller can read of the index, the work in progress, and the state of this channel."""
     scope = await call.resolve_scope()
     known = await call.engine.get_status(scope)
-    lines = ["**What I know that you may read**", *_format_counts(known, graph=bool(scope.spaces))]
-    lines += [f"Still to do: {_format_pending(known)}." if _format_pending(known) else "All of it is read."]
+    lines = ["**Indexed content you can read**", *_format_counts(known, graph=bool(scope.spaces))]
+    lines += [f"In progress: {_format_pending(known)}." if _format_pending(known) else "Everything is indexed."]
     lines += [wording.MODEL_TROUBLE] if known.trouble else []
     lines += [wording.BACKGROUND_FAILING] if known.background else []
     judged = await summarize_feedback(call)
@@ -103,22 +105,22 @@ def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     if graph:
         lines.append(f"- {pluralize(known.entities, 'entity')}, {pluralize(known.relations, 'relation')}")
     if known.failed:
-        lines.append(f"- {pluralize(known.failed, 'document')} of which something could not be read")
+        lines.append(f"- {pluralize(known.failed, 'document')} that couldn't be read completely")
     return lines
 
 
 def _format_pending(known: IndexStatus) -> str:
     pending = known.documents.get("pending", 0)
     waits = (
-        (pending, "document", "to make searchable"),
-        (known.unextracted, "chunk", "to read"),
-        (known.stale, "name", "to bring up to date"),
+        (pending, "document", "to index"),
+        (known.unextracted, "chunk", "to extract"),
+        (known.stale, "name", "to update"),
     )
     return ", ".join(f"{pluralize(number, noun)} {what}" for number, noun, what in waits if number)
 
 
 async def _format_channel_status(call: CommandContext) -> list[str]:
-    """What is known of the channel itself, which the caller is in."""
+    """Lines on the channel itself: whether it is read, its last message, and its back-fill."""
     room, store = call.location.room, call.store
     name = await store.channels.get_name(room)
     if name is None:
@@ -130,24 +132,26 @@ async def _format_channel_status(call: CommandContext) -> list[str]:
         lines.append(f"- {await _not_indexed_notice(call)}")
     if read or last:
         lines.append(
-            f"- The last message came {format_ago(last, call.now)}." if last else "- No message was read here yet."
+            f"- Last message: {format_ago(last, call.now)}." if last else "- I have read no messages here yet."
         )
     if await store.backfill_cursors.get_position(room) is not None:
-        lines.append("- Earlier messages are still being fetched.")
+        lines.append("- I'm still fetching earlier messages.")
     return lines
 
 
 async def _not_indexed_notice(call: CommandContext) -> str:
     with suppress(PlatformError):
         if (await call.services.context.audience.get_channel(call.location)).kind == "direct":
-            return "Here, alone with me, I read the files that you share, and nothing else."
-    return f"This channel is not read. {call.format_example('settings ingest on')}, by a manager, changes that."
+            return "In direct messages I only read the files you share."
+    return (
+        f"I'm not indexing this channel. A manager can run {call.format_example('settings ingest on')} to change that."
+    )
 
 
 async def graph_command(call: CommandContext) -> Card:
-    """A picture of a name and what is around it, with the weightiest of it in words."""
+    """Draw an entity with its neighbours, and list its most important relations."""
     if not call.arguments:
-        raise InvalidQuestion("Which name?", hint=f"Like this: {call.format_example('graph Ada Lovelace')}")
+        raise InvalidQuestion("Which name?", hint=f"For example {call.format_example('graph Ada Lovelace')}")
     scope = await call.resolve_scope()
     try:
         near, drawn = await load_graph_model(call.engine, call.arguments.strip('"“”'), scope)
@@ -177,4 +181,4 @@ def _format_neighbourhood(near: Neighbourhood) -> Iterable[str]:
     if len(near.relations) > MAX_RELATIONS:
         yield f"- … and {pluralize(len(near.relations) - MAX_RELATIONS, 'further relation')}"
     if not near.relations:
-        yield "Nothing links it with other names yet."
+        yield "It has no relations to other names yet."

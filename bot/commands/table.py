@@ -45,71 +45,68 @@ COMMANDS: Mapping[str, Command] = {
     "sources": Command(
         status.sources_command,
         "the sources of the last answer here, with their texts",
-        details="As far as you can read them now.",
+        details="Only sources that you can read now.",
     ),
     "catch-up": Command(
         catch_up.catch_up_command,
         "what you missed in this channel",
         "[since]",
-        "Without a time: since you last said something here. Only you see the answer.",
+        "Without a time: since your last message here. Only you see the answer.",
         ("2h", "yesterday", "monday", "2026-11-20"),
     ),
-    "graph": Command(
-        status.graph_command, "a picture of a name and what is around it", "NAME", examples=("Ada Lovelace",)
-    ),
+    "graph": Command(status.graph_command, "a picture of a name and its relations", "NAME", examples=("Ada Lovelace",)),
     "status": Command(
         status.status_command,
-        "how much I know that you may read, and what I still work on",
-        details="And when I last heard this channel. Managers also see which answers did not help.",
+        "what I have indexed that you can read, and what is in progress",
+        details="Also shows the last message I read here. Managers also see which answers did not help.",
     ),
     "learn": Command(
         learn.learn_command,
-        "read a file that comes with the command",
+        "index a file attached to the command",
         "FILE",
-        "Files that are shared in a channel that I read, or with me alone, I read without being told.",
+        "I automatically index files shared in channels I read or in a DM with me.",
         needs_file=True,
     ),
     "forget": Command(
         forget.forget_command,
         "forget a file, a message or you",
         "TITLE | LINK | me",
-        "Whoever wrote or shared something can have it forgotten, and managers anything. It is done at once: graph, "
-        "answers that quoted it, and the bytes on my disk.",
-        ("minutes.pdf", "https://… (the link of a message)", "me"),
+        "Authors can have their own messages and files forgotten, managers everything. It happens at once: in the "
+        "graph, in answers that quoted it, and on my disk.",
+        ("minutes.pdf", "https://… (the link to a message)", "me"),
     ),
     "forget-me": Command(
         forget.forget_me_command,
-        "forget what you wrote and shared, and read nothing further of yours",
-        details="Your messages in the chat itself stay as they are; `{}remember-me` takes it back for what you write "
-        "later.",
+        "forget what you wrote and shared, and stop reading your messages",
+        details="Your messages remain in the chat. `{}remember-me` lets me read what you write after that.",
     ),
-    "remember-me": Command(forget.remember_me_command, "read again what you write from now on"),
+    "remember-me": Command(forget.remember_me_command, "let me read what you write from now on"),
     "correct": Command(
         correct.correct_command,
-        "correct what I read",
+        "correct what I know",
         "merge | unmerge | add | describe | hide | unhide …",
-        "It holds for whoever can read this channel, and can be taken back. Whoever may write here may add "
-        "a statement, as if it was written; the rest is for managers.",
+        "A correction applies to everyone who can read this channel, and can be undone. People who can post here can "
+        "add a fact, as if they had posted it; everything else is for managers.",
         (
             'merge "Ada L." "Ada Lovelace"',
             'unmerge "Ada L."',
             'add "Ada Lovelace" "She wrote the first program." --type person',
             'add Ada "They wrote to each other." --with "Charles Babbage"',
-            'describe Ada "A mathematician." (without words: as it was read)',
+            'describe Ada "A mathematician." (without a description: from its sources)',
             'hide "Analytical Engin"',
         ),
     ),
     "settings": Command(
         channel_settings.settings_command,
-        "what holds for this channel: mode, style, language, reply-to, ingest",
+        "the settings of this channel: mode, style, language, reply-to, ingest",
         "[NAME VALUE]",
-        "`default` takes a setting back.",
+        "`default` resets a setting.",
         ("reply-to thread", "ingest off", "language German", "style short and friendly", "mode hybrid"),
         managers_only=True,
     ),
     "backfill": Command(
         channel_settings.backfill_command,
-        "read what was said in this channel before",
+        "read the history of this channel",
         "[days]",
         examples=("30",),
         managers_only=True,

@@ -261,4 +261,4 @@ def _check_upload(upload: Upload, limit: int) -> None:
     if family:
         raise UnsupportedFormat(f"It is {family}.")
     if upload.size > limit:
-        raise DocumentTooLarge(f"It has {upload.size / 2**20:.0f} MiB; {limit / 2**20:.0f} are allowed.")
+        raise DocumentTooLarge(f"It has {upload.size / 2**20:.0f} MiB; the limit is {limit / 2**20:.0f} MiB.")

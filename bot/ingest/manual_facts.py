@@ -36,7 +36,7 @@ class ManualFacts:
     async def _check_allowed(self, place: Location, person: str) -> None:
         store = self._context.store
         if not (await self._context.get_channel_settings(place.room)).ingest:
-            raise InvalidQuestion("Nothing of this channel is taken in: reading is switched off here.")
+            raise InvalidQuestion("Reading is turned off in this channel, so nothing can be added to it.")
         direct = (await self._context.audience.get_channel(place)).kind == "direct"
         if not (direct or await store.channels.is_announced(place.room)):
             raise InvalidQuestion(texts.CHANNEL_NOT_INDEXED, hint=texts.INVITE_HINT)

@@ -1,4 +1,4 @@
-"""The words behind a command, parted as a command line parts them. Pure."""
+"""Parse the arguments of a command like a command line. Pure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _LONG_DASH = re.compile(r"(?<!\S)—(?=[a-z])")  # what some keyboards make of t
 
 @dataclass(frozen=True, slots=True)
 class CommandArguments:
-    """`plain` words in their order, and `options`: what stands behind --NAME."""
+    """The positional arguments in order, and the value of each --NAME option."""
 
     positional: tuple[str, ...]
     options: Mapping[str, str] = field(default_factory=dict)
 
 
 def parse_arguments(text: str, options: Collection[str] = ()) -> CommandArguments:
-    """Words and options (`--name value`, `--name=value`); quotation marks hold words together, also typographic ones.
+    """Parse words and options (`--name value`, `--name=value`); straight or typographic quotation marks group words.
 
     Apostrophes are letters. Raises InvalidQuestion.
     """
@@ -42,7 +42,7 @@ def parse_arguments(text: str, options: Collection[str] = ()) -> CommandArgument
             raise InvalidQuestion(f"There is no option --{name}.", hint=f"Options: {known}.")
         given = value if equals else next(rest, "")
         if not given:
-            raise InvalidQuestion(f"--{name} needs a word behind it.", hint="Put several words in quotation marks.")
+            raise InvalidQuestion(f"--{name} needs a value.", hint="Put several words in quotation marks.")
         found[name] = given
     return CommandArguments(tuple(plain), found)
 
@@ -53,4 +53,4 @@ def _split_words(text: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError as error:
-        raise InvalidQuestion("A quotation mark is not closed.", hint='Like this: "Ada Lovelace".') from error
+        raise InvalidQuestion("A quotation mark is not closed.", hint='For example "Ada Lovelace".') from error

@@ -1,4 +1,4 @@
-"""Times as people give them in a chat. Pure; everything is UTC."""
+"""Parse and format times as people type them in a chat. Pure; everything is UTC."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from engine.errors import InvalidQuestion
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-TIME_HINT = "Say 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30 (UTC)."
+TIME_HINT = "Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30 (UTC)."
 
 
 def parse_since(words: str, now: datetime) -> datetime:
-    """The instant that is meant; a day means its beginning. Raises InvalidQuestion."""
+    """Parse a past time; a day means its start. Raises InvalidQuestion."""
     text = " ".join(words.casefold().split()).removeprefix("since ").removeprefix("last ")
     found = _parse_ago(text, now) or _parse_day(text, now) or _parse_iso_time(text)
     if found is None:
-        raise InvalidQuestion(f"“{words}” is no time that I know.", hint=TIME_HINT)
+        raise InvalidQuestion(f"“{words}” is not a time that I understand.", hint=TIME_HINT)
     if found > now:
-        raise InvalidQuestion(f"{format_utc(found)} is still to come.", hint=TIME_HINT)
+        raise InvalidQuestion(f"{format_utc(found)} is in the future.", hint=TIME_HINT)
     return found
 
 
 def format_ago(instant: datetime, now: datetime) -> str:
-    """How long ago it was, roughly."""
+    """Format the age of an instant in its largest unit."""
     seconds = max(0.0, (now - instant).total_seconds())
     for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= length:

@@ -78,6 +78,6 @@ async def test_question_in_a_disabled_channel_says_who_can_enable_it(house: Disc
     await house.wait_until_idle()
     answer = await house.ask_by_command(ada, square, QUESTION)
     assert "agate" in answer
-    assert "I do not read this channel" in answer
+    assert "I'm not indexing this channel" in answer
     assert SWITCH in answer
-    assert "I do not read this channel" not in await house.ask_by_command(ada, market, QUESTION)
+    assert "I'm not indexing this channel" not in await house.ask_by_command(ada, market, QUESTION)

@@ -52,9 +52,7 @@ async def test_merged_names_are_one_until_they_are_parted(perform: Perform) -> N
 
 async def test_a_merge_with_a_name_that_was_not_read_yet_says_so(perform: Perform) -> None:
     *_, last = await perform(Merge(LOCAL_SPACE, "Minna", "Mina"))
-    assert last == Completed(
-        "“Minna” now leads to “Mina”. “Minna” was not read anywhere yet: is it written as you mean it?"
-    )
+    assert last == Completed("“Minna” is now merged into “Mina”. “Minna” does not occur yet. Check its spelling.")
     with pytest.raises(NotFound, match="Neither “Otto” nor “Emil”"):
         await perform(Merge(LOCAL_SPACE, "Otto", "Emil"))
 
@@ -67,7 +65,7 @@ async def test_a_correction_does_not_wait_for_a_model_that_is_away(tmp_path: Pat
         await desk.engine.wait_until_indexed()
         await desk.engine.add(doc("b", "Carla met Bob.", space=LOCAL_SPACE))
         *_, done = [event async for event in run_operation(desk, Merge(LOCAL_SPACE, "Bob", "Ada"))]
-        assert done == Completed("“Bob” now leads to “Ada”.")
+        assert done == Completed("“Bob” is now merged into “Ada”.")
 
 
 async def test_a_pinned_description_stays_through_a_rebuild_and_can_be_taken_back(perform: Perform) -> None:

@@ -63,8 +63,8 @@ async def test_each_change_of_mind_is_counted_and_no_repetition(home: AnsweringF
     for action in ("up", "up", "down", "down"):
         await click(home, reply, "bob", action)
     counted = generate_latest(home.metrics.registry).decode()
-    assert 'threadlore_feedback_total{platform="slack",verdict="up"} 1.0' in counted
-    assert 'threadlore_feedback_total{platform="slack",verdict="down"} 1.0' in counted
+    assert 'threadlore_feedback_total{platform="slack",rating="up"} 1.0' in counted
+    assert 'threadlore_feedback_total{platform="slack",rating="down"} 1.0' in counted
 
 
 async def test_sources_are_told_in_full(home: AnsweringFixture, roof: Location) -> None:

@@ -43,7 +43,7 @@ def draft(
     [
         (draft(OPEN), "Answered from what everyone in #hall can see."),
         (draft(TALK), "Answered from what you can read."),
-        (draft(OPEN, private=True), "Only you see this. Answered from what you can read."),
+        (draft(OPEN, private=True), "Only you can see this. Answered from what you can read."),
         (draft(None), "Answered from what was said here."),
         (draft(TALK, sourced=False, text=texts.NOTHING_FOUND), "I looked through what you can read."),
     ],

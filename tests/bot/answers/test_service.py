@@ -90,7 +90,7 @@ async def test_a_private_answer_can_be_shared_and_says_that_it_is_private(
     reply = await home.ask_by_command(roof, "bob", "When do the Tiles come?")
     assert reply.target.private
     assert reply.closing is not None
-    assert reply.closing.notice == "Only you see this. Answered from what you can read."
+    assert reply.closing.notice == "Only you can see this. Answered from what you can read."
     assert [each.action for each in reply.closing.buttons] == ["up", "down", "sources", "share"]
 
 
@@ -297,7 +297,7 @@ async def test_a_failure_is_a_sentence_with_a_reference(tmp_path: Path) -> None:
         await home.post(roof, "ada", "The Tiles come on Monday.")
         await home.wait_until_indexed()
         reply = await home.ask(roof, "ada", "When do the Tiles come?")
-        assert "My key for the language model is not accepted." in reply.text
+        assert "The API key of my language model is not accepted." in reply.text
         assert f"(reference `{reply.target.answer[:8]}`)" in reply.text
         assert "sk-123" not in reply.text
         assert await home.context.store.answers.list_in_thread(replace(roof, thread="m2"), FAR_FUTURE, 1) == []
@@ -539,7 +539,7 @@ async def test_a_file_without_a_question_is_taken(home: AnsweringFixture, roof: 
 
 async def test_or_it_is_said_why_not(home: AnsweringFixture, roof: Location) -> None:
     upload = home.platform.add_file("song.mp3", b"la la", kind="audio/mpeg")
-    assert "I could not read song.mp3: It is sound." in (await home.ask(roof, "bob", "", (upload,))).text
+    assert "I couldn't read song.mp3: It is sound." in (await home.ask(roof, "bob", "", (upload,))).text
 
 
 async def test_if_the_file_says_nothing_everything_is_asked_and_it_says_so(tmp_path: Path) -> None:

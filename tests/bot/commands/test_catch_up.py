@@ -46,7 +46,7 @@ async def test_without_a_time_it_is_what_came_after_ones_own_last_word(workspace
 async def test_where_nothing_was_said_nothing_is_asked(workspace: Workspace) -> None:
     await workspace.say("ada", "The roof leaks.")
     card = await workspace.command("bob", "catch-up 1h")
-    assert "Nothing was said here since 2026-11-22 09:00 UTC" in card.text
+    assert "I have read no messages here since 2026-11-22 09:00 UTC" in card.text
     assert workspace.answer_service.asked == []
 
 

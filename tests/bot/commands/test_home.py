@@ -25,14 +25,14 @@ async def test_the_page_lists_what_this_person_may_read(workspace: Workspace) ->
     assert "1 document, 1 passage" in bob.text
     assert re.search(r"; \d+ entit(y|ies), \d+ relations?\.", bob.text)
     assert not re.search(r"\d+ (name|link)", bob.text)
-    assert "- **#square**, last heard 1 day ago" in bob.text
+    assert "- **#square**, last message 1 day ago" in bob.text
     assert "attic" not in bob.text
     assert "2 documents, 2 passages" in ada.text
     assert "- **#attic**" in ada.text
 
 
 async def test_a_guest_sees_only_channels_that_he_is_in(workspace: Workspace) -> None:
-    assert "I read no channel that you can read" in (await page(workspace, "gus")).text
+    assert "I don't read any channel that you can read" in (await page(workspace, "gus")).text
     workspace.platform.add_channel("YARD", "ada", "gus")
     await workspace.context.store.channels.upsert(workspace.platform.place("YARD"), "yard")
     text = (await page(workspace, "gus")).text

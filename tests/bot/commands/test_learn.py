@@ -53,8 +53,8 @@ async def test_files_that_come_with_the_command_are_read(workspace: Workspace) -
     good = workspace.platform.add_file("roof.md", b"# Roof\n\nIt leaks.")
     bad = workspace.platform.add_file("photo.png", b"\x89PNG", kind="image/png")
     first, second = await learnt(workspace, good, bad)
-    assert first == "I have read **roof.md**: ask me about it."
-    assert second.startswith("I could not read photo.png: ")
+    assert first == "I've indexed **roof.md**. You can ask me about it."
+    assert second.startswith("I couldn't read photo.png: ")
     assert await workspace.known() == {"roof.md"}
 
 
@@ -81,7 +81,7 @@ async def test_in_a_channel_that_is_not_read_files_are_added_and_it_is_said_how_
     tiles = workspace.platform.add_file("tiles.txt", b"Red ones.")
     said = workspace.platform.add_message(workspace.square, "ada", "Look at these.", uploads=[tiles])
     files, words = await learnt(workspace, message=said)
-    assert files == "I have read **tiles.txt**: ask me about it."
+    assert files == "I've indexed **tiles.txt**. You can ask me about it."
     assert "`/threadlore settings ingest on`" in words
     assert await workspace.known() == {"tiles.txt"}
 
@@ -116,7 +116,10 @@ async def test_what_somebody_wrote_before_he_was_read_again_he_alone_can_add(wor
     await workspace.command("bob", "remember-me")
     assert await learnt(workspace, message=said, person="ada") == [AUTHOR_OPTED_OUT]
     assert await workspace.known() == set()
-    assert await learnt(workspace, message=said) == ["I have read **tiles.txt**: ask me about it.", MESSAGE_INDEXED]
+    assert await learnt(workspace, message=said) == [
+        "I've indexed **tiles.txt**. You can ask me about it.",
+        MESSAGE_INDEXED,
+    ]
 
 
 async def test_what_is_no_knowledge_is_not_added(workspace: Workspace) -> None:
@@ -139,7 +142,7 @@ async def test_what_is_too_old_to_be_kept_is_not_added(workspace: Workspace) -> 
     settings = workspace.context.settings.model_copy(update={"retention_days": 30})
     workspace.context = replace(workspace.context, settings=settings)
     card = await learn.learn_command(CommandContext(workspace, called, NOW))  # type: ignore[arg-type]
-    assert "older than the 30 days" in card.text
+    assert "older than 30 days" in card.text
 
 
 async def test_nothing_to_learn_is_told(workspace: Workspace) -> None:

@@ -49,16 +49,16 @@ async def test_status_tells_of_trouble_with_the_model_and_not_where_it_lives(wor
 
 
 async def test_status_tells_when_the_channel_was_last_heard(workspace: Workspace) -> None:
-    assert "No message was read here yet" in (await workspace.command("bob", "status")).text
+    assert "I have read no messages here yet" in (await workspace.command("bob", "status")).text
     await workspace.say("ada", "Mina sells tickets.")
-    assert "**#square**\n- The last message came 1 day ago." in (await workspace.command("bob", "status")).text
+    assert "**#square**\n- Last message: 1 day ago." in (await workspace.command("bob", "status")).text
 
 
 async def test_status_tells_what_is_read_where_the_channel_is_not(workspace: Workspace) -> None:
     talk = workspace.platform.add_channel("DM", "bob", kind="direct")
     yard = workspace.platform.add_channel("YARD", "bob")
-    assert "alone with me" in (await workspace.command("bob", "status", talk)).text
-    assert "This channel is not read." in (await workspace.command("bob", "status", yard)).text
+    assert "In direct messages" in (await workspace.command("bob", "status", talk)).text
+    assert "I'm not indexing this channel." in (await workspace.command("bob", "status", yard)).text
 
 
 async def test_sources_are_shown_with_their_texts(workspace: Workspace) -> None:
@@ -77,7 +77,7 @@ async def test_a_source_that_the_caller_cannot_read_is_not_shown(workspace: Work
     card = await workspace.command("bob", "sources")
     assert "Treasure" not in card.text
     assert "#2" not in card.text
-    assert "1 further source: you cannot read it" in card.text
+    assert "1 further source that you can't read" in card.text
 
 
 async def test_a_source_in_a_room_that_was_closed_since_is_not_shown(workspace: Workspace) -> None:
@@ -85,14 +85,14 @@ async def test_a_source_in_a_room_that_was_closed_since_is_not_shown(workspace: 
     await workspace.answered("a1", drawn(1, moved, "slack:T1:open"))
     card = await workspace.command("bob", "sources")
     assert "Treasure" not in card.text
-    assert "1 further source: you cannot read it" in card.text
+    assert "1 further source that you can't read" in card.text
 
 
 async def test_another_ones_private_answer_has_no_sources_for_me(workspace: Workspace) -> None:
     said = await workspace.say("ada", "Mina sells tickets.")
     await workspace.answered("a1", drawn(1, said, "slack:T1:open"), asker="ada", private=True)
     for line in ("sources", "sources a1"):
-        with pytest.raises(InvalidQuestion, match="Nothing was answered here"):
+        with pytest.raises(InvalidQuestion, match="I haven't answered anything here"):
             await workspace.command("bob", line)
     assert "Mina" in (await workspace.command("ada", "sources a1")).text
 
@@ -118,7 +118,7 @@ async def test_of_a_channel_that_is_not_read_it_is_told_what_changes_that(worksp
     await workspace.context.store.channel_settings.save(workspace.square.room, ChannelSettings(ingest=False))
     await workspace.share("ada", "tiles.txt", "Red ones.")
     told = (await workspace.command("bob", "status")).text
-    assert "This channel is not read. `/threadlore settings ingest on`, by a manager, changes that." in told
+    assert "I'm not indexing this channel. A manager can run `/threadlore settings ingest on` to change that." in told
     assert "No message" not in told
 
 
@@ -149,7 +149,7 @@ async def test_who_may_read_single_channels_only_is_told_that_there_is_no_pictur
     workspace.platform.failing["channel"] = NotFound("It is not known who reads here.")
     card = await workspace.command("bob", "graph Mina")
     assert card.picture is None
-    assert "no picture" in card.text
+    assert "can't draw a graph" in card.text
     assert "Otto" not in card.text
 
 

@@ -79,7 +79,7 @@ async def test_an_answer_that_a_command_or_a_button_began_in_vain_is_no_last_ans
 async def test_the_button_of_the_page_forgets_who_presses_it(workspace: Workspace) -> None:
     await workspace.say("bob", "Mina sells tickets.")
     [text] = await told(workspace, ButtonPressed("k1", workspace.square, "bob", "forget", "me"))
-    assert text.startswith("Done: ")
+    assert text.startswith("Done. ")
     assert await workspace.known() == set()
 
 
@@ -91,4 +91,4 @@ async def test_a_repeated_command_does_no_harm(workspace: Workspace) -> None:
         CommandInvoked("c2", workspace.square, "bob", "forget", key),
     )
     assert first.startswith("Forgotten")
-    assert second.startswith("There is no ")
+    assert second.startswith("I found no ")

@@ -150,7 +150,7 @@ async def test_a_document_that_fails_after_it_was_accepted_is_explained_too(tmp_
         await home.ingest_service.files.ingest_and_confirm(message)
         assert home.platform.reactions[message.id] == ["working", "failed"]
         [(_, card)] = home.platform.private_messages
-        assert card.text == f"I could not read tiles.txt: {texts.EMBEDDING_REFUSED}"
+        assert card.text == f"I couldn't read tiles.txt: {texts.EMBEDDING_REFUSED}"
 
 
 async def test_a_file_in_two_channels_is_two_documents(home: BotFixture) -> None:

@@ -34,7 +34,7 @@ def test_a_lone_dash_is_a_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"), [('"Ada', "not closed"), ("Ada --by Bob", "no option --by"), ("Ada --with", "needs a word")]
+    ("text", "told"), [('"Ada', "not closed"), ("Ada --by Bob", "no option --by"), ("Ada --with", "needs a value")]
 )
 def test_what_cannot_be_read_is_told(text: str, told: str) -> None:
     with pytest.raises(InvalidQuestion, match=told):

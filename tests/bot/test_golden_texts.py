@@ -1,0 +1,93 @@
+"""All sentences that the bot shows stand in golden_texts.md, so that they can be read in one sitting.
+
+`python -m tests.bot.test_golden_texts` writes the file anew.
+"""
+
+from __future__ import annotations
+
+import ast
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.commands.help import format_command_help, format_overview
+from bot.commands.table import list_commands
+from bot.platform.traits import PlatformTraits
+from tests.support.fake_platform import TRAITS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = Path(__file__).with_name("golden_texts.md")
+PARTS = ("answers", "commands", "dispatch", "ingest", "permissions", "text")
+SHOWN = {"Card", "InvalidQuestion", "InvalidDocument", "NotFound", "NotAllowed", "DocumentTooLarge"}
+
+
+def render_texts() -> str:
+    """The whole file."""
+    lines = ["# What the bot says", "", "## Sentences", ""]
+    for name, value in vars(texts).items():
+        if name.isupper() and isinstance(value, str):
+            lines.append(f"- {name.strip('_')}: {value}")
+    lines += [f"- gap {gap}: {text}" for gap, text in texts.GAP_NOTICES.items()]
+    lines += [f"- nothing found, {gap}: {texts.nothing_found(gap)}" for gap in texts.GAP_NOTICES]
+    lines += ["", "## Errors", ""]
+    lines += [f"- {kind.__name__}: {text}" for kind, text in texts._ERROR_SENTENCES]
+    commands = PlatformTraits(commands_take_files=True)
+    lines += ["", "## Commands"]
+    for name, command in list_commands(commands).items():
+        lines += ["", format_command_help(commands, name, command)]
+    lines += ["", "## Sentences in other modules", ""]
+    for part in PARTS:
+        for path in sorted((ROOT / "bot" / part).rglob("*.py")):
+            module = path.relative_to(ROOT / "bot")
+            lines += [f"- {module}: {sentence}" for sentence in shown_strings(path)]
+    for name, traits in TRAITS.items():
+        lines += ["", f"## Platform: {name}", "", *platform_texts(traits)]
+    return "\n".join(lines) + "\n"
+
+
+def platform_texts(traits: PlatformTraits) -> Iterator[str]:
+    """The sentences that depend on the platform, and the list of commands."""
+    yield f"- {texts.channel_welcome(traits, 90)}"
+    yield f"- {texts.workspace_welcome(traits, ('Send Messages',))}"
+    yield f"- {texts.channel_not_indexed(traits, inside=True)}"
+    yield f"- {texts.channel_not_indexed(traits, inside=False)}"
+    yield f"- {texts.opted_out_notice(traits)}"
+    yield f"- {texts.ask_privately_hint(traits)}"
+    yield from ["", format_overview(traits, list_commands(traits), manager=True)]
+
+
+def shown_strings(path: Path) -> list[str]:
+    """The strings of a module that may be shown: of commands all, else the arguments of cards and errors."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    if path.parent.name == "commands" and path.name != "table.py":
+        hidden = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        hidden |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        nodes = [node for node in ast.walk(tree) if id(node) not in hidden]
+    else:
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and ast.unparse(node.func) in SHOWN]
+        nodes = [each for call in calls for each in [*call.args, *(keyword.value for keyword in call.keywords)]]
+    return [text for node in nodes if (text := render_string(node)).count(" ") >= 2]
+
+
+def render_string(node: ast.AST) -> str:
+    """A literal on one line, with expressions in braces; empty for anything else."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return " / ".join(node.value.splitlines())
+    if isinstance(node, ast.JoinedStr):
+        parts = (
+            "{" + ast.unparse(each.value) + "}" if isinstance(each, ast.FormattedValue) else render_string(each)
+            for each in node.values
+        )
+        return "".join(parts)
+    return ""
+
+
+def test_all_sentences_stand_in_the_golden_file() -> None:
+    assert render_texts() == GOLDEN.read_text(encoding="utf-8"), "write it anew: python -m tests.bot.test_golden_texts"
+
+
+if __name__ == "__main__":
+    GOLDEN.write_text(render_texts(), encoding="utf-8")
