@@ -147,7 +147,7 @@ class IngestWorker:
             except BaseException as error:  # the supervisor restarts this
                 if is_task_exit(error, current_task()):
                     raise
-                self._step_errors[name] = EngineError(f"The step “{name}” of indexing failed: {describe_error(error)}.")
+                self._step_errors[name] = EngineError(f"The indexing step “{name}” failed: {describe_error(error)}.")
                 raise
             else:
                 proved = name != "project" or self.projector.can_deliver

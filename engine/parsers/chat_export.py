@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 CONVERSATION_GAP = timedelta(minutes=15)
 CONVERSATION_TOKENS = 1200
 SAMPLE_LINES = 20  # first lines that are checked for chat messages
-_HINT = "Each line is one JSON object with id, user, text and time; thread and link may be there."
+_HINT = "Each line is one JSON object with id, user, text and time; thread and link are optional."
 # The beginning of a line that looks like the head of a message: [2026-05-18 09:20] Ada: …
 _MESSAGE_HEAD = re.compile(rf"^[ \t]{{0,16}}+(?=\[{MESSAGE_TIME}\])", re.MULTILINE)
 _DAY = "%Y-%m-%d"
@@ -165,7 +165,7 @@ def _parse_message(line: str, number: int) -> ChatMessage:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "the line"
-        raise CorruptFile(f"Line {number} is no chat message: {field}: {first['msg']}.", hint=_HINT) from error
+        raise CorruptFile(f"Line {number} is not a chat message: {field}: {first['msg']}.", hint=_HINT) from error
     return ChatMessage(
         row.id,
         clean_single_line(row.user) or "unknown",

@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
 # Signatures of formats that hold no text to read.
 _UNSUPPORTED_SIGNATURES = (
-    (b"\x89PNG", "a picture"),
-    (b"\xff\xd8\xff", "a picture"),
-    (b"GIF8", "a picture"),
-    (b"II*\0", "a picture"),
-    (b"MM\0*", "a picture"),
-    (b"RIFF", "sound or film"),
-    (b"ID3", "sound"),
-    (b"OggS", "sound or film"),
+    (b"\x89PNG", "an image"),
+    (b"\xff\xd8\xff", "an image"),
+    (b"GIF8", "an image"),
+    (b"II*\0", "an image"),
+    (b"MM\0*", "an image"),
+    (b"RIFF", "audio or video"),
+    (b"ID3", "audio"),
+    (b"OggS", "audio or video"),
     (b"\x1f\x8b", "an archive"),
     (b"BZh", "an archive"),
     (b"7z\xbc\xaf", "an archive"),

@@ -31,7 +31,9 @@ def decode_text(data: bytes) -> str:
     text = _decode_bytes(data)
     sample = text[:_SAMPLE_SIZE]
     if sample and len(_CONTROLS.findall(sample)) > _MAX_CONTROL_SHARE * len(sample):
-        raise CorruptFile("The file holds binary data, not text.", hint="Give it the ending of its real format.")
+        raise CorruptFile(
+            "The file holds binary data, not text.", hint="Rename it with the extension of its real format."
+        )
     return text
 
 

@@ -18,9 +18,7 @@ if TYPE_CHECKING:
 
 MAX_LINE_LENGTH = 1_000_000  # characters per line: parsed, each may take a hundred times its size
 MAX_DEPTH = 20
-JSON_LINES_HINT = (
-    "JSON Lines have one JSON value a line; of chat messages it is an object with id, user, text and time."
-)
+JSON_LINES_HINT = "JSON Lines have one JSON value per line; a chat message is an object with id, user, text and time."
 
 
 def parse(name: str, data: bytes) -> ParsedFile:

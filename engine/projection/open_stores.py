@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 LEDGER_BEHIND_HINT = (
-    "Restore a backup with `threadlore restore FILE --force`, or go on with what is left: `threadlore reindex` makes"
-    " graph and vectors anew from that."
+    "Restore a backup with `threadlore restore FILE --force`, or continue with the remaining data: `threadlore reindex`"
+    " rebuilds graph and vectors from it."
 )
 GRAPH_UNFILLED = "unfilled"  # a partially filled graph, left by a crash, must not count as complete
 
@@ -64,7 +64,7 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
     name = embedder_identity(embedder)
     former = await ledger.work.get_setting("embedder")
     if former not in {"", name} and not options.replace_embedder:
-        raise EmbedderMismatch(f"The vectors of this folder were made by {former}, not by {name}.")
+        raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
     if former != name or (former and lost):
         await ledger.work.set_embedder(name, rebuild=bool(former))
 
@@ -97,7 +97,7 @@ async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: 
     if vectors.max_id("chunks") > await ledger.stats.find_last_chunk_id():
         await vectors.close()
         raise CorruptLedger(
-            f"The ledger {folder.ledger_path} lacks what was written last; its log is lost.", hint=LEDGER_BEHIND_HINT
+            f"The ledger {folder.ledger_path} lacks the latest changes; its log is lost.", hint=LEDGER_BEHIND_HINT
         )
 
 

@@ -54,7 +54,7 @@ class TaskReport:
     error: str
 
     def __str__(self) -> str:
-        return f"The background task “{self.name}” is failing and is tried again: {self.error.rstrip('.')}."
+        return f"The background task “{self.name}” is failing and will be retried: {self.error.rstrip('.')}."
 
 
 @dataclass(slots=True)

@@ -190,7 +190,7 @@ async def test_rebuild_survives_files_damaged_while_open(engine: Engine, file: s
 async def test_ledger_missing_last_writes_is_reported_and_rebuilt(tmp_path: Path, folders: dict[str, Path]) -> None:
     shutil.copytree(folders["killed"], tmp_path / "home")
     (tmp_path / "home" / "ledger.db-wal").write_bytes(b"")
-    with pytest.raises(CorruptLedger, match="lacks what was written last") as caught:
+    with pytest.raises(CorruptLedger, match="lacks the latest changes") as caught:
         await check_answers(tmp_path / "home")
     assert "threadlore restore" in caught.value.hint
     assert "threadlore reindex" in caught.value.hint

@@ -24,11 +24,11 @@ def extract_document(data: bytes, mime: str, *, pages: bool = False) -> Any:
     try:
         return kreuzberg.extract_bytes_sync(data, mime, config=_config(pages=pages))
     except kreuzberg.MissingDependencyError as error:
-        raise UnsupportedFormat(f"This kind of file needs a program that is not there: {error}") from error
+        raise UnsupportedFormat(f"This kind of file needs a program that is not installed: {error}") from error
     except (kreuzberg.KreuzbergError, RuntimeError) as error:
         if "password" in str(error).lower() or "encrypted" in str(error).lower():
             raise EncryptedFile("The file is locked with a password.") from error
-        raise CorruptFile("The file is damaged, cut off, or not what its name says.") from error
+        raise CorruptFile("The file is damaged, incomplete, or not in the format of its extension.") from error
 
 
 @cache

@@ -30,7 +30,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         (number, part, text) for number, page in enumerate(pages, 1) for part, text in enumerate(_page_texts(page), 1)
     ]
     if not texts:
-        raise EmptyDocument(f"No page of {name} has text that could be read.")
+        raise EmptyDocument(f"No page of {name} has readable text.")
     passages = (
         Passage(f"p{number}-{part}", text, f"p. {number}", position=position)
         for position, (number, part, text) in enumerate(texts)
@@ -51,7 +51,7 @@ def _extract_with_pdfium(data: bytes) -> list[str]:
     except pypdfium2.PdfiumError as error:
         if error.err_code == _PASSWORD:
             raise EncryptedFile("The PDF is locked with a password.") from error
-        raise CorruptFile("The PDF is damaged or cut off.") from error
+        raise CorruptFile("The PDF is damaged or incomplete.") from error
     try:
         return [page.get_textpage().get_text_bounded() for page in document]
     except pypdfium2.PdfiumError as error:

@@ -62,7 +62,7 @@ class ParserProcess:
             return protocol.decode_result(payload)
         except (ValueError, KeyError, TypeError) as error:  # the parser is compromised, or its memory is corrupt
             await self.kill()
-            raise CorruptFile(f"{name} made its parser answer nonsense.") from error
+            raise CorruptFile(f"The parser of {name} returned an invalid result.") from error
 
     async def kill(self) -> int | None:
         """End the process at once. Returns its exit status, None if there was none."""
@@ -93,7 +93,7 @@ class ParserProcess:
         await pipe_in.drain()
         size = int.from_bytes(await pipe_out.readexactly(LENGTH_PREFIX_BYTES), "big")
         if size > _BYTES_PER_CHARACTER * self._limits.max_text_length + _STDERR_TAIL * _STDERR_TAIL:
-            raise ConnectionError("the worker speaks out of turn")
+            raise ConnectionError("the worker sent an unexpected frame")
         return await pipe_out.readexactly(size)
 
     async def _start_process(self) -> asyncio.subprocess.Process:
@@ -125,7 +125,7 @@ class ParserProcess:
         self._stderr.seek(max(0, self._stderr.tell() - _STDERR_TAIL))
         stderr = self._stderr.read()
         if any(message in stderr for message in _OUT_OF_MEMORY):
-            return DocumentTooLarge(f"{name} needs more memory than one file may take.")
+            return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
         if status is not None and sys.platform != "win32" and status == -signal.SIGXCPU:
             return DocumentTooLarge(f"{name} took too long to read.")
-        return CorruptFile(f"{name} made its parser crash.")
+        return CorruptFile(f"The parser crashed on {name}.")

@@ -46,7 +46,7 @@ def _parse_safely(name: str, data: bytes, limits: ParserLimits) -> ParsedFile | 
     except InvalidDocument as error:
         return error
     except MemoryError:
-        return DocumentTooLarge(f"{name} needs more memory than one file may take.")
+        return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
     except RecursionError:
         return CorruptFile(f"{name} is nested too deeply.")
     except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file

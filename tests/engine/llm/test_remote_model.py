@@ -703,7 +703,7 @@ async def test_a_prompt_that_cannot_fit_is_told_before_it_is_sent(
         language.summarize([SummaryInput("Ada", (long, long))], UsageMeter()),
         heard(language.answer(asked(long), UsageMeter())),
     ):
-        with pytest.raises(PromptTooLong, match="takes 4,096"):
+        with pytest.raises(PromptTooLong, match="accepts 4,096"):
             await work
     assert not server.requests
     assert await language.extract_batch([Excerpt(long), BREAD], UsageMeter()) == [None, None]

@@ -50,7 +50,7 @@ def test_the_bytes_have_the_first_word_and_the_name_the_second(name: str, data: 
         ("a.pdf", PAGE, CorruptFile, "web page"),
         ("a.docx", PAGE, CorruptFile, "web page"),
         ("a.pdf", b"just words", CorruptFile, "not a PDF"),
-        ("a.png", b"\x89PNG....", UnsupportedFormat, "picture"),
+        ("a.png", b"\x89PNG....", UnsupportedFormat, "image"),
         ("a.zip", archive({"a.txt": b"text"}), UnsupportedFormat, "archive"),
         ("a.xyz", b"text", UnsupportedFormat, ".xyz"),
         ("a.docx", docx(paragraph("text"))[:-40], CorruptFile, "archive"),

@@ -64,7 +64,7 @@ async def test_a_failing_task_is_complained_of_until_it_works_again() -> None:
     await failed.wait()
     await asyncio.sleep(0)
     assert supervisor.list_problems() == [
-        "The background task “embed” is failing and is tried again: The disk is full."
+        "The background task “embed” is failing and will be retried: The disk is full."
     ]
     clock.now += HEALTHY_AFTER_SECONDS + 1
     await asyncio.sleep(0.01)
