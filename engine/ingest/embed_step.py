@@ -33,20 +33,20 @@ class EmbedStep:
     async def step(self) -> NextStep:
         """Embed one batch; returns the next step. Raises errors that stop the embedder as a whole."""
         ledger, most = self.runtime.ledger, self.runtime.options.embed_batch_size
-        found = await ledger.work.list_due_keys(KeyKind.CHUNK, most)
-        if not found:
+        keys = await ledger.work.list_due_keys(KeyKind.CHUNK, most)
+        if not keys:
             await ledger.work.advance_documents()
             return NextStep.IDLE
-        chunks = await ledger.work.load_chunks([key.id for key in found])
-        gone = {key.id for key in found} - {chunk.id for chunk in chunks}
+        chunks = await ledger.work.load_chunks([key.id for key in keys])
+        gone = {key.id for key in keys} - {chunk.id for chunk in chunks}
         if gone:
             await self.runtime.vectors.delete("chunks", gone)
         usage = UsageMeter()
         failed = await self._embed_with_isolation(chunks, usage)
-        done = [key for key in found if key.id not in failed]
-        failures = [EmbeddingFailure(key, failed[key.id]) for key in found if key.id in failed]
+        done = [key for key in keys if key.id not in failed]
+        failures = [EmbeddingFailure(key, failed[key.id]) for key in keys if key.id in failed]
         await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, usage.items)
-        return NextStep.after_batch(len(found), most)
+        return NextStep.after_batch(len(keys), most)
 
     async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> dict[int, EngineError]:
         """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""
@@ -110,10 +110,10 @@ class EmbedStep:
     async def _load_cached(self, hashes: set[bytes]) -> dict[bytes, CachedVectors]:
         """Cached vectors; those that would fail today's checks are embedded again."""
         embedder = self.runtime.embedder
-        known = await self.runtime.ledger.cache.load_vectors(embedder_identity(embedder), hashes)
+        rows = await self.runtime.ledger.cache.load_vectors(embedder_identity(embedder), hashes)
         return {
             key: (count, data)
-            for key, (count, data) in known.items()
+            for key, (count, data) in rows.items()
             if count and len(data) == 4 * count * embedder.dim and np.isfinite(np.frombuffer(data, np.float32)).all()
         }
 

@@ -52,7 +52,7 @@ class LanguageModel(Protocol):
     ) -> SearchQuery | None:
         """As `rewrite_query`, for a message that does not address the bot; None if it asks the bot nothing."""
 
-    async def summarize(self, wanted: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
+    async def summarize(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
         """Summarize each item, in order; None where that failed. Items may share a call, so they are of one space.
 
         Raises ModelError if all failed.

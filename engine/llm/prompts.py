@@ -108,19 +108,22 @@ def render_query_rewrite(
     )
 
 
-def render_summarize(wanted: SummaryInput) -> list[LLMMessage]:
+def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:
     """Messages that ask for one summary of several descriptions, oldest first."""
-    rows = "\n".join(_json(text) for text in wanted.texts)
+    rows = "\n".join(_json(text) for text in summary_input.texts)
     user = fill_template(
-        "summarise_user", name=_single_line(wanted.name), fragments=rows, fence=_fence_token(rows, wanted.name)
+        "summarise_user",
+        name=_single_line(summary_input.name),
+        fragments=rows,
+        fence=_fence_token(rows, summary_input.name),
     )
     return _build_messages(fill_template("summarise", rules=_summary_rules()), user)
 
 
-def render_summarize_batch(wanted: Sequence[SummaryInput]) -> list[LLMMessage]:
+def render_summarize_batch(inputs: Sequence[SummaryInput]) -> list[LLMMessage]:
     """Messages that ask for summaries of several names at once, numbered."""
     items = (
-        {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(wanted, 1)
+        {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(inputs, 1)
     )
     rows = "\n".join(map(_json, items))
     system = fill_template("summarise_several", rules=_summary_rules(), delimiter=DELIMITER, end=END_MARKER)
@@ -136,9 +139,9 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     values["occasion"] = _render_occasion(prompt.today, prompt.asker)
     context = prompt.context
     if context.overview is not None:
-        wanted = fill_template(f"overview_{context.overview.wanted}")
+        overview_task = fill_template(f"overview_{context.overview.wanted}")
         values["instructions"] = " ".join(
-            [wanted, *([fill_template("overview_notes")] if prompt.partial_answers else []), prompt.instructions]
+            [overview_task, *([fill_template("overview_notes")] if prompt.partial_answers else []), prompt.instructions]
         )
     if context.mode == "bypass" and context.is_empty:
         system = fill_template("bypass_system", **values)

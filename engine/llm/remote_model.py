@@ -177,12 +177,12 @@ class LiteLLMModel:
         reply = await self._complete_chat(request, usage)
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
-    async def summarize(self, wanted: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
+    async def summarize(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
-        together = len(wanted) > 1 and self._extraction_model.name not in self._slow_models
-        found = await self._summarize_batch(wanted, usage) if together else {}
-        alone = [place for place in range(len(wanted)) if place not in found]
-        calls = (self._summarize_one(wanted[place], usage) for place in alone)
+        together = len(inputs) > 1 and self._extraction_model.name not in self._slow_models
+        found = await self._summarize_batch(inputs, usage) if together else {}
+        alone = [place for place in range(len(inputs)) if place not in found]
+        calls = (self._summarize_one(inputs[place], usage) for place in alone)
         failures = list[ModelError]()
         for place, outcome in zip(alone, await asyncio.gather(*calls, return_exceptions=True), strict=True):
             if isinstance(outcome, ModelError):
@@ -193,7 +193,7 @@ class LiteLLMModel:
                 found[place] = outcome
         if failures and not found:
             raise failures[0]
-        return [found.get(place) for place in range(len(wanted))]
+        return [found.get(place) for place in range(len(inputs))]
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)
@@ -230,22 +230,22 @@ class LiteLLMModel:
     def _query_model(self) -> ModelConfig:
         return self.config.query_model or self.config.answer_model
 
-    async def _summarize_one(self, wanted: SummaryInput, usage: UsageMeter) -> str:
-        text = (await self._call_extraction_model("summarise", render_summarize(wanted), usage)).strip()
+    async def _summarize_one(self, inputs: SummaryInput, usage: UsageMeter) -> str:
+        text = (await self._call_extraction_model("summarise", render_summarize(inputs), usage)).strip()
         if not text:
             raise ModelUnavailable(f"{self._extraction_model.model} returned an empty summary.")
         return text
 
-    async def _summarize_batch(self, wanted: Sequence[SummaryInput], usage: UsageMeter) -> dict[int, str]:
+    async def _summarize_batch(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> dict[int, str]:
         """Summaries by position from one call; empty if it is too much for the model. Disabled for slow models."""
         try:
-            reply = await self._call_extraction_model("summarise", render_summarize_batch(wanted), usage)
+            reply = await self._call_extraction_model("summarise", render_summarize_batch(inputs), usage)
         except (PromptTooLong, ModelRefused):
             return {}
         except ModelTimeout:
             self._slow_models.add(self._extraction_model.name)
             return {}
-        return {number - 1: text for number, text in parse_summaries(reply, len(wanted)).items()}
+        return {number - 1: text for number, text in parse_summaries(reply, len(inputs)).items()}
 
     def _extraction_settings(self) -> str:
         chosen = self.config

@@ -46,9 +46,9 @@ class LiteLLMReranker:
             return scores
         pieces = split_documents(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
         rows = await self._client.rerank(self._model, question, pieces.texts, usage)
-        given = parse_scores(rows, len(pieces.texts))
+        piece_scores = parse_scores(rows, len(pieces.texts))
         for document, score in aggregate_scores(
-            given, pieces.document_indexes, len(texts), self._strategy, self._top_n
+            piece_scores, pieces.document_indexes, len(texts), self._strategy, self._top_n
         ):
             scores[document] = score
         return scores

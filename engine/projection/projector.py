@@ -202,17 +202,19 @@ class Projector:
         await self.runtime.priority.yield_to_foreground()
         await self.runtime.ledger.profiles.finish_batch(outcome)
 
-    async def remove_from_graph(self, found: OrphanKeys) -> None:
+    async def remove_from_graph(self, orphans: OrphanKeys) -> None:
         """Delete keys without facts from the graph at once, whatever else runs."""
-        if not self.skip_graph and (found.names or found.edges):
+        if not self.skip_graph and (orphans.names or orphans.edges):
             async with self.graph_lock:
-                await self.runtime.graph.delete(found.names, [GraphEdge(id_, a, b, 0.0) for id_, a, b in found.edges])
+                await self.runtime.graph.delete(
+                    orphans.names, [GraphEdge(id_, a, b, 0.0) for id_, a, b in orphans.edges]
+                )
 
-    async def remove_from_vectors(self, found: OrphanKeys) -> None:
+    async def remove_from_vectors(self, orphans: OrphanKeys) -> None:
         """Delete keys without facts from the vectors at once, whatever else runs."""
-        await self.runtime.vectors.delete("chunks", found.chunks)
-        await self.runtime.vectors.delete("entities", found.names)
-        await self.runtime.vectors.delete("relations", found.pairs)
+        await self.runtime.vectors.delete("chunks", orphans.chunks)
+        await self.runtime.vectors.delete("entities", orphans.names)
+        await self.runtime.vectors.delete("relations", orphans.pairs)
 
     def _held_keys(self, batch: ProjectionBatch) -> set[tuple[KeyKind, int]]:
         """Keys of the batch that need the model and must wait for the end of the cooldown.

@@ -124,11 +124,11 @@ class Summarizer:
 
     async def _load_or_create(self, planned: Mapping[bytes, _PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
         """Cached and new summaries by key; failed ones are absent."""
-        found = await self.cache.load_summaries(planned.keys())
-        calls = group_calls([each for key, each in planned.items() if key not in found], self.limits)
+        summaries = await self.cache.load_summaries(planned.keys())
+        calls = group_calls([each for key, each in planned.items() if key not in summaries], self.limits)
         for summaries_by_key in await gather_or_cancel(*(self._summarize_call(call, usage) for call in calls)):
-            found |= summaries_by_key
-        return found
+            summaries |= summaries_by_key
+        return summaries
 
     async def _summarize_call(self, call: Sequence[_PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}

@@ -63,13 +63,15 @@ async def verify_projections(ledger: LedgerStore, graph: GraphStore, vectors: Ve
 async def _compare_stores(ledger: LedgerStore, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
     expected = await ledger.stats.load_expected()
     nodes, edges = await graph.list_all()
-    found = [*compare_nodes(expected.nodes, nodes), *compare_edges(expected.edges, edges)]
+    differences = [*compare_nodes(expected.nodes, nodes), *compare_edges(expected.edges, edges)]
     compared = len(expected.nodes) + len(expected.edges)
     for kind, table in TABLES_BY_KIND:
         locations = expected.locations[table]
-        found += compare_rows(kind, table, locations, await vectors.list_rows(table))
+        differences += compare_rows(kind, table, locations, await vectors.list_rows(table))
         compared += len(locations)
-    return VerificationReport(tuple(each for each in found if (each.kind, each.id) not in expected.stale), compared)
+    return VerificationReport(
+        tuple(each for each in differences if (each.kind, each.id) not in expected.stale), compared
+    )
 
 
 def compare_nodes(expected: Mapping[int, GraphNode], found: list[GraphNode]) -> list[Difference]:

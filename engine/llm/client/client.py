@@ -68,7 +68,7 @@ class ModelClient:
         self.timeouts = timeouts or CallTimeouts()
         self._provider = provider or LiteLLMProvider()
         self.observe_call: Callable[[Purpose, float], None] = _ignore_call
-        self._semaphore = PrioritySemaphore(at_once, reserved=1, moment=QUESTION_CALL_GAP)
+        self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._retry = stamina.AsyncRetryingCaller(
             attempts=self.timeouts.max_attempts,
             timeout=self.timeouts.timeout,  # quick failures are retried, a call that used up the time is not
@@ -85,27 +85,30 @@ class ModelClient:
         """Release open resources."""
         await self._provider.close()
 
-    async def complete(self, ask: ChatRequest, usage: UsageMeter) -> str:
+    async def complete(self, request: ChatRequest, usage: UsageMeter) -> str:
         """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError."""
 
         async def call() -> str:
-            with self._measure(ask.purpose):
-                reply = await self._provider.chat(self._chat_parameters(ask))
-            usage.record(_build_usage(ask.purpose, ask.model, reply.spent))
+            with self._measure(request.purpose):
+                reply = await self._provider.chat(self._chat_parameters(request))
+            usage.record(_build_usage(request.purpose, request.model, reply.spent))
             if not reply.text and reply.finish == CONTENT_FILTERED:
-                raise _empty_reply_error(reply.finish, ask.model)
+                raise _empty_reply_error(reply.finish, request.model)
             return reply.text
 
         return repair_surrogates(
-            strip_thinking(await self._call_with_retries(ask.model, PURPOSE_RANKS[ask.purpose], call))
+            strip_thinking(await self._call_with_retries(request.model, PURPOSE_RANKS[request.purpose], call))
         )
 
-    async def stream(self, ask: ChatRequest, usage: UsageMeter) -> AsyncGenerator[str]:
+    async def stream(self, request: ChatRequest, usage: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
 
         The usage of a stream that ends before the model finished is marked as cut off.
         """
-        async with self._semaphore.acquire(PURPOSE_RANKS[ask.purpose]), self._open_stream(ask) as (first, pieces):
+        async with (
+            self._semaphore.acquire(PURPOSE_RANKS[request.purpose]),
+            self._open_stream(request) as (first, pieces),
+        ):
             piece: str | None = first
             try:
                 while piece is not None:
@@ -114,7 +117,7 @@ class ModelClient:
             finally:
                 cut_off = piece is None and pieces.finish in CUT_OFF_REASONS
                 filtered = cut_off and pieces.finish == CONTENT_FILTERED
-                spent = _build_usage(ask.purpose, ask.model, pieces.spent)
+                spent = _build_usage(request.purpose, request.model, pieces.spent)
                 usage.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
     async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, usage: UsageMeter) -> np.ndarray:
@@ -172,28 +175,30 @@ class ModelClient:
             raise map_error(error, model.model) from error
 
     @asynccontextmanager
-    async def _open_stream(self, ask: ChatRequest) -> AsyncIterator[tuple[str, _TextStream]]:
+    async def _open_stream(self, request: ChatRequest) -> AsyncIterator[tuple[str, _TextStream]]:
         await self.preload()
-        with self._measure(ask.purpose):
-            first, pieces = await self._retry(_retry_policy(self.timeouts), self._start_stream, ask)
+        with self._measure(request.purpose):
+            first, pieces = await self._retry(_retry_policy(self.timeouts), self._start_stream, request)
             async with aclosing(pieces):
                 yield first, pieces
 
-    async def _start_stream(self, ask: ChatRequest) -> tuple[str, _TextStream]:
-        pieces = _TextStream(self._provider.stream(self._chat_parameters(ask)), ask.model, self.timeouts.thinking)
+    async def _start_stream(self, request: ChatRequest) -> tuple[str, _TextStream]:
+        pieces = _TextStream(
+            self._provider.stream(self._chat_parameters(request)), request.model, self.timeouts.thinking
+        )
         try:
             first = await pieces.next_text(self.timeouts.timeout)
         except BaseException:
             await pieces.aclose()
             raise
         if first is None:
-            raise _empty_reply_error(pieces.finish, ask.model)
+            raise _empty_reply_error(pieces.finish, request.model)
         return first, pieces
 
-    def _chat_parameters(self, ask: ChatRequest) -> CallParameters:
-        response_format = {"response_format": {"type": "json_object"}} if ask.json else {}
-        messages = [{"role": message.role, "content": message.content} for message in ask.messages]
-        return {**ask.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
+    def _chat_parameters(self, request: ChatRequest) -> CallParameters:
+        response_format = {"response_format": {"type": "json_object"}} if request.json else {}
+        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        return {**request.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:
         """Parameters that override litellm: its own timeout is hours, and its client retries."""

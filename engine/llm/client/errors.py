@@ -113,7 +113,7 @@ _ERROR_TEXTS: Mapping[type[ModelError], str] = {
 
 def _error_class(error: Exception, text: str) -> type[ModelError]:
     status = getattr(error, "status_code", None)
-    known = {
+    class_by_status = {
         401: InvalidApiKey,
         FORBIDDEN: InvalidApiKey,
         REQUEST_TIMEOUT: ModelUnavailable,
@@ -121,8 +121,8 @@ def _error_class(error: Exception, text: str) -> type[ModelError]:
         413: PromptTooLong,
         429: RateLimited,
     }
-    if status in known:
-        return known[status]
+    if status in class_by_status:
+        return class_by_status[status]
     if not isinstance(status, int) or not 400 <= status < 500:
         return ModelUnavailable
     if type(error).__name__ == "ContextWindowExceededError" or _TOO_LONG.search(text):

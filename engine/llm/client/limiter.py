@@ -32,17 +32,17 @@ class PrioritySemaphore:
     """Runs at most `limit` at once; waiting calls start by rank (0 first), then in order of arrival.
 
     Ranks other than 0 leave `reserved` slots free, so that a question need not wait for background work. None of them
-    starts within `moment` seconds after a call of rank 0 came or left, since the same question will call again.
+    starts within `question_gap` seconds after a call of rank 0 came or left, since the same question will call again.
     """
 
-    def __init__(self, limit: int, reserved: int = 0, moment: float = 0.0) -> None:
+    def __init__(self, limit: int, reserved: int = 0, question_gap: float = 0.0) -> None:
         if limit < 1:
             raise ValueError(f"limit must be at least 1, not {limit}")
         self._limit = limit
         self._background_limit = max(1, limit - reserved)
         self._running = 0
         self._background = 0
-        self._delay_seconds = moment
+        self._delay_seconds = question_gap
         self._delay: tuple[float, float] | None = None  # since and until when background calls are delayed
         self._no_delay_until = 0.0  # until when they are not delayed
         self._sequence = count()
@@ -70,11 +70,11 @@ class PrioritySemaphore:
         self._delay = since, min(loop.time() + self._delay_seconds, since + MAX_BACKGROUND_DELAY)
         loop.call_at(self._delay[1], self._end_delay, self._delay)
 
-    def _end_delay(self, hurry: tuple[float, float]) -> None:
-        if self._delay is hurry:
+    def _end_delay(self, delay: tuple[float, float]) -> None:
+        if self._delay is delay:
             self._delay = None
-            if hurry[1] >= hurry[0] + MAX_BACKGROUND_DELAY:
-                self._no_delay_until = hurry[1] + BACKGROUND_WINDOW
+            if delay[1] >= delay[0] + MAX_BACKGROUND_DELAY:
+                self._no_delay_until = delay[1] + BACKGROUND_WINDOW
             self._wake_waiters()
 
     async def _wait_for_slot(self, rank: int) -> None:
@@ -111,7 +111,7 @@ class PrioritySemaphore:
                 return
 
     def _has_free_slot(self, rank: int) -> bool:
-        hurry = self._delay is not None and asyncio.get_running_loop().time() < self._delay[1]
-        if rank > FOREGROUND_RANK and (hurry or self._background >= self._background_limit):
+        is_delayed = self._delay is not None and asyncio.get_running_loop().time() < self._delay[1]
+        if rank > FOREGROUND_RANK and (is_delayed or self._background >= self._background_limit):
             return False
         return self._running < self._limit

@@ -76,8 +76,8 @@ def provider_host(error: BaseException, base: str) -> str:
 def provider_message(error: BaseException, key: str = "") -> str:
     """The provider's own message on one line, without the key; "" if there is none."""
     text = str(error).replace(key, "…") if key else str(error)
-    if found := _MESSAGE_FIELD.search(text):
-        text = found[1] or found[2] or ""
+    if field := _MESSAGE_FIELD.search(text):
+        text = field[1] or field[2] or ""
     text = _ERROR_SUFFIXES.sub("", _ERROR_PREFIXES.sub("", " ".join(text.split())))
     text = "" if _HTML_PAGE.search(text) or "litellm" in text.casefold() else text.strip().rstrip(".")
     return text if len(text) <= MAX_MESSAGE_LENGTH else f"{text[:MAX_MESSAGE_LENGTH].rstrip()}…"

@@ -23,10 +23,10 @@ _SEPARATORS = re.compile("[\n,;，；]")
 
 def parse_json_extraction(reply: str) -> Extraction:
     """The mentions and links of {"entities": [...], "relationships": [...]}; invalid items are dropped."""
-    found = _parse_object(reply) or {}
+    data = _parse_object(reply) or {}
     mentions = (
         build_mention(_text_field(item, "name"), _text_field(item, "type"), _text_field(item, "description"))
-        for item in _object_list(found, "entities")
+        for item in _object_list(data, "entities")
     )
     links = (
         build_link(
@@ -35,24 +35,24 @@ def parse_json_extraction(reply: str) -> Extraction:
             _text_field(item, "keywords"),
             _text_field(item, "description"),
         )
-        for item in _object_list(found, "relationships")
+        for item in _object_list(data, "relationships")
     )
     return Extraction(tuple(filter(None, mentions)), tuple(filter(None, links)))
 
 
 def parse_json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:
     """The objects of {"excerpts": [{"number": 1, …}]} by number (0 for none), and whether the reply is complete."""
-    found, complete = _decode_json(reply)
-    items = _object_list(found, "excerpts") if isinstance(found, dict) else ()
+    data, complete = _decode_json(reply)
+    items = _object_list(data, "excerpts") if isinstance(data, dict) else ()
     return [(number if isinstance(number := item.get("number"), int) else 0, item) for item in items], complete
 
 
 def parse_keywords(reply: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
     """Whether the reply is an object, and its high-level and low-level keywords."""
-    found = _parse_object(reply)
-    if found is None:
+    data = _parse_object(reply)
+    if data is None:
         return False, (), ()
-    return True, _split_keywords(found.get("high_level_keywords")), _split_keywords(found.get("low_level_keywords"))
+    return True, _split_keywords(data.get("high_level_keywords")), _split_keywords(data.get("low_level_keywords"))
 
 
 def build_search_query(high: tuple[str, ...], low: tuple[str, ...], question: str) -> SearchQuery:
@@ -62,9 +62,9 @@ def build_search_query(high: tuple[str, ...], low: tuple[str, ...], question: st
 
 def parse_search_query(reply: str, question: str) -> SearchQuery:
     """The standalone question and its keywords from one object; missing parts fall back to the original question."""
-    found = _parse_object(reply) or {}
-    rewritten = remove_unstorable(_text_field(found, "question")).strip() or question
-    high, low = _split_keywords(found.get("high_level_keywords")), _split_keywords(found.get("low_level_keywords"))
+    data = _parse_object(reply) or {}
+    rewritten = remove_unstorable(_text_field(data, "question")).strip() or question
+    high, low = _split_keywords(data.get("high_level_keywords")), _split_keywords(data.get("low_level_keywords"))
     return build_search_query(high, low, rewritten)
 
 
@@ -75,8 +75,8 @@ def is_addressed_to_bot(reply: str) -> bool:
 
 def _parse_object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if necessary; None if there is none or if the whole is an array."""
-    found, _ = _decode_json(reply)
-    return found if isinstance(found, dict) else None
+    data, _ = _decode_json(reply)
+    return data if isinstance(data, dict) else None
 
 
 def _decode_json(reply: str) -> tuple[object, bool]:
@@ -97,14 +97,14 @@ def _repair_json(text: str) -> object:
     import json_repair  # noqa: PLC0415  - needed for broken replies only
 
     try:
-        found = json_repair.loads(text, skip_json_loads=True)
+        data = json_repair.loads(text, skip_json_loads=True)
     except (ValueError, RecursionError):
         return None
-    return next((value for value in found if isinstance(value, dict)), None) if isinstance(found, list) else found
+    return next((value for value in data if isinstance(value, dict)), None) if isinstance(data, list) else data
 
 
-def _object_list(found: Object, key: str) -> Iterator[Object]:
-    items = found.get(key)
+def _object_list(data: Object, key: str) -> Iterator[Object]:
+    items = data.get(key)
     return (cast("Object", item) for item in (items if isinstance(items, list) else ()) if isinstance(item, dict))
 
 

@@ -20,7 +20,7 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
     Without an end marker the last text may be cut off and is dropped.
     """
     body, *after = END_PATTERN.split(strip_thinking(reply), maxsplit=1)
-    found: list[tuple[int, list[str]]] = []
+    summaries: list[tuple[int, list[str]]] = []
     for line in body.splitlines():
         row = line.strip()
         if not row or _FENCE.fullmatch(row):
@@ -30,15 +30,15 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
             ROW_NUMBER.fullmatch(fields[1]) if len(fields) >= SUMMARY_FIELDS and _TAG.fullmatch(fields[0]) else None
         )
         if number:
-            found.append((int(number[1]), [" ".join(fields[2:])] if fields[2:] else []))
+            summaries.append((int(number[1]), [" ".join(fields[2:])] if fields[2:] else []))
         elif len(fields) > 1 or DELIMITER in row:
-            found = [*found[:-1], _INVALID_ROW] if found else found
-        elif found and found[-1] is not _INVALID_ROW:
-            found[-1][1].append(row)
+            summaries = [*summaries[:-1], _INVALID_ROW] if summaries else summaries
+        elif summaries and summaries[-1] is not _INVALID_ROW:
+            summaries[-1][1].append(row)
     if not after:
-        found = found[:-1]
-    found = [each for each in found if each is not _INVALID_ROW]
-    numbers = [number for number, _ in found]
+        summaries = summaries[:-1]
+    summaries = [each for each in summaries if each is not _INVALID_ROW]
+    numbers = [number for number, _ in summaries]
     if any(not 1 <= number <= count for number in numbers):
         return {}
-    return {number: "\n".join(lines) for number, lines in found if lines and numbers.count(number) == 1}
+    return {number: "\n".join(lines) for number, lines in summaries if lines and numbers.count(number) == 1}

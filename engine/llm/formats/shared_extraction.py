@@ -46,41 +46,41 @@ def split_rows_by_excerpt(reply: str, count: int) -> dict[int, str]:
 
     Without an end marker the last excerpt may be cut off and is dropped.
     """
-    found: list[tuple[int, list[str]]] = []
+    excerpts: list[tuple[int, list[str]]] = []
     complete = False
     for line in strip_thinking(reply).split("\n"):
         ended = END_PATTERN.search(line) is not None
         row = strip_parentheses(END_PATTERN.sub("", line).strip())
         number, rest = _parse_header(row)
         if number:
-            found.append((number, []))
+            excerpts.append((number, []))
             row = rest
-        if row and found:
-            found[-1][1].append(row)
+        if row and excerpts:
+            excerpts[-1][1].append(row)
         elif DELIMITER in row:
             return {}  # a row before any number
         complete = ended or (complete and not (number or DELIMITER in row))
     return _rows_by_number(
-        [(number, "\n".join((*rows, END_MARKER))) for number, rows in found], count, complete=complete
+        [(number, "\n".join((*rows, END_MARKER))) for number, rows in excerpts], count, complete=complete
     )
 
 
 def split_json_by_excerpt(reply: str, count: int) -> dict[int, str]:
     """As `split_rows_by_excerpt` for a JSON reply: one object per excerpt."""
     items, complete = parse_json_excerpts(reply)
-    found = [(number, json.dumps(item)) for number, item in items]
-    return _rows_by_number(found, count, complete=complete)
+    excerpts = [(number, json.dumps(item)) for number, item in items]
+    return _rows_by_number(excerpts, count, complete=complete)
 
 
-def has_misattributed_facts(excerpts: Sequence[Excerpt], found: Mapping[int, Extraction]) -> bool:
+def has_misattributed_facts(excerpts: Sequence[Excerpt], extractions: Mapping[int, Extraction]) -> bool:
     """Whether a name, number or capitalized word is given for one excerpt but occurs only in another one."""
     texts = [_ExcerptWords(f"{excerpt.section}\n{excerpt.text}") for excerpt in excerpts]
-    for number, reading in found.items():
+    for number, extraction in extractions.items():
         own, others = texts[number - 1], [text for place, text in enumerate(texts, 1) if place != number]
-        names = {mention.name for mention in reading.mentions}
-        names |= {end for link in reading.links for end in (link.source, link.target)}
-        descriptions = {mention.description for mention in reading.mentions} | {
-            link.description for link in reading.links
+        names = {mention.name for mention in extraction.mentions}
+        names |= {end for link in extraction.links for end in (link.source, link.target)}
+        descriptions = {mention.description for mention in extraction.mentions} | {
+            link.description for link in extraction.links
         }
         if any(not own.has_name(name) and any(text.has_name(name) for text in others) for name in names):
             return True
@@ -125,9 +125,9 @@ def _parse_header(row: str) -> tuple[int, str]:
     return (int(plain[1]), "") if plain else (0, "")
 
 
-def _rows_by_number(found: list[tuple[int, str]], count: int, *, complete: bool) -> dict[int, str]:
+def _rows_by_number(excerpts: list[tuple[int, str]], count: int, *, complete: bool) -> dict[int, str]:
     """By number, if the numbers ascend and are within 1 to `count`; otherwise empty."""
-    numbers = [number for number, _ in found]
+    numbers = [number for number, _ in excerpts]
     if numbers != sorted(set(numbers)) or any(not 1 <= number <= count for number in numbers):
         return {}
-    return dict(found if complete else found[:-1])
+    return dict(excerpts if complete else excerpts[:-1])

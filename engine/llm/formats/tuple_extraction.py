@@ -102,8 +102,8 @@ def _find_next_tag(fields: Sequence[str], at: int) -> int:
 def _merge_by_key(
     first: Sequence[Stated], second: Sequence[Stated], key: Callable[[Stated], Hashable]
 ) -> tuple[Stated, ...]:
-    known, more = _first_lengths(first, key), _first_lengths(second, key)
-    better = {name for name, length in more.items() if length > known.get(name, -1)}
+    first_lengths, second_lengths = _first_lengths(first, key), _first_lengths(second, key)
+    better = {name for name, length in second_lengths.items() if length > first_lengths.get(name, -1)}
     kept = (stated for stated in first if key(stated) not in better)
     return (*kept, *(stated for stated in second if key(stated) in better))
 

@@ -74,7 +74,7 @@ class MiniLMEmbedder:
         self.cache_dir = cache
         self.threads = threads
         self.model: MiniLMModel | None = None
-        self.semaphore = PrioritySemaphore(1, moment=QUESTION_CALL_GAP)
+        self.semaphore = PrioritySemaphore(1, question_gap=QUESTION_CALL_GAP)
         self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
 
     @classmethod

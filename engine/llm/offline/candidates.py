@@ -60,15 +60,15 @@ class Candidate:
 
 def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
     """Quotable candidates in the order of the sources; equal texts are kept once, for the newest source."""
-    found: list[Candidate] = []
+    candidates: list[Candidate] = []
     for source in _deduplicate_sources(sources):
         head = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label}"))  # all words of a file's name
         for speaker, when, text in _split_source(source):
-            before = _preceding_positions(found, source, chat=bool(speaker))
-            near = frozenset().union(*(found[at].stems for at in before))
+            before = _preceding_positions(candidates, source, chat=bool(speaker))
+            near = frozenset().union(*(candidates[at].stems for at in before))
             words = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
-            found.append(Candidate(source, text, speaker, when, words, near, head, before))
-    return found
+            candidates.append(Candidate(source, text, speaker, when, words, near, head, before))
+    return candidates
 
 
 def content_stems(text: str) -> frozenset[str]:

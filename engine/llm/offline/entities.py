@@ -77,12 +77,12 @@ class ExcerptFacts:
 
 def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """The names of a sentence in order; no name twice, none within another."""
-    found = [*_find_handles(sentence), *_find_identifiers(sentence)]
-    positions = {at for one in found for at in range(one.start, one.start + len(one.name))}
+    names = [*_find_handles(sentence), *_find_identifiers(sentence)]
+    positions = {at for one in names for at in range(one.start, one.start + len(one.name))}
     if not _is_all_caps(sentence):
-        found += [run for run in _find_capitalized(sentence, facts) if run.start not in positions]
+        names += [run for run in _find_capitalized(sentence, facts) if run.start not in positions]
     unique: dict[str, NamedEntity] = {}
-    for one in sorted(found, key=lambda one: one.start):
+    for one in sorted(names, key=lambda one: one.start):
         if key := normalize_name(one.name):
             unique.setdefault(key, one)
     return list(unique.values())

@@ -65,22 +65,22 @@ def _build_mentions(sentences: Iterable[_SentenceEntities]) -> list[Mention]:
 
 
 def _build_links(sentences: Iterable[_SentenceEntities]) -> list[Link]:
-    found: dict[frozenset[str], Link] = {}
+    links: dict[frozenset[str], Link] = {}
     for sentence in sentences:
         keywords = ",".join(_keywords(sentence)) if len(sentence.entities) > 1 else ""
         for source, target in _nearest_pairs(sentence.entities):
             ends = frozenset((normalize_name(source.name), normalize_name(target.name)))
-            if len(ends) > 1 and "" not in ends and ends not in found:
-                found[ends] = Link(source.name, target.name, keywords, sentence.text)
-    return list(found.values())
+            if len(ends) > 1 and "" not in ends and ends not in links:
+                links[ends] = Link(source.name, target.name, keywords, sentence.text)
+    return list(links.values())
 
 
-def _nearest_pairs(found: Sequence[NamedEntity]) -> list[tuple[NamedEntity, NamedEntity]]:
+def _nearest_pairs(entities: Sequence[NamedEntity]) -> list[tuple[NamedEntity, NamedEntity]]:
     """The nearest pairs of names, at most five; a speaker is near to everything they say."""
-    pairs = combinations(range(len(found)), 2)
-    spoken = bool(found) and found[0].start < 0
+    pairs = combinations(range(len(entities)), 2)
+    spoken = bool(entities) and entities[0].start < 0
     ranked = sorted(pairs, key=lambda pair: (1 if spoken and pair[0] == 0 else pair[1] - pair[0], pair))
-    return [(found[first], found[second]) for first, second in ranked[:MAX_LINKS_PER_SENTENCE]]
+    return [(entities[first], entities[second]) for first, second in ranked[:MAX_LINKS_PER_SENTENCE]]
 
 
 def _keywords(sentence: _SentenceEntities) -> list[str]:

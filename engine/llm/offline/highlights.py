@@ -54,10 +54,12 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
     if kind == "summary":
         return render_quotations(build_quotations(_most_informative(candidates), candidates))
     if kind == "decisions":
-        found = _select_newest([at for at, candidate in enumerate(candidates) if _is_decision(candidate)], candidates)
-        return render_quotations(build_quotations(found, candidates))
-    found = _select_newest([at for at in range(len(candidates)) if _is_open_question(at, candidates)], candidates)
-    return render_quotations([build_quotation([candidates[at]]) for at in found])
+        positions = _select_newest(
+            [at for at, candidate in enumerate(candidates) if _is_decision(candidate)], candidates
+        )
+        return render_quotations(build_quotations(positions, candidates))
+    positions = _select_newest([at for at in range(len(candidates)) if _is_open_question(at, candidates)], candidates)
+    return render_quotations([build_quotation([candidates[at]]) for at in positions])
 
 
 def format_date_range(sources: Sequence[Source]) -> str:

@@ -87,8 +87,8 @@ class OfflineModel:
     ) -> SearchQuery | None:
         return await self.rewrite_query(text, history, usage, today=today, asker=asker)
 
-    async def summarize(self, wanted: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:  # noqa: ARG002  - as above
-        return [merge_lead_sentences(each.texts) for each in wanted]
+    async def summarize(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:  # noqa: ARG002  - as above
+        return [merge_lead_sentences(each.texts) for each in inputs]
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)

@@ -81,12 +81,12 @@ def _has_own_antecedent(question: str, refers: re.Match[str]) -> bool:
 
 def _complete_question(question: str, history: Sequence[ChatTurn]) -> str:
     answer = next((turn.text for turn in reversed(history) if turn.role == "assistant"), "")
-    asked = next((turn.text for turn in reversed(history) if turn.role == "user"), "")
-    people, things = _people_and_things(asked, answer)
+    last_question = next((turn.text for turn in reversed(history) if turn.role == "user"), "")
+    people, things = _people_and_things(last_question, answer)
     if _PERSON_PRONOUNS.search(question) and people:
         return _replace_pronoun(question, people[0])
     own = {stem(word) for word in split_words(question)}
-    words = [word for word in content_words(asked) if not is_generic(word)]
+    words = [word for word in content_words(last_question) if not is_generic(word)]
     hints: list[str] = []
     for part in [*people[:1], *things[:_MAX_CARRIED], *words[:_MAX_CARRIED]]:
         stems = {stem(word) for word in split_words(part)}

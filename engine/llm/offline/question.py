@@ -81,16 +81,16 @@ _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
 
 def split_clauses(question: str) -> list[str]:
     """The clauses of a question; a clause of one word uses the first clause as a hint."""
-    found: list[str] = []
+    clauses: list[str] = []
     for clause in filter(None, map(str.strip, _CLAUSE_BREAK.split(question))):
         bare = len([word for word in split_words(clause) if not is_stop_word(word)])
-        if found and not bare:
-            found[-1] = f"{found[-1]} {clause}"
+        if clauses and not bare:
+            clauses[-1] = f"{clauses[-1]} {clause}"
         else:
-            found.append(
-                f"{clause} ({_PARENTHESES.sub(' ', found[0])})" if found and bare < _MIN_CLAUSE_WORDS else clause
+            clauses.append(
+                f"{clause} ({_PARENTHESES.sub(' ', clauses[0])})" if clauses and bare < _MIN_CLAUSE_WORDS else clause
             )
-    return found
+    return clauses
 
 
 def answer_type(question: str) -> AnswerType:

@@ -113,7 +113,7 @@ def test_a_limit_below_one_is_refused() -> None:
 
 
 async def test_between_two_calls_of_a_question_nothing_of_the_background_begins() -> None:
-    line = Line(PrioritySemaphore(2, moment=0.05))
+    line = Line(PrioritySemaphore(2, question_gap=0.05))
     await line.come("condense", 0)
     await line.come("extraction", 2)
     await line.go("condense")
@@ -126,7 +126,7 @@ async def test_between_two_calls_of_a_question_nothing_of_the_background_begins(
 
 async def test_however_many_questions_there_are_the_background_has_its_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(limiter, "MAX_BACKGROUND_DELAY", 0.05)
-    line = Line(PrioritySemaphore(3, moment=0.04))
+    line = Line(PrioritySemaphore(3, question_gap=0.04))
     await line.come("extraction", 2)
     async with asyncio.timeout(5):
         number = 0
@@ -140,7 +140,7 @@ async def test_however_many_questions_there_are_the_background_has_its_turn(monk
 
 
 def test_the_background_is_let_in_although_the_loop_of_the_question_ended() -> None:
-    semaphore = PrioritySemaphore(1, moment=0.05)
+    semaphore = PrioritySemaphore(1, question_gap=0.05)
 
     async def hold(rank: int) -> None:
         async with asyncio.timeout(5), semaphore.acquire(rank):
