@@ -41,7 +41,7 @@ class FileHosts:
     """Hosts from which files may be downloaded.
 
     `domains`: official domains; their subdomains count too, by HTTPS on the standard port only.
-    `custom_origin`: scheme and authority of another server that stands in for the platform; empty if there is none.
+    `custom_origin`: scheme and authority of a custom API server; empty if there is none.
     """
 
     domains: Collection[str]

@@ -140,9 +140,7 @@ class DiscordPlatform:
         if user := self.client.get_user(int(person)):
             return person_of(user)
         try:
-            return person_of(
-                await call_with_retries("to look at somebody", lambda: self.client.fetch_user(int(person)))
-            )
+            return person_of(await call_with_retries("to fetch a user", lambda: self.client.fetch_user(int(person))))
         except UnknownResource:
             return Person(person, "unknown", is_guest=True)
 
@@ -150,7 +148,7 @@ class DiscordPlatform:
         if (found := guild.get_member(person)) or guild.chunked:
             return found
         try:
-            return await call_with_retries("to look at a member", lambda: guild.fetch_member(person))
+            return await call_with_retries("to fetch a member", lambda: guild.fetch_member(person))
         except UnknownResource:
             return None
 

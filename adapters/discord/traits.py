@@ -1,4 +1,4 @@
-"""What the bot has to know about Discord."""
+"""Discord's PlatformTraits: what the bot needs to know about Discord."""
 
 from __future__ import annotations
 

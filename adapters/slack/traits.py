@@ -1,4 +1,4 @@
-"""What the bot has to know about Slack."""
+"""Slack's PlatformTraits: what the bot needs to know about Slack."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")  # a message's timestamp without
 
 
 def parse_link_part(part: str) -> str:
-    """The timestamp that a part of a permalink stands for; any other part unchanged."""
+    """Convert the message part of a permalink to its timestamp; other parts are unchanged."""
     match = _PERMALINK_ID.fullmatch(part)
     return f"{match[1]}.{match[2]}" if match else part
 

@@ -80,7 +80,7 @@ class ChannelLookup:
             check_available(cached)
             return
         try:
-            await call_with_retries("to look at a server", lambda: self._client.fetch_guild(int(location.workspace)))
+            await call_with_retries("to fetch a server", lambda: self._client.fetch_guild(int(location.workspace)))
         except UnknownResource as error:
             if error.code == UNKNOWN_GUILD:
                 raise WorkspaceGone("The bot is not in this server.") from None
@@ -90,7 +90,7 @@ class ChannelLookup:
     async def fetch_channel(self, channel: int) -> FetchedChannel:
         """Fetch a channel. Raises UnknownResource, PermissionDenied, PlatformError."""
         try:
-            return await call_with_retries("to look at a channel", lambda: self._client.fetch_channel(channel))
+            return await call_with_retries("to fetch a channel", lambda: self._client.fetch_channel(channel))
         except discord.InvalidData as error:
             raise PlatformError("Discord sent a channel of an unknown kind.") from error
 

@@ -111,7 +111,7 @@ class ForumPostSink(ChannelSink):
         if part:
             return await super()._send(part, outgoing)
         thread, message = await call_with_retries(
-            "to begin a post there", lambda: self._create_post(outgoing), idempotent=False
+            "to create a forum post", lambda: self._create_post(outgoing), idempotent=False
         )
         self.channel = str(thread.id)
         return self.channel, str(message.id)

@@ -42,7 +42,7 @@ class ReplyChannels:
     async def open_direct(self, person: str) -> str:
         """Open a direct message channel; gives its id. Raises PermissionDenied if the person accepts none."""
         channel = await call_with_retries(
-            "to write to somebody", lambda: self.client.http.start_private_message(int(person))
+            "to open a direct message channel", lambda: self.client.http.start_private_message(int(person))
         )
         return str(channel["id"])
 
@@ -80,7 +80,7 @@ class ReplyChannels:
         try:
             async with asyncio.timeout(THREAD_TIMEOUT):
                 self.channel_lookup.remember_channel(
-                    await call_with_retries("to begin a thread", lambda: _create_named_thread(question, name))
+                    await call_with_retries("to create a thread", lambda: _create_named_thread(question, name))
                 )
         except _ThreadExistsError:
             return True
@@ -192,7 +192,7 @@ class DestinationFinder:
         """Fetch the messages after one, oldest first; empty if they may not be read."""
         partial_channel = self._reply_channels.client.get_partial_messageable(channel)
         try:
-            with map_errors("to look for its own messages"):
+            with map_errors("to search for its own messages"):
                 return [
                     each async for each in partial_channel.history(limit=SEARCH_LIMIT, after=discord.Object(message))
                 ]

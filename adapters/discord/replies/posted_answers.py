@@ -96,7 +96,7 @@ class PostedAnswers:
             return await call()
         except ThreadArchived:
             await call_with_retries(
-                "to open a thread again", lambda: self._http.edit_channel(int(channel), archived=False)
+                "to unarchive a thread", lambda: self._http.edit_channel(int(channel), archived=False)
             )
         try:
             return await call()
@@ -121,7 +121,7 @@ class PostedAnswers:
             await self._archive(str(thread))
 
     async def _is_ours_and_empty(self, thread: int) -> bool:
-        found = await call_with_retries("to look at a thread", lambda: self._client.fetch_channel(thread))
+        found = await call_with_retries("to fetch a thread", lambda: self._client.fetch_channel(thread))
         if not isinstance(found, discord.Thread) or self._client.user is None or found.owner_id != self._client.user.id:
             return False
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import structlog
@@ -10,6 +10,7 @@ from slack_sdk.errors import SlackApiError
 
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, retry_after_seconds
 from adapters.slack.api.retries import is_outcome_unknown
+from adapters.slack.replies.posted_message import PostedMessage
 from adapters.slack.replies.recovery import find_unfinished_messages
 from adapters.slack.replies.sender import TOO_LONG_ERRORS, OutgoingMessage
 from bot.errors import PlatformError
@@ -23,32 +24,11 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-KEEPALIVE_AFTER = 45.0  # seconds of silence before a keepalive; Slack ends idle streams
 REWRITE_INTERVAL = 2.0  # seconds between two edits of a message
 MAX_PIECE_LENGTH = 3000  # characters per piece of a text that Slack refused as too long
 STREAM_OPEN_ERROR = "streaming_state_conflict"
 STREAM_ENDED_ERROR = "message_not_in_streaming_state"
 NOT_EDITABLE_ERRORS = frozenset(("message_not_found", "cant_update_message", "edit_window_closed"))
-
-
-@dataclass(slots=True)
-class PostedMessage:
-    """A posted message. `text`: its content, None if unknown. `overflow_ids`: messages with the rest of a long text."""
-
-    ts: str
-    text: str | None
-    is_streaming: bool
-    updated_at: float
-    overflow_ids: list[str] = field(default_factory=list)
-
-    @property
-    def ids(self) -> tuple[str, ...]:
-        """The ids of the message and of its overflow messages."""
-        return (self.ts, *self.overflow_ids)
-
-    def can_grow_to(self, text: str) -> bool:
-        """Whether the message is a stream whose text can be extended to `text`."""
-        return self.is_streaming and self.text is not None and text.startswith(self.text)
 
 
 class AnswerMessages:
@@ -106,10 +86,7 @@ class AnswerMessages:
     async def send_keepalive(self, status: str) -> None:
         """Send a keepalive to streams that were silent for long."""
         for posted in self.messages:
-            silent = (
-                posted.is_streaming and posted.text is not None and self._now - posted.updated_at >= KEEPALIVE_AFTER
-            )
-            if silent and self._context.rate_limits.appends.try_acquire():
+            if posted.is_silent(self._now) and self._context.rate_limits.appends.try_acquire():
                 posted.updated_at = self._now
                 await self._context.streams.send_keepalive(self._channel, posted.ts, status)
 
