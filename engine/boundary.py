@@ -1,4 +1,4 @@
-"""The boundary of the engine: what comes in is made well-formed in one way, and once closed nothing is done."""
+"""Guard public methods: repair the text and times of their arguments, and refuse calls after closing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COLLECTIONS = (tuple, list, frozenset, set)
 
 
 def repair_surrogates(text: str) -> str:
-    """The text as UTF-8 can hold it: halves of a pair are joined, and a lone surrogate becomes U+FFFD."""
+    """The text as valid Unicode: surrogate pairs are joined, a lone surrogate becomes U+FFFD."""
     if text.isascii():
         return text
     try:
@@ -32,26 +32,26 @@ def repair_surrogates(text: str) -> str:
 
 
 def normalize_value(value: Value) -> Value:
-    """The value with every text in it well-formed, and every time without a zone read as UTC; itself if it is so."""
-    made: Any = value
+    """The value with all text repaired and times without a zone in UTC; the same object if nothing changes."""
+    normalized: Any = value
     if isinstance(value, str):
-        made = repair_surrogates(value)
+        normalized = repair_surrogates(value)
     elif isinstance(value, datetime):
-        made = value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
+        normalized = value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
     elif type(value) in COLLECTIONS:
         parts: Any = [normalize_value(part) for part in value]  # type: ignore[attr-defined]
         same = all(part is former for part, former in zip(parts, value, strict=True))  # type: ignore[call-overload]
-        made = value if same else type(value)(parts)  # type: ignore[call-arg]
+        normalized = value if same else type(value)(parts)  # type: ignore[call-arg]
     elif is_dataclass(value) and not isinstance(value, type):
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         changed = {name: new for name, part in own.items() if (new := normalize_value(part)) is not part}
-        made = replace(value, **changed) if changed else value
-    result: Value = made
+        normalized = replace(value, **changed) if changed else value
+    result: Value = normalized
     return result
 
 
 class Closable:
-    """What can be closed for good."""
+    """Base class of objects that raise EngineClosed after closing."""
 
     _closed = False
 
@@ -61,7 +61,7 @@ class Closable:
 
 
 def guard_public_methods(cls: Guarded) -> Guarded:
-    """Let every public coroutine and stream of a class check `_must_be_open`, and clean what it is given."""
+    """Make all public coroutines and async generators of a class check `_must_be_open` and normalize arguments."""
     for name, method in list(vars(cls).items()):
         if name.startswith("_"):
             continue
@@ -80,8 +80,8 @@ def _wrap_coroutine(method: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> Any:
         self._must_be_open()
-        given, named = _normalize_arguments(args, options)
-        return await method(self, *given, **named)
+        positional, named = _normalize_arguments(args, options)
+        return await method(self, *positional, **named)
 
     return checked
 
@@ -90,8 +90,8 @@ def _wrap_generator(method: Callable[..., AsyncGenerator[Any, None]]) -> Callabl
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> AsyncGenerator[Any, None]:
         self._must_be_open()
-        given, named = _normalize_arguments(args, options)
-        async with aclosing(method(self, *given, **named)) as pieces:
+        positional, named = _normalize_arguments(args, options)
+        async with aclosing(method(self, *positional, **named)) as pieces:
             async for piece in pieces:
                 self._must_be_open()
                 yield piece

@@ -1,4 +1,4 @@
-"""Upkeep of the stores: compaction, rebuilding, verifying and repairing."""
+"""Maintenance of the stores: compaction, rebuild, verification and repair."""
 
 from __future__ import annotations
 
@@ -31,29 +31,29 @@ log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-COMPACTION_CHECK_SECONDS = 15.0  # seconds
-CATCH_UP_SECONDS = 15.0  # seconds that compaction lets the worker have for what changed, at most
-CLOSED_HINT = "Removed bytes leave the files, and a rebuild goes on, after the next start."
-RECREATE_INTERVAL_SECONDS = 3600.0  # seconds; what breaks again within them has a cause that a rebuild does not mend
-REBUILD_WAIT_SECONDS = 60.0  # seconds that a question waits for a rebuild
+COMPACTION_CHECK_SECONDS = 15.0
+CATCH_UP_SECONDS = 15.0  # how long compaction waits for the worker to process changes, at most
+CLOSED_HINT = "Compaction and rebuild resume after the next start."
+RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a rebuild does not help
+REBUILD_WAIT_SECONDS = 60.0  # how long a question waits for a rebuild
 
 
 async def run_stages(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
-    """Run each stage, whatever became of those before it; gives what they raised, in order."""
-    found, task = list[BaseException](), current_task()
+    """Run all stages even if some fail; returns their errors in order."""
+    errors, task = list[BaseException](), current_task()
     for stage in stages:
         try:
             await stage()
-        except BaseException as error:  # a panic of a native library is no Exception
+        except BaseException as error:  # a panic of a native library is not an Exception
             if is_task_exit(error, task):
                 raise
-            found.append(error)
-    return found
+            errors.append(error)
+    return errors
 
 
 @dataclass(slots=True)
 class Maintenance:
-    """Does what must be done now and then, beside the worker."""
+    """Compacts, rebuilds, verifies and repairs the stores, periodically or on request."""
 
     runtime: Runtime
     projector: Projector
@@ -67,20 +67,20 @@ class Maintenance:
     _recreated_at: float = -math.inf
 
     def start(self) -> None:
-        """Begin to look after the stores."""
+        """Start the background tasks."""
         run = self.runtime.supervisor.run
         self._tasks = [run("compaction", self._compact_periodically), run("repair", self._recreate_when_corrupt)]
 
     async def stop(self) -> None:
-        """Let go at once."""
+        """Cancel all tasks and jobs."""
         await cancel_tasks(*self._tasks, *self._running_jobs)
         if self._rebuild_task is not None:
             await cancel_tasks(self._rebuild_task)
 
     async def compact(self) -> None:
-        """Let removed bytes leave all files. Waits for no model, and goes on if the caller stops waiting.
+        """Erase deleted bytes from all files, without model calls; continues if the caller is cancelled.
 
-        Raises what keeps some of the bytes in some of the files; the others have left theirs.
+        If some files fail, the others are compacted all the same, and the first error is raised.
         """
         await self._run_shielded("compact files", self._compact())
 
@@ -112,9 +112,9 @@ class Maintenance:
             await self.runtime.graph.compact()
 
     async def _catch_up(self) -> None:
-        """Let the worker first project what has changed, as long as nothing hinders it, and not for long.
+        """Let the worker process pending changes first, for a short time and unless it is blocked.
 
-        What it made anew by then keeps its summaries; all else is blank until it can be made anew.
+        Profiles that are updated by then keep their summaries; the others have no description until they are updated.
         """
         seconds = min(CATCH_UP_SECONDS, self.runtime.options.compaction_delay / 4)
         with suppress(TimeoutError, EngineError):
@@ -122,7 +122,7 @@ class Maintenance:
                 await self._project_until(await self.runtime.ledger.work.current_generation())
 
     async def _project_until(self, generation: int) -> None:
-        """Return once every change up to this one is projected; what waits for a quiet period does not wait for it."""
+        """Return once every change up to this generation is projected; cooldowns are ended early."""
         ledger = self.runtime.ledger
         with self.worker.expedite():
             while (first := await ledger.work.find_first_stale()) is not None and first <= generation:
@@ -133,9 +133,9 @@ class Maintenance:
                 await self.worker.wait_for_progress()
 
     async def _run_shielded(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Do what must not be broken off because its caller stops waiting; ended with the engine.
+        """Run a job that continues if its caller is cancelled, until the engine is closed.
 
-        StoreError if the engine is closed meanwhile.
+        Raises StoreError if the engine is closed before the job ends.
         """
         task = self.runtime.supervisor.spawn(name, work)
         self._running_jobs.add(task)
@@ -143,13 +143,13 @@ class Maintenance:
         try:
             await asyncio.shield(task)
         except asyncio.CancelledError:
-            me = asyncio.current_task()
-            if task.cancelled() and not (me and me.cancelling()):
-                raise StoreError("The engine was closed meanwhile.", hint=CLOSED_HINT) from None
+            caller = asyncio.current_task()
+            if task.cancelled() and not (caller and caller.cancelling()):
+                raise StoreError("The engine was closed during the operation.", hint=CLOSED_HINT) from None
             raise
 
     async def start_rebuild(self) -> None:
-        """Empty both projections and mark everything; the graph is filled at the end, all at once."""
+        """Clear graph and vectors and queue everything again; the graph is filled at the end, all at once."""
         await self._run_shielded("begin to rebuild", self._start_rebuild())
 
     async def _start_rebuild(self) -> None:
@@ -159,18 +159,18 @@ class Maintenance:
             try:
                 await self.runtime.vectors.clear()
                 await self.runtime.graph.replace_all([], [])
-            finally:  # also if they could not be emptied: all is put, and the graph is filled, once more
+            finally:  # also if clearing failed: everything is written again
                 if self._rebuild_task is None:
                     self._rebuild_task = self.runtime.supervisor.run("rebuild", self._finish_rebuild)
         self.worker.wake()
 
     async def wait_until_indexed(self) -> None:
-        """Return once everything is indexed, and no rebuild is under way."""
+        """Return once everything is indexed and no rebuild is running."""
         await self.worker.wait_until_indexed()
         await self.wait_for_rebuild()
 
     async def run_with_recovery(self, work: Callable[[], Awaitable[Result]]) -> Result:
-        """What the work gives; a projection that cannot be read, at a second look either, is recreated first."""
+        """Run an operation; if graph or vectors are unreadable twice in a row, recreate them and run it again."""
         try:
             return await work()
         except CorruptProjection as error:
@@ -182,7 +182,7 @@ class Maintenance:
         return await work()
 
     async def recreate_projections(self, error: CorruptProjection) -> None:
-        """Make damaged projections anew, and wait for it a while. Raises the error if that helped only for a while."""
+        """Rebuild damaged projections and wait up to a minute. Raises the error if the last rebuild was recent."""
         async with self._recreate_lock:
             if self._rebuild_task is None:
                 if time.monotonic() - self._recreated_at < RECREATE_INTERVAL_SECONDS:
@@ -195,28 +195,28 @@ class Maintenance:
             async with asyncio.timeout(REBUILD_WAIT_SECONDS):
                 await self.wait_for_rebuild()
         except TimeoutError:
-            raise CorruptProjection(str(error), hint="Graph and vectors are being rebuilt; ask again later.") from error
+            raise CorruptProjection(str(error), hint="Graph and vectors are being rebuilt. Try again later.") from error
 
     async def _recreate_when_corrupt(self) -> None:
-        """Recreate projections when the worker finds them broken."""
+        """Recreate projections when the worker reports damage."""
         while True:
             error = await self.worker.corrupt_projections.get()
             try:
                 await self.recreate_projections(error)
-            except EngineError as trouble:
-                self.runtime.supervisor.record_failure("repair", trouble)
+            except EngineError as failure:
+                self.runtime.supervisor.record_failure("repair", failure)
             else:
                 self.runtime.supervisor.record_success("repair")
 
     async def wait_for_rebuild(self) -> None:
-        """Return once no rebuild is under way; raises what keeps it from ending, while it is tried again."""
+        """Return once no rebuild is running; raises its current error, while the rebuild keeps retrying."""
         while self._rebuild_task is not None:
             if self._rebuild_error is not None:
                 raise self._rebuild_error
             task = self._rebuild_task
             await asyncio.wait([task], timeout=0.5)
             if task.cancelled():
-                raise StoreError("The engine was closed meanwhile.", hint=CLOSED_HINT)
+                raise StoreError("The engine was closed during the operation.", hint=CLOSED_HINT)
             if task.done():
                 task.result()
 
@@ -242,7 +242,7 @@ class Maintenance:
             self.projector.skip_graph = False
 
     async def verify(self, *, repair: bool) -> VerificationReport:
-        """Compare both projections with the ledger; `repair` marks what differs, and waits until it is projected."""
+        """Compare graph and vectors with the ledger; `repair` fixes the differences and waits until that is done."""
         async with self.projector.suspend():
             report = await verifying.verify_projections(self.runtime.ledger, self.runtime.graph, self.runtime.vectors)
             if repair and not report.is_clean:

@@ -1,4 +1,4 @@
-"""What a process does about memory that is free again: the C library's (glibc; elsewhere nothing) and Python's."""
+"""Tune memory management of the process: glibc's allocator (a no-op elsewhere) and Python's garbage collector."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ ARENA_MAX = -8
 
 LARGE_BLOCK_BYTES = 1 << 20
 MAX_ARENAS = 4
-SCRUB_BYTE = 0xA5  # what freed blocks are filled with
-# Objects between two looks for rings of them; Python's own 700 cost an ingest a tenth of its processor time.
+SCRUB_BYTE = 0xA5  # freed blocks are filled with it
+# Allocations between two garbage collections. Python's default of 700 cost a tenth of the processor time of an ingest.
 GC_THRESHOLD = 20_000
 
 
 def configure_malloc() -> None:
-    """Blocks from a megabyte on are from now on given back to the system as soon as they are freed.
+    """Return blocks of a megabyte or more to the system as soon as they are freed.
 
-    Left alone, glibc raises that limit to 32 MiB when such blocks are freed, and keeps a heap for every few threads:
-    merging 300,000 vectors then left 600 MB behind, with this 100 MB.
+    By default glibc raises that limit to 32 MiB when such blocks are freed, and keeps a heap for every few threads:
+    merging 300,000 vectors left 600 MB allocated, and 100 MB with this setting.
     """
     tune = _libc_function("mallopt")
     if tune is not None:
@@ -31,10 +31,10 @@ def configure_malloc() -> None:
 
 
 def scrub_freed_memory() -> None:
-    """Overwrite blocks of memory when they are freed, from now on.
+    """Overwrite blocks of memory when they are freed.
 
-    A library that writes pages of which it has filled only a part writes what lay there before: words of texts that
-    were forgotten got into the files of the graph in this way, once in about thirty runs.
+    A library that writes partly filled pages also writes their previous content: words of deleted texts got into the
+    files of the graph in this way, in about one of thirty runs.
     """
     tune = _libc_function("mallopt")
     if tune is not None:
@@ -42,12 +42,12 @@ def scrub_freed_memory() -> None:
 
 
 def raise_gc_threshold() -> None:
-    """Look for rings of unused objects less often. For whoever owns the process."""
+    """Run the garbage collector less often. Call it from the entry point of the process."""
     gc.set_threshold(GC_THRESHOLD, *gc.get_threshold()[1:])
 
 
 def trim_heap() -> None:
-    """Hand what lies in the free lists to the system."""
+    """Return free heap memory to the system."""
     trim = _libc_function("malloc_trim")
     if trim is not None:
         trim(0)
@@ -56,5 +56,5 @@ def trim_heap() -> None:
 def _libc_function(name: str) -> Any:
     try:
         return getattr(ctypes.CDLL(None), name, None)
-    except (OSError, TypeError):  # no C library can be opened like this here
+    except (OSError, TypeError):  # this platform has no such C library
         return None

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Runtime:
-    """What the services of one engine share; built once when the engine is opened.
+    """The shared dependencies of an engine's services, built once in `Engine.open`.
 
-    `priority` lets questions go before background work. `supervisor` runs the background tasks.
+    `priority` lets questions run before background work. `supervisor` runs the background tasks.
     """
 
     ledger: LedgerStore

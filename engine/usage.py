@@ -1,4 +1,4 @@
-"""Usage of models: what each call took, collected by whoever causes the calls."""
+"""Usage of models: tokens and cost of each call, collected by the caller."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Purpose = Literal["extract", "condense", "summarise", "answer", "embed", "rerank
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What one model call took (`cost` in US dollars), whether it was `cut_off` early, and `filtered` by a filter."""
+    """Tokens and cost (US dollars) of model calls; whether the reply was `cut_off` or stopped by a content filter."""
 
     purpose: Purpose
     model: str
@@ -23,7 +23,7 @@ class Usage:
 
 
 class UsageMeter:
-    """Collects the usage of the calls made on somebody's behalf."""
+    """Collects the usage of the model calls made for one operation."""
 
     __slots__ = ("items",)
 
@@ -31,5 +31,5 @@ class UsageMeter:
         self.items: list[Usage] = []
 
     def record(self, usage: Usage) -> None:
-        """Put one call on the bill."""
+        """Add the usage of a call."""
         self.items.append(usage)

@@ -1,1 +1,1 @@
-"""What an entity and a relation are, and how mentions merge into them. Pure; imports `text` and the models."""
+"""Merge extracted mentions and links into entities and relations. Pure; imports `text`, models and options."""

@@ -1,4 +1,4 @@
-"""Clean up what was extracted from a chunk before it is stored. Pure."""
+"""Clean up the extraction of a chunk before it is stored. Pure."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ExtractedFacts:
-    """A reading's records, each once, with the canonical names beside them."""
+    """The distinct mentions and links of an extraction with their canonical names."""
 
     mentions: list[tuple[str, Mention]]
     links: list[tuple[str, str, Link]]
 
 
-def clean_extraction(reading: Extraction) -> ExtractedFacts:
-    """The records worth keeping; an end of a link that is not mentioned becomes a mention without a type.
+def clean_extraction(extraction: Extraction) -> ExtractedFacts:
+    """The valid mentions and links; an end of a link that has no mention gets one without a type.
 
-    A copy of what is kept is kept just so: an implied name has one surface, a link is the same in both directions.
+    Idempotent: such an implied mention has one spelling, and a link is the same in both directions.
     """
-    surfaces = {m.name for m in reading.mentions} | {end for x in reading.links for end in (x.source, x.target)}
+    surfaces = {m.name for m in extraction.mentions} | {end for x in extraction.links for end in (x.source, x.target)}
     names = {surface: normalize_name(surface) for surface in surfaces}
-    mentions = [(names[m.name], m) for m in dict.fromkeys(reading.mentions) if names[m.name] and m.type]
+    mentions = [(names[m.name], m) for m in dict.fromkeys(extraction.mentions) if names[m.name] and m.type]
     links: dict[tuple[frozenset[str], str, str], tuple[str, str, Link]] = {}
-    for x in reading.links:
+    for x in extraction.links:
         a, b = names[x.source], names[x.target]
         if a and b and a != b:
             links.setdefault((frozenset((a, b)), x.keywords, x.description), (a, b, x))

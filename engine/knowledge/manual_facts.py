@@ -1,4 +1,4 @@
-"""What a person states by hand, as a document of kind "manual"."""
+"""Build a document of kind "manual" from facts that a person states."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from engine.models import Extraction
 
 
-def build_manual_document(space: str, room: str, told: Extraction, time: datetime | None) -> Document:
-    """The document of a statement; the same statement in the same room is the same document.
+def build_manual_document(space: str, room: str, facts: Extraction, time: datetime | None) -> Document:
+    """The document of a statement; the same statement in the same room has the same key.
 
-    InvalidDocument if nothing that could be kept is stated.
+    Raises InvalidDocument if the statement contains no valid fact.
     """
-    lines = [f"{m.name} ({m.type}): {m.description}" for m in told.mentions]
-    lines += [f"{x.source} ~ {x.target} ({x.keywords}): {x.description}" for x in told.links]
-    if not clean_extraction(told).mentions:
+    lines = [f"{m.name} ({m.type}): {m.description}" for m in facts.mentions]
+    lines += [f"{x.source} ~ {x.target} ({x.keywords}): {x.description}" for x in facts.links]
+    if not clean_extraction(facts).mentions:
         raise InvalidDocument(
-            "Nothing is stated.", hint="Give a name and a description, or two names and what links them."
+            "The statement contains no fact.", hint="Give a name and a description, or two names and their relation."
         )
     text = "\n".join(lines)
     digest = sha256(f"{space}\0{room}\0{text}".encode()).hexdigest()[:16]

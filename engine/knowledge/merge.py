@@ -1,7 +1,7 @@
-"""The fold: everything said about a name becomes one entity, about a pair one relation.
+"""The fold: merge all facts about a name into one entity, and about a pair of names into one relation.
 
-Pure, free of order, and idempotent: time is source time, rows are ordered by (time, hash of the description), counts
-are of distinct chunks, ties are broken alphabetically. So twice is once, and any order is the same order.
+Pure, idempotent and independent of order: times are source times, facts are sorted by (time, hash of the description),
+counts are of distinct chunks, ties are broken alphabetically.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ MAX_KEYWORDS = 40
 
 
 def description_hash(description: str) -> int:
-    """63 bits of a description: its place among rows of equal time, and what cuts the groups of a summary."""
+    """A 63-bit hash: the order of descriptions of equal time, and the boundaries of summary groups."""
     return int.from_bytes(blake2b(description.encode(), digest_size=8).digest(), "big") >> 1
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fragment:
-    """One distinct description, at the earliest time at which it was said (microseconds since 1970)."""
+    """A distinct description with the earliest time it was stated (microseconds since 1970)."""
 
     time: int
     hash: int
@@ -35,7 +35,7 @@ class Fragment:
 
 @dataclass(frozen=True, slots=True)
 class FactRow:
-    """One row of facts: `label` is a name's surface form or a link's keywords; an empty `type` marks an implied end."""
+    """A stored fact: `label` is a name as written, or keywords of a link; an empty `type` marks an implied mention."""
 
     chunk: int
     time: int
@@ -47,7 +47,7 @@ class FactRow:
 
 @dataclass(frozen=True, slots=True)
 class FactCounts:
-    """The rows of one key, counted: all that the fold needs to know of them."""
+    """The counted facts of one key: the input of the merge."""
 
     chunks: int
     labels: Mapping[str, int]
@@ -57,7 +57,7 @@ class FactCounts:
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """The fold of all mentions of a name within one space; `mentions` counts distinct chunks."""
+    """All mentions of a name within one space, merged; `mentions` counts distinct chunks."""
 
     name: str
     type: str
@@ -67,7 +67,7 @@ class Entity:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """The fold of all links of a pair within one space; `weight` counts distinct chunks."""
+    """All links of a pair within one space, merged; `weight` counts distinct chunks."""
 
     keywords: str
     weight: int
@@ -75,7 +75,7 @@ class Relation:
 
 
 def count_facts(rows: Iterable[FactRow]) -> FactCounts:
-    """Count the rows of one key. A name that was only ever an end of links is described by those links."""
+    """Count the facts of one key. A name that occurs only as an end of links is described by these links."""
     rows = set(rows)
     stated = [row for row in rows if row.type] or list(rows)
     return FactCounts(
@@ -87,35 +87,37 @@ def count_facts(rows: Iterable[FactRow]) -> FactCounts:
 
 
 def distinct_fragments(fragments: Iterable[Fragment]) -> tuple[Fragment, ...]:
-    """Every text once, at its earliest, in order."""
+    """Each text once, with its earliest time, in order."""
     first: dict[str, Fragment] = {}
     for fragment in sorted(fragments):
         first.setdefault(fragment.text, fragment)
     return tuple(first.values())
 
 
-def merge_entity(told: FactCounts) -> Entity:
-    """One entity of all that was said about a name."""
-    return Entity(most_frequent(told.labels), most_frequent(told.types) or UNKNOWN_TYPE, told.chunks, told.fragments)
+def merge_entity(facts: FactCounts) -> Entity:
+    """Merge the facts about a name into an entity."""
+    return Entity(
+        most_frequent(facts.labels), most_frequent(facts.types) or UNKNOWN_TYPE, facts.chunks, facts.fragments
+    )
 
 
-def merge_relation(told: FactCounts) -> Relation:
-    """One relation of all that was said about a pair."""
+def merge_relation(facts: FactCounts) -> Relation:
+    """Merge the facts about a pair of names into a relation with the most frequent keywords."""
     counts: Counter[str] = Counter()
-    for label, times in told.labels.items():
+    for label, times in facts.labels.items():
         for keyword in {part.strip() for part in label.split(",")} - {""}:
             counts[keyword] += times
     kept = sorted(counts, key=lambda keyword: (-counts[keyword], keyword))[:MAX_KEYWORDS]
-    return Relation(", ".join(kept), told.chunks, told.fragments)
+    return Relation(", ".join(kept), facts.chunks, facts.fragments)
 
 
 def most_frequent(counts: Mapping[str, int]) -> str:
-    """The value counted most often; of equals the first in the alphabet; "" of none."""
+    """The most frequent value, the alphabetically first of equals; "" if there is none."""
     return min(counts, key=lambda value: (-counts[value], value), default="")
 
 
 def merge_across_spaces(entities: Iterable[Entity]) -> Entity:
-    """The same name in several spaces as one entity, for one question: counts add, descriptions stand side by side."""
+    """Combine the entities of one name in several spaces for a question: counts add up, descriptions are collected."""
     entities = list(entities)
     names, types = Counter[str](), Counter[str]()
     for each in entities:

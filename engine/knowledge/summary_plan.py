@@ -1,10 +1,10 @@
-"""Many descriptions of one key become one, as a decision: what is joined, and which summaries that takes.
+"""Plan how many descriptions of one key become one: join them, or summarize them, and in which calls. Pure.
 
-A key is described from its newest groups, cut by content (a row whose hash is 0 modulo 8 ends one, at the latest the
-24th), so that one more mention moves no other bound. What fits is one call; what does not is summarised group by group
-first, and then one more mention summarises one group anew and what stands above it. A rebuild summarises nothing. What
-is older than the newest groups still counts, and is still found through its chunks.
-Limits as LightRAG's: 12,000 tokens a call, fewer than 8 fragments and 1,200 tokens are joined.
+Few short descriptions are joined. More are summarized: in one call if they fit, else group by group and then the
+summaries again. Groups end by content (at a description whose hash is 0 modulo 8, at the latest the 24th), so that
+another mention changes only one group and the summaries above it. Only the newest groups are described; older facts
+still count, and are found through their chunks. A rebuild summarizes nothing.
+Limits as in LightRAG: 12,000 tokens per call; fewer than 8 descriptions with fewer than 1,200 tokens are joined.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEPARATOR = "\n"
 
 
 def select_newest(fragments: Sequence[Fragment], limits: SummaryLimits) -> Sequence[Fragment]:
-    """The newest fragments that are described: whole groups, so that one more mention moves no other group's bounds."""
+    """The newest fragments to describe: whole groups, so that another mention does not move their boundaries."""
     if len(fragments) <= limits.group_size:
         return fragments
     tail = fragments[-limits.max_fragments :]
@@ -37,7 +37,7 @@ def select_newest(fragments: Sequence[Fragment], limits: SummaryLimits) -> Seque
 
 
 def group_fragments(hashes: Sequence[int], tokens: Sequence[int], limits: SummaryLimits) -> list[range]:
-    """Stable groups of consecutive rows: one ends by content, at its greatest length, or when a call would be full."""
+    """Stable groups of consecutive fragments: one ends by content, at its maximum size, or when a call is full."""
     groups, start, held = [], 0, 0
     for i, (value, size) in enumerate(zip(hashes, tokens, strict=True)):
         if i > start and held + size > limits.call_tokens:
@@ -51,14 +51,14 @@ def group_fragments(hashes: Sequence[int], tokens: Sequence[int], limits: Summar
 
 
 def needs_model(texts: Sequence[str], count: Callable[[str], int], limits: SummaryLimits) -> bool:
-    """Whether joining would go beyond the limits."""
+    """Whether the texts exceed the limits of joining."""
     if len(texts) < 2 or len(texts) >= limits.join_fragments:
         return len(texts) >= 2
     return _exceeds_tokens(texts, count, limits.join_tokens - 1)
 
 
 def join_newest(fragments: Sequence[Fragment], count: Callable[[str], int], limits: SummaryLimits) -> str:
-    """The newest fragments, joined, within the limits of a join: what is shown while no summary is at hand."""
+    """Join the newest fragments within the limits; shown until a summary exists."""
     kept: list[str] = []
     held = 0
     for row in reversed(fragments):
@@ -72,24 +72,24 @@ def join_newest(fragments: Sequence[Fragment], count: Callable[[str], int], limi
 def summary_steps(
     fragments: Sequence[Fragment], count: Callable[[str], int], limits: SummaryLimits
 ) -> Generator[list[Texts], Sequence[str], str]:
-    """One text of all fragments: gives the inputs of summaries that can be made at once, and is sent the summaries."""
+    """Reduce fragments to one text: yields inputs to summarize concurrently, and is sent their summaries."""
     texts, hashes = [row.text for row in fragments], [row.hash for row in fragments]
     while needs_model(texts, count, limits):
         if len(texts) == 2 or not _exceeds_tokens(texts, count, limits.call_tokens):
             [text] = yield [tuple(texts)]
             return text
         groups = group_fragments(hashes, [count(text) for text in texts], limits)
-        if len(groups) == len(texts):  # nothing would shrink: two at a time
+        if len(groups) == len(texts):  # no group has two texts: summarize pairs
             groups = [range(i, min(i + 2, len(texts))) for i in range(0, len(texts), 2)]
         inputs = [tuple(texts[i] for i in group) for group in groups]
-        made = iter((yield [each for each in inputs if len(each) > 1]))
-        texts = _newest_fitting([next(made) if len(each) > 1 else each[0] for each in inputs], count, limits)
+        summaries = iter((yield [each for each in inputs if len(each) > 1]))
+        texts = _newest_fitting([next(summaries) if len(each) > 1 else each[0] for each in inputs], count, limits)
         hashes = [description_hash(text) for text in texts]
     return SEPARATOR.join(texts)
 
 
 def _newest_fitting(texts: list[str], count: Callable[[str], int], limits: SummaryLimits) -> list[str]:
-    """The newest summaries that one call takes, two at least: groups of groups would move with the oldest one."""
+    """The newest summaries that fit into one call, at least two; groups of summaries would not be stable."""
     held = kept = 0
     for text in reversed(texts[-limits.group_size :]):
         held += count(text)
@@ -100,5 +100,5 @@ def _newest_fitting(texts: list[str], count: Callable[[str], int], limits: Summa
 
 
 def _exceeds_tokens(texts: Sequence[str], count: Callable[[str], int], tokens: int) -> bool:
-    """Whether the texts have more tokens; what has no more bytes than that needs no counting."""
+    """Whether the texts have more tokens; counts only if they have more bytes than that."""
     return sum(len(text.encode()) for text in texts) > tokens and sum(map(count, texts)) > tokens

@@ -1,1 +1,1 @@
-"""Pure text helpers: names, tokens, windows, times, streams. Imports the models and errors only."""
+"""Pure helpers for text: names, tokens, windows, time spans, streams. Imports models and errors only."""

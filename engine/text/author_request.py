@@ -1,4 +1,4 @@
-"""Requests to summarize what one person said or wrote, recognized by their words. Pure.
+"""Recognize requests to summarize what a person wrote, by their words. Pure.
 
 "Summarize what Ada said about the roof", "What did Ada write last week?", "a recap of Ada's messages".
 """
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from engine.models import Question
 
-MOST_WORDS = 6  # of the names in a question
+MAX_NAME_WORDS = 6  # words of the names in a question
 _I = frozenset({"i", "me", "my", "ich"})
 _NOBODY = (STOP_WORDS - _I) | word_set(
     """
@@ -64,9 +64,9 @@ _WHAT_WAS_SAID = "what was said"
 
 
 def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequest | None]:
-    """The question with the people whose messages it wants summarized, and the overview that it is, if it is one.
+    """The question with the people whose messages it asks about, and the overview that it requests, if any.
 
-    A question that names a subject stays one that is searched for, among the messages of these people.
+    A question with a subject is still searched, but only in the messages of these people.
     """
     found = next(
         (found for clause in _CLAUSES if (found := clause.search(question.text[:MAX_REQUEST_CHARACTERS]))), None
@@ -83,37 +83,37 @@ def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequ
 
 
 def channel_of(question: Question) -> str:
-    """The name of the channel, without its mark, in which people wrote whose words are to be summarized."""
+    """The channel, without "#", to which a question about people's messages is restricted; empty if there is none."""
     found = _IN_CHANNEL.findall(question.text) if question.writers else []
     return found[0] if len(found) == 1 else ""
 
 
 def matching(name: str, authors: list[str]) -> list[str]:
-    """The authors who are called so: by their whole name, else by whole words of it."""
-    wanted = _folded(name)
-    same = [author for author in authors if _folded(author) == wanted]
-    return same or [author for author in authors if f" {wanted} " in f" {_folded(author)} "]
+    """The authors with this name: by their whole name, else by whole words of it."""
+    folded = _folded(name)
+    same = [author for author in authors if _folded(author) == folded]
+    return same or [author for author in authors if f" {folded} " in f" {_folded(author)} "]
 
 
 def names_in(name: str) -> list[str]:
-    """The single names in "Ada and Bob"."""
+    """The names in a list such as "Ada and Bob"."""
     return [part.strip() for part in _AND.split(name) if part.strip()]
 
 
 def _names(name: str, asker: str) -> tuple[str, ...]:
-    """The people whom the words name; empty if they name none. A person may have any name behind an @."""
+    """The people that the words name; empty if they name nobody. After an @, any word can be a name."""
     words = name.casefold().split()
     if words and words[0] in _I:
         return (asker,) if asker and len(words) == 1 else ()
     if "@" not in name and (
-        len(words) > MOST_WORDS or not _NOBODY.isdisjoint(w.strip(",") for w in words if w != "and")
+        len(words) > MAX_NAME_WORDS or not _NOBODY.isdisjoint(w.strip(",") for w in words if w != "and")
     ):
         return ()
     return (name.strip(),)
 
 
 def _narrowed_to_span(question: Question, rest: str, now: datetime) -> Question:
-    """The question with the span that it names before its subject or at its end; a subject may name others."""
+    """The question restricted to the time span before its subject or at its end; a subject may contain others."""
     end, within = _LATELY.search(rest), question.filters
     span = span_in(rest.partition(" about ")[0], now)
     if not span.is_bounded and end:
@@ -124,6 +124,6 @@ def _narrowed_to_span(question: Question, rest: str, now: datetime) -> Question:
 
 
 def _folded(name: str) -> str:
-    """A name in small letters without its marks; one of nothing but marks as it is."""
+    """A name in lower case without punctuation; unchanged if it is only punctuation."""
     bare = name.strip().removeprefix("@").casefold()
     return " ".join(_WORD.findall(bare)) or bare

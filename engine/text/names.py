@@ -1,7 +1,7 @@
-"""Names and texts as models write them, made clean; and the identity of a name.
+"""Clean names and descriptions that a model extracted, and normalize names for comparison.
 
-The rules are those of LightRAG (its normalising of extracted names and texts), bettered where they did harm: a
-description "12" stays, a lone quotation mark is nothing, an apostrophe inside a word is an apostrophe.
+The rules are LightRAG's, corrected where they lost content: a description "12" is kept, a lone quotation mark is
+dropped, an apostrophe inside a word is kept.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from functools import lru_cache
 MAX_NAME_CHARACTERS = 256
 MAX_NAME_BYTES = 512
 
-# Nothing to clean in these; most names are such, and canonical() stands on the hot path of every write.
+# Names that need no cleaning. Most are like this, and cleaning is on the hot path of every write.
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[ _.-][A-Za-z0-9]+)*")
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]")
-# Only whole entities: "?a=1&copy=2" is an address and has no copyright sign in it.
+# Only entities with a semicolon: the address "?a=1&copy=2" contains no copyright sign.
 _ENTITY = re.compile(r"&(?:#[0-9]+|#[xX][0-9a-fA-F]+|[a-zA-Z][a-zA-Z0-9]*);")
 _TAGS = re.compile(r"</?(?:p|br)\s*/?>", re.IGNORECASE)
 _HAN = "\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -28,7 +28,7 @@ _APOSTROPHE = re.compile(r"(?<=[^\W\d_])’(?=[^\W\d_])")
 _CURLY = str.maketrans({"“": "", "”": "", "‘": "", "’": "", "\u00a0": " "})
 _PAIRS = frozenset({'""', "''", "“”", "‘’", "《》"})
 _QUOTES = "\"'“”‘’《》"
-# What Unicode calls "default ignorable": invisible, so it cannot make two names different.
+# Unicode's "default ignorable" characters: they are invisible, so they do not distinguish names.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
     "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U000e0000-\U000e0fff]"
@@ -41,12 +41,12 @@ _NARROW = {code: code - 0xFEE0 for code in _FULL_WIDTH} | {ord("—"): "-", 0x30
 
 
 def remove_unstorable(text: str) -> str:
-    """The text without what some store or encoder refuses: control characters but TAB, LF, CR; lone surrogates."""
+    """The text without characters that a store or encoder rejects: lone surrogates, controls except TAB, LF, CR."""
     return _UNSTORABLE.sub("", text)
 
 
 def clean_text(text: str) -> str:
-    """A description as it is kept; "" if nothing but blanks and quotation marks is left."""
+    """A cleaned description; "" if only blanks and quotation marks are left."""
     text = text.strip()
     if "&" in text:
         text = _ENTITY.sub(lambda entity: html.unescape(entity[0]), text)
@@ -59,7 +59,7 @@ def clean_text(text: str) -> str:
 
 
 def clean_name(text: str) -> str:
-    """A name or a keyword as it is shown: at most 256 characters and 512 bytes of UTF-8; "" means dropped."""
+    """A cleaned name or keyword for display, at most 256 characters and 512 bytes of UTF-8; "" if it is dropped."""
     if len(text) <= MAX_NAME_CHARACTERS and _PLAIN.fullmatch(text):
         return text
     name = _APOSTROPHE.sub("'", clean_text(text)).translate(_CURLY)
@@ -68,7 +68,7 @@ def clean_name(text: str) -> str:
 
 
 def clean_type(text: str) -> str:
-    """A type: the first of a comma-separated list, in lower case, without blanks; "" means dropped."""
+    """A cleaned type: the first of a comma-separated list, lower case, without blanks; "" if it is dropped."""
     whole = clean_name(text)
     if not _BAD_IN_TYPE.isdisjoint(whole):
         return ""
@@ -77,18 +77,18 @@ def clean_type(text: str) -> str:
 
 
 def clean_keywords(text: str) -> str:
-    """Comma-separated keywords, each cleaned as a name, none twice, joined by ","."""
+    """Cleaned keywords without duplicates, joined by ","."""
     cleaned = (clean_name(part) for part in _COMMA.split(clean_text(text)))
     return ",".join(dict.fromkeys(filter(None, cleaned)))
 
 
 @lru_cache(maxsize=8192)
 def normalize_name(name: str) -> str:
-    """The identity of a name: two names are one if their canonical forms are equal; "" is no name at all.
+    """The canonical form of a name: names with equal forms are the same entity; "" if it is not a name.
 
-    Cleaned, NFKC, case folded, without invisible characters, blanks collapsed (Unicode's NFKC_Casefold, UAX #44, after
-    our cleaning). Repeated until nothing changes, hence idempotent; it ends, because once folded a form changes again
-    only by losing characters or by resolving one of finitely many HTML entities.
+    Cleaned, NFKC, case-folded, without invisible characters, blanks collapsed (Unicode's NFKC_Casefold, UAX #44, after
+    cleaning). Repeated until nothing changes, so it is idempotent. This ends, because a folded form changes again only
+    by losing characters or by resolving one of finitely many HTML entities.
     """
     key = _casefold_name(clean_name(name))
     while (again := _casefold_name(clean_name(key))) != key:
@@ -106,7 +106,7 @@ def _casefold_name(name: str) -> str:
 
 
 def _strip_quotes(text: str) -> str:
-    """Without ONE pair of outer quotes, unless the same kind also stands inside."""
+    """Remove one pair of outer quotes, unless the text contains more quotes of that kind."""
     inner = text[1:-1]
     outer = text[:1] + text[-1:]
     return inner if len(text) > 1 and outer in _PAIRS and not set(outer) & set(inner) else text
@@ -117,7 +117,7 @@ def _blank_if_empty(text: str) -> str:
 
 
 def _is_bare_number(name: str) -> bool:
-    """Page numbers, list numbers and versions name nothing: up to 2 digits, or up to 5 digits and dots."""
+    """Whether a name is a page, list or version number: up to 2 digits, or up to 5 digits and dots."""
     return not name.strip("0123456789.") and len(name) < (6 if "." in name else 3)
 
 

@@ -1,7 +1,7 @@
-"""Questions about everything that was said in a place or in a span of time, recognized by their words. Pure.
+"""Recognize requests to summarize a place or a time span, by their words. Pure.
 
-"What was decided lately?", "Summarize this thread", "What happened since Monday?": such a question names no subject, so
-that no search would find its answer; it is answered from all of the span. One that names a subject is no such question.
+"What was decided lately?", "Summarize this thread", "What happened since Monday?": these name no subject, so a search
+would not find their answer; they are answered from all messages of the span. A question with a subject is not one.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.models import OverviewKind, Question
 
 _WORD = re.compile(r"[^\W_]+(?:[-'’:][^\W_]+)*")
-MAX_REQUEST_CHARACTERS = 200  # characters; a longer question has a subject
+MAX_REQUEST_CHARACTERS = 200  # a longer question has a subject
 
 _SUMMARIZE = word_set(
     """
@@ -29,7 +29,7 @@ _SUMMARIZE = word_set(
     resumir resúmeme resumir perdí perdido résume résumé résumer resumer raté manqué
     """
 )
-# With these, only a place or a time makes it a question about everything.
+# With these words, only a place or a time makes a question a request for a summary.
 _HAPPENED = word_set(
     """
     happened happening happen discussed discuss said talked new news going passiert geschehen besprochen gesagt neues
@@ -65,7 +65,7 @@ _THREAD = word_set("thread conversation discussion exchange gespräch diskussion
 _CHANNEL = word_set("channel room here kanal raum hier canal sala aquí salon ici")
 _EVERYWHERE = word_set("everywhere anywhere channels workspace server überall kanäle canales canaux partout")
 _STILL = word_set("still noch aún todavía encore")
-_IS = word_set("is are were ist sind")  # begin a question about one matter
+_IS = word_set("is are were ist sind")  # start a question about one subject
 _NEWS = ({"what's", "new"}, {"what", "is", "new"}, {"whats", "new"}, {"was", "gibt", "es", "neues"})
 _CHANNEL_NAME = re.compile(r"#([^\W_][\w-]{0,79})")
 _POINTS_BACK = word_set("that it he she they why how where when him her them das es ihn sie wann warum eso cela ça")
@@ -73,9 +73,9 @@ _POINTS_BACK = word_set("that it he she they why how where when him her them das
 
 @dataclass(frozen=True, slots=True)
 class OverviewRequest:
-    """A question for an overview. `place` is what it names; `missed`: it is about what its asker has not seen.
+    """A request for an overview. `place`: the place it names. `is_catch_up`: it asks for what the asker missed.
 
-    `channel` is the name of another channel that it names, without its mark.
+    `channel`: the name of another channel in the request, without "#".
     """
 
     overview: Overview
@@ -86,7 +86,7 @@ class OverviewRequest:
 
 
 def parse_overview_request(text: str, now: datetime) -> OverviewRequest | None:
-    """The overview that a question wants; None if it is any other question."""
+    """The overview that a question requests; None for any other question."""
     if len(text) > MAX_REQUEST_CHARACTERS:
         return None
     channels = _CHANNEL_NAME.findall(text)
@@ -114,17 +114,17 @@ def parse_overview_request(text: str, now: datetime) -> OverviewRequest | None:
 
 
 def wants_summary(text: str) -> bool:
-    """Whether a text asks for a summary, of whatever subject."""
+    """Whether a text asks for a summary of anything."""
     return not _SUMMARIZE.isdisjoint(_words(text))
 
 
 def span_in(text: str, now: datetime) -> TimeSpan:
-    """The span of time that a question names, whatever else it names."""
+    """The time span in a question."""
     return parse_time_span(_words(text), now)[0]
 
 
 def _words(text: str) -> list[str]:
-    """Its lower-case words, with one word in place of the name of a channel."""
+    """The lower-case words of a text; names of channels become "channel"."""
     bare = _CHANNEL_NAME.sub(" channel ", text.replace(";", ""))
     return [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
 
@@ -139,12 +139,12 @@ def _parse_kind(said: set[str], *, placed: bool) -> OverviewKind | None:
     return None
 
 
-def apply_overview_request(question: Question, asked: OverviewRequest) -> Question:
-    """The question, for the overview and its span; times that the question was given already stay."""
+def apply_overview_request(question: Question, request: OverviewRequest) -> Question:
+    """The question with the requested overview and time span; filters that are already set stay."""
     within = replace(
         question.filters,
-        since=question.filters.since or asked.time_span.since,
-        until=question.filters.until or asked.time_span.until,
+        since=question.filters.since or request.time_span.since,
+        until=question.filters.until or request.time_span.until,
     )
-    overview = replace(asked.overview, recent=asked.overview.recent and not within.is_active)
+    overview = replace(request.overview, recent=request.overview.recent and not within.is_active)
     return replace(question, overview=overview, filters=within)

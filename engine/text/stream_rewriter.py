@@ -1,10 +1,10 @@
-"""Rewriting a text that arrives in pieces, so that the result never depends on how it was cut.
+"""Rewrite a streamed text so that the result never depends on how the stream is cut.
 
-A step is taken only when no continuation could change it; until then the tail is held back, at most `HELD` characters.
+A step is taken only when no continuation can change it. Until then at most `MAX_HELD_CHARACTERS` are held back.
 
-Code is only what every platform shows as code: a span that closes on its line, and a fence that closes on a line of
-its own. Renderers disagree about everything else (a backtick that never closes, a fence in mid-line), so that from the
-first such place on nothing counts as code any more.
+Only what every platform shows as code counts as code: a span closed on the same line, and a fence closed on a line of
+its own. Renderers disagree about everything else (an unclosed backtick, a fence within a line), so after the first such
+place nothing counts as code.
 """
 
 from __future__ import annotations
@@ -13,28 +13,28 @@ import re
 from typing import NamedTuple
 
 MAX_HELD_CHARACTERS = 8192
-MAX_SPAN_CHARACTERS = 200  # characters of a span of code; a longer one is treated as text
-MAX_BACKTICKS = 64  # characters remembered behind us; a run of as many backticks is no code
+MAX_SPAN_CHARACTERS = 200  # a longer span of code is treated as text
+MAX_BACKTICKS = 64  # characters of context kept; a run of this many backticks is not code
 
 PLAIN_CODE = re.compile(r"[^`\n]*")
 BACKTICKS = re.compile(rf"`{{1,{MAX_BACKTICKS}}}")
 FENCE = "```"
-TILDES = "~~~"  # a fence for some renderers and text for others
+TILDES = "~~~"  # a fence in some renderers, text in others
 CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), 0x2028, 0x2029), " ")
 
 
 class RewriteStep(NamedTuple):
-    """The input up to `end` becomes `text`."""
+    """One rewrite: the input up to `end` becomes `text`."""
 
     end: int
     text: str
 
 
 class StreamRewriter:
-    """Passes ordinary text and code; what begins with a character of `special` is decided by `token`.
+    """Base class: ordinary text passes; subclasses override `rewrite_special`, called at characters of `special`.
 
-    `certain` says whether all renderers still agree about what is code. Control characters become spaces, because
-    some renderers end lines and addresses at them and others do not.
+    `certain`: all renderers still agree about what is code. Control characters become spaces, because some renderers
+    end lines and addresses at them and others do not.
     """
 
     special: re.Pattern[str]
@@ -42,22 +42,22 @@ class StreamRewriter:
     def __init__(self, *, certain: bool = True) -> None:
         self.buffer = ""
         self.tail = ""  # the last characters written
-        self.line = ""  # the beginning of the current line
+        self.line = ""  # the start of the current line
         self.certain = certain
         self.is_line_split = False  # a bar within code: in the row of a table, other backticks pair
-        self.scanned = 0  # characters of a pending token that need not be looked at again
+        self.scanned = 0  # characters of a pending step already examined
 
     def feed(self, delta: str) -> str:
-        """What can be said for sure once `delta` has come, too."""
+        """Add a piece; returns the text that is final."""
         self.buffer += delta.translate(CONTROLS)
         return self.run_steps(final=False)
 
     def close(self) -> str:
-        """The rest: nothing more will come."""
+        """End the stream; returns the remaining text."""
         return self.run_steps(final=True)
 
     def run_steps(self, *, final: bool) -> str:
-        """Take all steps that can be taken."""
+        """Take all steps that are certain; returns their text."""
         written = []
         at = 0
         while at < len(self.buffer):
@@ -72,7 +72,7 @@ class StreamRewriter:
         return "".join(written)
 
     def next_step(self, at: int, *, final: bool) -> RewriteStep | None:
-        """The next step, or None: it depends on what comes."""
+        """The next step, or None if it depends on text to come."""
         if self.buffer[at] == "`":
             return self.rewrite_backticks(at, final=final)
         if self.special.match(self.buffer, at):
@@ -80,23 +80,23 @@ class StreamRewriter:
         return self.plain_step(at)
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
-        """What a special character begins; by default nothing."""
+        """The step for a special character; by default it is ordinary text."""
         del final
         return self.plain_step(at)
 
     def rewrite_code(self, code: str, *, certain: bool) -> str:
-        """What becomes of the content of code; not `certain`: some renderers show it as text."""
+        """Rewrite the content of code; if not `certain`, some renderers show it as text."""
         del certain
         return code
 
     def plain_step(self, at: int) -> RewriteStep:
-        """One character and the ordinary ones behind it, as they are."""
+        """Pass one character and the ordinary ones after it."""
         found = self.special.search(self.buffer, at + 1)
         end = found.start() if found else len(self.buffer)
         return RewriteStep(end, self.buffer[at:end])
 
     def record_step(self, read: str, wrote: str) -> None:
-        """Remember where we are."""
+        """Update `tail`, `line` and `certain` after a step."""
         if TILDES in self.line[-2:] + read:
             self.certain = False
         self.tail = (self.tail + wrote[-MAX_BACKTICKS:])[-MAX_BACKTICKS:]
@@ -108,7 +108,7 @@ class StreamRewriter:
     # Code.
 
     def rewrite_backticks(self, at: int, *, final: bool) -> RewriteStep | None:
-        """Backticks: code if it is certain where it ends, else just themselves."""
+        """A run of backticks: code if its end is certain, else text."""
         run = BACKTICKS.match(self.buffer, at)
         assert run is not None  # noqa: S101  - the caller saw one
         if run.end() == len(self.buffer) and len(run[0]) < MAX_BACKTICKS and not final:
@@ -128,12 +128,12 @@ class StreamRewriter:
                 return self.ambiguous_step(run)
 
     def ambiguous_step(self, run: re.Match[str]) -> RewriteStep:
-        """These backticks open or close something, depending on the renderer."""
+        """Backticks that open or close code only in some renderers."""
         self.certain = False
         return RewriteStep(run.end(), run[0])
 
     def rewrite_code_span(self, run: re.Match[str], end: int, *, final: bool) -> RewriteStep | None:
-        """Code within a line, if the backticks at `end` close it. A table is cut at bars, even within code."""
+        """Code within a line, if the backticks at `end` close it. Bars split table cells even within code."""
         closing = BACKTICKS.match(self.buffer, end)
         assert closing is not None  # noqa: S101  - the caller saw one
         if closing.end() == len(self.buffer) and not final:
@@ -145,7 +145,7 @@ class StreamRewriter:
         return RewriteStep(closing.end(), run[0] + self.rewrite_code(code, certain=not self.is_line_split) + closing[0])
 
     def rewrite_code_fence(self, run: re.Match[str], newline: int, *, final: bool) -> RewriteStep | None:
-        """A block of code: the next three backticks close it, on a line of their own, and nothing is indented less."""
+        """A fenced block: the next three backticks close it, on their own line, and no line is indented less."""
         edge = self.buffer.find(FENCE, max(newline, run.start() + self.scanned))
         if edge < 0:
             if final or len(self.buffer) - run.start() >= MAX_HELD_CHARACTERS - MAX_SPAN_CHARACTERS:

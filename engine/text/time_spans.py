@@ -1,4 +1,4 @@
-"""Spans of time as people write them: "since Monday", "last week", "in May", "2026-05-12". Pure; everything is UTC."""
+"""Parse time spans in questions: "since Monday", "last week", "in May", "2026-05-12". Pure; times are UTC."""
 
 from __future__ import annotations
 
@@ -54,19 +54,19 @@ _SHORT = 4  # digits of a year
 
 @dataclass(frozen=True, slots=True)
 class TimeSpan:
-    """From a time on, up to a time; None where it is open. Both ends are inside."""
+    """A span between two times, both included; None for an open end."""
 
     since: datetime | None = None
     until: datetime | None = None
 
     @property
     def is_bounded(self) -> bool:
-        """Whether there is any bound."""
+        """Whether either end is set."""
         return self.since is not None or self.until is not None
 
 
 def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list[str]]:
-    """The span that the lower-case words of a question name, and the words that do not."""
+    """The time span in the lower-case words of a question, and the remaining words."""
     today = datetime.combine(now.astimezone(UTC).date(), time.min, UTC)
     rest, since, until = list[str](), None, None
     at = 0
@@ -89,7 +89,7 @@ def parse_time_span(words: Sequence[str], now: datetime) -> tuple[TimeSpan, list
 
 
 def _pop_bound_word(rest: list[str]) -> str:
-    """Take away the words that lead to a time, and give the one that says how it bounds."""
+    """Remove the words before a time, such as "since the"; returns the one that bounds it, such as "since"."""
     while rest and rest[-1] in _AROUND | {"dem", "den", "les"} and len(rest) > 1 and rest[-2] in _SINCE | _UNTIL:
         rest.pop()
     if rest and rest[-1] in _SINCE | _UNTIL:
@@ -100,7 +100,7 @@ def _pop_bound_word(rest: list[str]) -> str:
 
 
 def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
-    """How many words name a time, and its first and last instant."""
+    """The number of words that name a time, and its first and last instant."""
     first, second, third = [*words[:3], "", "", ""][:3]
     if third in _UNITS and {first, second} & _LAST:
         number = first if second in _LAST else second
@@ -117,7 +117,7 @@ def _parse_period(words: Sequence[str], today: datetime, now: datetime) -> tuple
 
 
 def _parse_day(word: str, today: datetime) -> datetime | None:
-    """The day that a word like "yesterday" or "monday" names, or a date."""
+    """The day of a word like "yesterday" or "monday", or of a date."""
     if word in _DAYS_BACK:
         return today - timedelta(days=_DAYS_BACK[word])
     return _latest_weekday(word, today) if word in _WEEKDAYS else _parse_date(word)
@@ -135,12 +135,12 @@ def _day_range(start: datetime) -> tuple[datetime, datetime]:
 
 
 def _latest_weekday(word: str, today: datetime) -> datetime:
-    """The latest such day, today included."""
+    """The latest such weekday, today included."""
     return today - timedelta(days=(today.weekday() - _WEEKDAYS[word]) % 7)
 
 
 def _unit_range(word: str, today: datetime, now: datetime, *, last: bool) -> tuple[datetime, datetime]:
-    """A calendar week or month, this one or the one before; of hours and days the last one."""
+    """The current calendar week or month, or the previous one; for hours and days, the last one until now."""
     unit = _UNITS[word]
     if unit == _WEEK:
         start = today - timedelta(days=today.weekday())
@@ -153,7 +153,7 @@ def _unit_range(word: str, today: datetime, now: datetime, *, last: bool) -> tup
 
 
 def _parse_month(first: str, second: str, third: str, today: datetime) -> tuple[int, tuple[datetime, datetime] | None]:
-    """How many words name a month or a day of one, as "May 2026", "12 May", "May 12", "12 May 2026", and its ends."""
+    """The number of words of a date such as "May 2026", "12 May", "May 12" or "12 May 2026", and its ends."""
     day, length = 0, 1
     name, year = first, second
     if first.isdecimal() and second in _MONTHS:

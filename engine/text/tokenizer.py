@@ -1,4 +1,4 @@
-"""Token counting without a network, and "as many as fit"."""
+"""Count tokens offline with o200k_base."""
 
 from __future__ import annotations
 
@@ -20,36 +20,36 @@ if TYPE_CHECKING:
 
 ENCODING = "o200k_base"
 
-# tiktoken looks for an encoding under a hash of its address; this one is o200k_base.
+# The file name under which tiktoken caches o200k_base: a hash of its address.
 _VOCABULARY_FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
-# tiktoken's matcher overflows its stack on some hundred thousand blanks in a row and panics past all handlers.
+# Characters encoded at once. tiktoken overflows its stack, and crashes the process, on some 100,000 blanks in a row.
 _BLOCK = 100_000
 
 _loading = threading.Lock()
 
 
 class O200kTokenizer:
-    """The tokenizer o200k_base of tiktoken, read from the files which litellm carries, at first use (0.5 s)."""
+    """The o200k_base tokenizer of tiktoken, loaded at first use (0.5 s) from files that litellm includes."""
 
     def encode(self, text: str) -> list[int]:
-        """The tokens; markup of special tokens in the text is text like any other."""
+        """The tokens of a text; special tokens in it are encoded as ordinary text."""
         encode = _encoding().encode_ordinary
         if len(text) <= _BLOCK:
             return encode(text)
         return [token for at in range(0, len(text), _BLOCK) for token in encode(text[at : at + _BLOCK])]
 
     def decode(self, tokens: Sequence[int]) -> str:
-        """The text; half a character at an end becomes U+FFFD."""
+        """The text of tokens; an incomplete character at either end becomes U+FFFD."""
         return _encoding().decode(tokens)
 
     def count(self, text: str) -> int:
-        """The number of tokens."""
+        """The number of tokens of a text."""
         return len(self.encode(text))
 
 
 def count_that_fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> int:
-    """How many items, from the first on, fit into the budget (tokens) when they are joined; each is counted once."""
+    """How many items, from the first on, fit into the budget (tokens) when joined; each is counted only once."""
     joint = tokenizer.count(joiner)
     used = -joint
     for number, item in enumerate(items):
@@ -60,11 +60,11 @@ def count_that_fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, join
 
 
 def load_encoding(folder: Path | None) -> tiktoken.Encoding:
-    """The encoding, from the folder and nowhere else. Raises EngineError if its file is not there."""
+    """Load the encoding from a folder, never from the network. Raises EngineError if its file is missing."""
     if folder is None or not (folder / _VOCABULARY_FILE).is_file():
         raise EngineError(
             f"The vocabulary {ENCODING} was not found{f' in {folder}' if folder else ''}.",
-            hint="It comes with litellm: install the dependencies again, as requirements.lock names them.",
+            hint="It is part of litellm: reinstall the dependencies from requirements.lock.",
         )
     with _loading:
         return _read_encoding(folder)
@@ -72,7 +72,7 @@ def load_encoding(folder: Path | None) -> tiktoken.Encoding:
 
 @functools.cache
 def _read_encoding(folder: Path) -> tiktoken.Encoding:
-    import tiktoken  # noqa: PLC0415  - a start that counts nothing should not pay for it
+    import tiktoken  # noqa: PLC0415  - slow to import, and not always needed
     from tiktoken_ext.openai_public import o200k_base  # noqa: PLC0415
 
     before = os.environ.get(_CACHE_VARIABLE)
@@ -85,12 +85,12 @@ def _read_encoding(folder: Path) -> tiktoken.Encoding:
         else:
             os.environ[_CACHE_VARIABLE] = before
     encoding = tiktoken.Encoding(**vocabulary)
-    vocabulary["mergeable_ranks"].clear()  # 28 MiB; the encoding cuts words by a copy of its own
+    vocabulary["mergeable_ranks"].clear()  # frees 28 MiB; the encoding has its own copy
     return encoding
 
 
 def find_vocabulary_dir() -> Path | None:
-    """Where litellm keeps its vocabularies, found without importing it (which takes seconds)."""
+    """The folder of litellm's vocabularies, found without importing litellm (which takes seconds)."""
     found = importlib.util.find_spec("litellm")
     if found is None or found.origin is None:
         return None

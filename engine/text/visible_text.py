@@ -1,30 +1,30 @@
-"""Whether anything of a text can be seen: a model may reply with blanks, unseen characters or an empty code fence."""
+"""Detect visible text: a model may reply with only blanks, invisible characters or an empty code fence."""
 
 from __future__ import annotations
 
 import re
 from unicodedata import category
 
-# Separators, controls, invisible formatting, and marks that need a character to stand on.
+# Separators, controls, invisible formatting, and combining marks.
 _UNSEEN_CATEGORIES = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Mn", "Mc", "Me"})
-# Hangul fillers, the blank of Braille and the replacement character; marks of code alone are none either.
+# Hangul fillers, the Braille blank, the replacement character, and code markers.
 _UNSEEN = frozenset("\u115f\u1160\u3164\uffa0\u2800\ufffd`~")
 _FENCE = re.compile(r"(?:`{3,64}|~{3,64})[ \t]{0,8}[^\s`]{0,40}")
 _CITATION = re.compile(r"[\[【［][^\[【［\]】］]{0,200}[\]】］]")
 
 
 def has_visible_text(text: str) -> bool:
-    """Whether a text has more than blanks, invisible characters and fence lines."""
+    """Whether a text contains more than blanks, invisible characters and fence lines."""
     return any(map(_is_visible_line, text.split("\n")))
 
 
 def has_visible_uncited_text(text: str) -> bool:
-    """Whether that is so without what stands in brackets, which may be citations that are dropped."""
+    """Whether a text has visible text outside brackets, which may hold citations that will be removed."""
     return has_visible_text(_CITATION.sub("", text))
 
 
 class VisibleTextGate:
-    """Fed with a text in pieces, holds them back until something of them can be seen."""
+    """Holds back a streamed text until its first visible character."""
 
     def __init__(self) -> None:
         self.is_open = False
@@ -32,7 +32,7 @@ class VisibleTextGate:
         self._line = ""
 
     def feed(self, text: str) -> str:
-        """What is passed on once `text` has come, too."""
+        """Add a piece; returns the text that can be shown now."""
         if self.is_open:
             return text
         self._held.append(text)

@@ -1,4 +1,4 @@
-"""A text cut into windows by tokens, with exact places in its characters."""
+"""Split a text into windows of tokens with exact character positions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MIN_CHARACTERS_PER_TOKEN, MEAN_CHARACTERS_PER_TOKEN, MAX_CHARACTERS_PER_TOKEN = 
 
 
 class Tokenizer(Protocol):
-    """Counts and cuts text as a model does. `decode` inverts `encode`; half a character at an end decodes to U+FFFD."""
+    """Splits text into tokens. `decode` inverts `encode`; an incomplete character at either end becomes U+FFFD."""
 
     def encode(self, text: str) -> list[int]: ...
 
@@ -25,7 +25,7 @@ class Tokenizer(Protocol):
 
 
 class TokenSpan(NamedTuple):
-    """The characters `start:stop` of a text, and how many tokens they are."""
+    """The characters `start:stop` of a text, and their number of tokens."""
 
     start: int
     stop: int
@@ -35,16 +35,16 @@ class TokenSpan(NamedTuple):
 def token_windows(
     text: str, tokenizer: Tokenizer, size: int = DEFAULT_WINDOW_TOKENS, overlap: int = DEFAULT_OVERLAP_TOKENS
 ) -> list[TokenSpan]:
-    """Windows of at most `size` tokens which share `overlap`, stripped of blanks; none lies within another one.
+    """Windows of at most `size` tokens that overlap by `overlap`, without outer blanks; none is part of another.
 
-    Cut between whole characters, wherever the tokens end. Raises ValueError if not 0 <= overlap < size.
+    Windows never split a character. Raises ValueError unless 0 <= overlap < size.
     """
     check_window(size, overlap)
     start, end = strip_span(text, 0, len(text))
     spans: list[TokenSpan] = []
     while start < end:
         window, following = _next_window(text, start, end, tokenizer, (size, overlap))
-        # Without the blanks at its ends, a window may lie within either neighbour.
+        # Without its outer blanks, a window may be part of one of its neighbors.
         while spans and window.start <= spans[-1].start and window.stop > window.start:
             spans.pop()
         if window.stop > max(window.start, spans[-1].stop if spans else 0):
@@ -54,26 +54,28 @@ def token_windows(
 
 
 def split_by_tokens(text: str, tokenizer: Tokenizer, limit: int) -> list[str]:
-    """The text in parts of at most `limit` tokens, without overlap; none if the limit is not positive."""
+    """Split a text into parts of at most `limit` tokens, without overlap; empty if the limit is not positive."""
     return [text[span.start : span.stop] for span in token_windows(text, tokenizer, limit, 0)] if limit > 0 else []
 
 
 def strip_span(text: str, start: int, stop: int) -> tuple[int, int]:
-    """Where `start:stop` of the text begins and ends without its outer blanks; of blanks alone the end comes first."""
+    """The bounds of `start:stop` without outer blanks; for blanks only, the start exceeds the stop."""
     piece = text[start:stop]
     return stop - len(piece.lstrip()), start + len(piece.rstrip())
 
 
 def check_window(size: int, overlap: int) -> None:
-    """Raises ValueError, naming both, if they do not go together."""
+    """Raise ValueError unless 0 <= overlap < size."""
     if not 0 <= overlap < size:
-        raise ValueError(f"an overlap of {overlap} tokens does not go with a size of {size}: 0 <= overlap < size")
+        raise ValueError(
+            f"an overlap of {overlap} tokens is invalid for a size of {size}: 0 <= overlap < size is required"
+        )
 
 
 def _next_window(
     text: str, start: int, end: int, tokenizer: Tokenizer, limits: tuple[int, int]
 ) -> tuple[TokenSpan, int]:
-    """The window that starts here, and where the next one starts (`end` if this is the last)."""
+    """The window that starts at `start`, and the start of the next one (`end` if this is the last)."""
     size, overlap = limits
     ahead, tokens = _encode_ahead(text, start, end, tokenizer, size)
     keep = min(size, len(tokens))
@@ -90,7 +92,7 @@ def _next_window(
 
 
 def _encode_ahead(text: str, start: int, end: int, tokenizer: Tokenizer, size: int) -> tuple[str, list[int]]:
-    """The text ahead and its tokens: more than `size` of them, or all there are."""
+    """The text from `start` on and its tokens: more than `size`, or all that remain."""
     length = size * MAX_CHARACTERS_PER_TOKEN  # so that one call mostly suffices without encoding far beyond the window
     while True:
         ahead = text[start : min(start + length, end)]
@@ -101,12 +103,12 @@ def _encode_ahead(text: str, start: int, end: int, tokenizer: Tokenizer, size: i
 
 
 def _count_whole_characters(text: str, tokens: Sequence[int], tokenizer: Tokenizer) -> int:
-    """How many whole characters of the text its first tokens are; a character of which they are a part counts not."""
+    """The number of whole characters that the first tokens of a text encode."""
     head = tokenizer.decode(tokens)
     return len(head) if text.startswith(head) else len(head) - 1
 
 
 def _count_span(text: str, start: int, stop: int, tokenizer: Tokenizer, *, known: int) -> TokenSpan:
-    """The span without the blanks at its ends; `known` is its count with them, if that is known."""
+    """The span without outer blanks; `known` is its number of tokens with them, or 0 if not counted."""
     inner = strip_span(text, start, stop)
     return TokenSpan(*inner, known if known and inner == (start, stop) else tokenizer.count(text[slice(*inner)]))

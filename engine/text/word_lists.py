@@ -1,14 +1,14 @@
-"""The lists of words behind the rules. Pure."""
+"""Word lists of the offline rules. Pure."""
 
 from __future__ import annotations
 
 
 def word_set(text: str) -> frozenset[str]:
-    """The words of a list."""
+    """The words of a text as a set."""
     return frozenset(text.split())
 
 
-# Words that carry no meaning of their own, in English and, where they are no English word, in its neighbours.
+# Function words in English and, if they are not English words too, in German, French, Spanish and Italian.
 STOP_WORDS = word_set(
     """
     a an the and or but if nor so yet of to in on at by for from with without within about above below into onto over
@@ -25,7 +25,7 @@ STOP_WORDS = word_set(
     """
 )
 
-# Words that say little of what a question is about: what one does with anything, and what anything is.
+# Words that say little about the subject of a question.
 GENERIC_WORDS = word_set(
     """
     get take make go come use give put let keep find want need like mean happen name call say tell ask know think see
@@ -38,7 +38,7 @@ GENERIC_WORDS = word_set(
     """
 )
 
-# Words that begin sentences in any text and name nothing, beside STOP and GENERIC.
+# Words that often start a sentence and are not names, in addition to STOP_WORDS and GENERIC_WORDS.
 COMMON_WORDS = word_set(
     """
     above according additionally afterwards although always among anyway apart besides but certainly check clearly close
@@ -62,7 +62,7 @@ CALENDAR_WORDS = word_set(
     """
 )
 
-# Forms that no rule leads back to their base.
+# Irregular word forms and their base forms.
 IRREGULAR_FORMS = {
     form: base
     for base, forms in {

@@ -139,7 +139,7 @@ async def test_second_process_gets_data_dir_in_use(tmp_path: Path) -> None:
             sys.executable, "-c", SECOND, str(tmp_path), stdout=asyncio.subprocess.PIPE
         )
         told_by_second, _ = await second.communicate()
-        assert b"is in use by another program (process " in told_by_second
+        assert b"is in use by another process (process " in told_by_second
         assert b"Run the command again in a moment" in told_by_second
         with pytest.raises(DataDirInUse):
             async with open_engine(tmp_path):

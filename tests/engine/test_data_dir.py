@@ -42,7 +42,7 @@ def test_a_folder_that_stood_open_is_closed_to_others(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(DiskError, match="cannot be made"), DataDir(tmp_path / "file" / "home").acquire_lock():
+    with pytest.raises(DiskError, match="cannot be created"), DataDir(tmp_path / "file" / "home").acquire_lock():
         pass
 
 
