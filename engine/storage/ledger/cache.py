@@ -1,4 +1,4 @@
-"""What need not be done twice: summaries, vectors of texts, answers; and what was spent."""
+"""Caches of summaries, text vectors and answers, and the usage of models by day."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYS_PER_STATEMENT = 10_000  # keys of a statement; SQLite takes 32,766 values
 
 
 async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
-    """The summaries made of these inputs, as far as they are known."""
+    """The cached summaries among these keys."""
     ordered, found = list(keys), dict[bytes, str]()
     for start in range(0, len(ordered), KEYS_PER_STATEMENT):
         some = ordered[start : start + KEYS_PER_STATEMENT]
@@ -27,14 +27,14 @@ async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes,
 
 
 async def save_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
-    """Remember summaries; those that no profile comes to use go at the next compaction."""
+    """Cache summaries; compaction deletes those that no profile uses."""
     await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", made.items())
 
 
 async def delete_unused(db: Connection) -> None:
-    """Forget summaries that no profile uses, and vectors of texts that no chunk holds, or of a former embedder.
+    """Delete summaries that no profile uses, and vectors of other embedders or of texts that no chunk has.
 
-    A profile that is blank has lost facts and was not made anew yet: its summaries may still tell them.
+    An empty profile has lost facts and waits for its next projection: its summaries may contain the lost facts.
     """
     for kind, table in ((1, "entity"), (2, "relation")):
         await db.execute(
@@ -48,7 +48,7 @@ async def delete_unused(db: Connection) -> None:
 
 
 async def load_vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
-    """The vectors made of these texts: number of parts, and float32 bytes."""
+    """Vectors by text hash: number of parts, and float32 bytes."""
     marks = ", ".join("?" * len(hashes))
     rows = await db.execute_fetchall(
         f"SELECT text_hash, parts, data FROM vector WHERE embedder = ? AND text_hash IN ({marks})",
@@ -58,7 +58,7 @@ async def load_vectors(db: Connection, embedder: str, hashes: Collection[bytes])
 
 
 async def load_chunk_vectors(db: Connection, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
-    """The remembered vectors (float32, parts x dim) of the texts of these chunks, as far as they are known."""
+    """The cached vectors (float32, parts × dim) of these chunks' texts."""
     rows = await db.execute_fetchall(
         "SELECT c.id, v.data FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
         " CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?",
@@ -68,7 +68,7 @@ async def load_chunk_vectors(db: Connection, embedder: str, ids: Collection[int]
 
 
 async def save_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
-    """Remember vectors by text hash, as long as a chunk has that text."""
+    """Cache vectors by text hash, while a chunk has that text."""
     await db.executemany(
         "INSERT OR REPLACE INTO vector SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?2)",
         [(embedder, key, parts, data) for key, parts, data in rows],
@@ -76,13 +76,13 @@ async def save_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes
 
 
 async def find_cached_answer(db: Connection, key: bytes) -> str | None:
-    """The answer to exactly these messages, if it was given before."""
+    """The cached answer to exactly these messages, if any."""
     rows = await db.execute_fetchall("SELECT text FROM reply_cache WHERE key = ?", (key,))
     return next((row[0] for row in rows), None)
 
 
 async def save_cached_answer(db: Connection, made: CachedAnswer, now: float) -> None:
-    """Remember an answer, unless anything was removed since it was recalled; the longest unused make room."""
+    """Cache an answer unless anything was deleted since its retrieval; drop the least recently used ones."""
     uses = [(0, each) for each in made.chunks] + [(1, each) for each in made.names] + [(2, each) for each in made.pairs]
     removed = await db.execute_fetchall(
         "SELECT value FROM meta WHERE key IN ('recut', 'removed') AND value > ?", (made.generation,)
@@ -100,7 +100,7 @@ async def save_cached_answer(db: Connection, made: CachedAnswer, now: float) -> 
 
 
 async def touch_cached_answer(db: Connection, key: bytes, now: float) -> None:
-    """Say that an answer was used again."""
+    """Record that an answer was used."""
     await db.execute("UPDATE reply_cache SET used_at = ? WHERE key = ?", (now, key))
 
 

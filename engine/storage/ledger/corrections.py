@@ -1,4 +1,4 @@
-"""Corrections by hand: aliases, pins and hidden keys, as facts that outlive a rebuild and can be taken back."""
+"""Corrections by hand (aliases, pinned descriptions, hidden keys): they survive a rebuild and can be undone."""
 
 from __future__ import annotations
 
@@ -38,20 +38,20 @@ _CORRECTION_QUERIES = {
 
 
 async def load_corrections(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
-    """Pins and hidden keys among these names or pairs; ids that are gone are absent."""
+    """Pinned descriptions and hidden keys among these names or pairs; missing ids are left out."""
     rows = await db.execute_fetchall(_CORRECTION_QUERIES[kind], (json.dumps(list(ids)),))
     return {id_: KeyCorrection(pin, bool(hidden)) for id_, pin, hidden in rows}
 
 
 async def find_space_id(db: Connection, space: str) -> int:
-    """The integer of a space that exists."""
+    """The id of a space. Raises NotFound."""
     for (id_,) in await db.execute_fetchall("SELECT id FROM space WHERE name = ?", (space,)):
         return int(id_)
     raise NotFound("Nothing is known here yet.", hint="Something has to be read before it can be corrected.")
 
 
 async def _resolve_location(db: Connection, space: str, room: str) -> tuple[int, int]:
-    """The space and the room (0 without one) that a correction belongs to; a room that was moved decides itself."""
+    """The ids of a correction's space and room (0 for none); a moved room decides the space."""
     if not room:
         return await find_space_id(db, space), 0
     for id_, settled in await db.execute_fetchall("SELECT id, space FROM room WHERE name = ?", (room,)):
@@ -60,9 +60,9 @@ async def _resolve_location(db: Connection, space: str, room: str) -> tuple[int,
 
 
 async def merge_names(db: Connection, space: str, name: str, into: str, room: str = "") -> list[str]:
-    """Let a name lead to another one, within a space; one of them may be yet to come, and is given back.
+    """Make a name an alias of another within a space; returns those of the two that are unknown.
 
-    Raises NotFound if neither was ever told.
+    Raises NotFound if both are unknown.
     """
     (id_, made_in), alias, target = await _resolve_location(db, space, room), normalize_name(name), normalize_name(into)
     if not alias or not target or alias == target:
@@ -83,7 +83,7 @@ async def _save_alias(db: Connection, space: int, room: int, name: str, target: 
 
 
 async def unmerge_name(db: Connection, space: str, name: str, room: str = "") -> None:
-    """Let a name stand for itself again."""
+    """Remove an alias. Raises NotFound."""
     id_, _ = await _resolve_location(db, space, room)
     gone = await db.execute_fetchall(
         "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, normalize_name(name))
@@ -94,7 +94,7 @@ async def unmerge_name(db: Connection, space: str, name: str, room: str = "") ->
 
 
 async def _apply_alias_change(db: Connection, space: int, name: str) -> None:
-    """Bring up to date what leads through a name whose alias has changed, and mark what that changes; nothing else."""
+    """Update the targets of the names that lead through a changed alias, and mark the affected keys stale."""
     led = await find_aliased_names(db, space, name)
     before = await _touching_keys(db, await _name_ids(db, space, led))
     await update_name_targets(db, space, led)
@@ -112,7 +112,7 @@ async def _name_ids(db: Connection, space: int, names: Collection[str]) -> set[i
 
 
 async def _touching_keys(db: Connection, names: Collection[int]) -> tuple[set[int], set[int]]:
-    """These names and all pairs they are in, each with where it leads."""
+    """These names and their pairs, each with its target."""
     listed = (json.dumps(list(names)),)
     led = await db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM json_each(?))", listed)
     pairs = await db.execute_fetchall(
@@ -124,7 +124,7 @@ async def _touching_keys(db: Connection, names: Collection[int]) -> tuple[set[in
 
 
 async def pin_description(db: Connection, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
-    """Let a description override the fold; an empty one takes the pin back. An entity is (name, "")."""
+    """Set a description that overrides the merged one; an empty one removes it. An entity is (name, "")."""
     id_, made_in = await _resolve_location(db, space, room)
     a, b = order_names(names)
     if description:
@@ -139,7 +139,7 @@ async def pin_description(db: Connection, space: str, names: tuple[str, str], de
 
 
 async def set_hidden(db: Connection, space: str, names: tuple[str, str], room: str = "", *, hidden: bool) -> None:
-    """Take an entity (with its relations) or a relation out of sight, or show it again."""
+    """Hide an entity (with its relations) or a relation, or show it again."""
     id_, made_in = await _resolve_location(db, space, room)
     a, b = order_names(names)
     if hidden:
@@ -151,9 +151,9 @@ async def set_hidden(db: Connection, space: str, names: tuple[str, str], room: s
 
 
 async def move_corrections(db: Connection, room: int, space: int | None) -> None:
-    """Move what was corrected in a room into a space, or withdraw it (None).
+    """Move the corrections made in a room into a space; None removes them.
 
-    What was corrected there otherwise already stays so; an alias that would lead in a circle there is withdrawn.
+    Existing corrections of that space win; an alias that would form a circle there is removed.
     """
     where = "WHERE room = ?1 AND ?1 AND space IS NOT ?2"
     for kept, columns in (("pin", "description, room"), ("hidden", "room")):
@@ -177,13 +177,13 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
 
 
 async def _can_alias(db: Connection, space: int, name: str, target: str) -> bool:
-    """Whether a name may lead to another one in this space: it leads nowhere yet, and the other one not back to it."""
+    """Whether a name may become an alias of another in this space: it has no alias yet, and no circle results."""
     taken = await db.execute_fetchall("SELECT 1 FROM alias WHERE space = ? AND name = ?", (space, name))
     return not list(taken) and (await resolve_aliases(db, space, {target}))[target] != name
 
 
 def order_names(names: tuple[str, str]) -> tuple[str, str]:
-    """Canonical names, in the order in which pins and hidden keys are kept; the second is "" for an entity."""
+    """Canonical names in the order of pinned descriptions and hidden keys; the second is "" for an entity."""
     a, b = normalize_name(names[0]), normalize_name(names[1]) if names[1] else ""
     if not a or (names[1] and (not b or a == b)):
         raise InvalidQuestion(f"“{' ~ '.join(filter(None, names))}” names nothing.", hint=NAME_HINT)
@@ -196,7 +196,7 @@ async def _check_exists(db: Connection, space: int, a: str, b: str) -> None:
 
 
 async def _remove_correction(db: Connection, table: str, space: int, a: str, b: str) -> None:
-    """Remove a correction, whose names may be forgotten meanwhile."""
+    """Remove a correction; its names may be gone from the ledger."""
     gone = await db.execute_fetchall(
         f"DELETE FROM {table} WHERE space = ? AND a = ? AND b = ? RETURNING a", (space, a, b)
     )
@@ -205,7 +205,7 @@ async def _remove_correction(db: Connection, table: str, space: int, a: str, b: 
 
 
 async def _invalidate(db: Connection, space: int, a: str, b: str, *, relations: bool = False) -> None:
-    """Mark an entity stale (with its relations, if so wished), or a relation alone."""
+    """Mark an entity (with its relations on request) or a relation stale."""
     ids = await _name_ids(db, space, {a, b} - {""})
     if b:
         names, pairs = set[int](), await _pair_ids(db, ids)
@@ -215,7 +215,7 @@ async def _invalidate(db: Connection, space: int, a: str, b: str, *, relations: 
 
 
 async def _pair_ids(db: Connection, ends: Collection[int]) -> set[int]:
-    """The pair of two names, and where it leads."""
+    """The pair of two names, and its target."""
     if len(ends) < 2:
         return set()
     rows = await db.execute_fetchall("SELECT id, target FROM pair WHERE a = ? AND b = ?", (min(ends), max(ends)))

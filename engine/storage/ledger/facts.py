@@ -1,4 +1,4 @@
-"""Mentions and links: what the chunks say, how it is kept, and how it is taken back."""
+"""Mentions and links: facts extracted from chunks, saved and deleted with them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, reading: Extraction) -> bool:
-    """Store what was read in a chunk, unless the chunk is gone or read already; says whether it did."""
+    """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
     found = list(
         await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
     )
@@ -60,9 +60,9 @@ async def save_extraction(db: Connection, chunk: int, key: bytes, reading: Extra
 
 
 async def find_extraction(db: Connection, key: bytes, chunk: int) -> Extraction | None:
-    """What was read with the same reader in the same words, wherever they stand in the space of a chunk.
+    """Facts extracted from the same text by the same extractor, in the space of the chunk.
 
-    Not in another space: that nothing had to be read would tell that the words are known there.
+    Other spaces are left out: a saved extraction would reveal that they contain the text.
     """
     found = list(
         await db.execute_fetchall(
@@ -91,7 +91,7 @@ async def find_extraction(db: Connection, key: bytes, chunk: int) -> Extraction 
 
 
 async def delete_facts(db: Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
-    """Take back what these chunks say; gives the names and pairs that were touched. The chunks themselves remain."""
+    """Delete the facts of these chunks; returns the affected names and pairs. The chunks remain."""
     listed = (json.dumps(list(chunks)),)
     names = {
         row[0]
@@ -109,9 +109,9 @@ async def delete_facts(db: Connection, chunks: Collection[int]) -> tuple[set[int
 
 
 async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
-    """Mark the keys of names and pairs whose facts changed; drop answers that drew on them, and what profiles say.
+    """Mark names and pairs with changed facts stale; delete cached answers that used them, and unused keys.
 
-    The unused are pruned. Text that was taken back leaves the profiles in the same transaction.
+    Deleted text leaves the profiles in the same transaction.
     """
     led_names, led_pairs = await find_targets(db, names, pairs)
     every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
@@ -125,9 +125,9 @@ async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collect
 
 
 async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
-    """Remove chunks with what they say, and every memo and cached answer that nothing else uses.
+    """Delete chunks with their facts, and every cached vector and answer that depends on them.
 
-    `removed`: words of them are gone and must leave the files; else they stand in other chunks of the document.
+    `removed`: text was deleted and must leave the files; otherwise other chunks of the document contain it.
     """
     if not chunks:
         return
@@ -149,7 +149,7 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
 
 
 async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[int]) -> None:
-    """Forget the cached answers that drew on any of these rows."""
+    """Delete cached answers that used any of these rows."""
     await db.execute(
         "DELETE FROM reply_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
         " CROSS JOIN reply_use u ON u.kind = ? AND u.id = j.value)",
@@ -158,7 +158,7 @@ async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[i
 
 
 async def list_unextracted(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
-    """Chunks of closed documents that wait to be read and may be tried now, oldest first."""
+    """Chunks of closed documents that may be extracted at the time `now`, oldest first."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries, c.space, c.tokens,"
         " (SELECT p.label FROM piece JOIN passage p ON p.id = piece.passage WHERE piece.chunk = c.id"
@@ -174,6 +174,6 @@ async def list_unextracted(db: Connection, limit: int, now: float, skip: Collect
 
 
 def excerpt_section(kind: str, title: str, label: str) -> str:
-    """Where an excerpt stands, for the reader, each part once; conversations speak for themselves."""
+    """The headings above a chunk, for the prompt, each once; "" for conversations."""
     place = label.removeprefix(title).lstrip(" ›")
     return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)

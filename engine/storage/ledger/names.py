@@ -1,4 +1,4 @@
-"""Names and pairs of names as integers, and where aliases lead them."""
+"""Names and pairs of names by id, and the targets of aliases."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def intern_names(db: Connection, space: int, names: Collection[str]) -> dict[str, int]:
-    """The ids of canonical names within a space, new ones made as needed."""
+    """The ids of canonical names within a space; missing ones are created."""
     await db.executemany(
         "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)",
         [(space, name) for name in sorted(names)],
@@ -38,7 +38,7 @@ async def intern_names(db: Connection, space: int, names: Collection[str]) -> di
 
 
 async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
-    """The ids of pairs of names (lower id first), new ones made as needed."""
+    """The ids of pairs of names (lower id first); missing ones are created."""
     if not pairs:
         return {}
     await db.executemany(
@@ -60,7 +60,7 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
 
 
 async def find_targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
-    """The keys under which these names and pairs are folded."""
+    """The keys whose profiles include these names and pairs."""
     led_names = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (json.dumps(list(names)),)
     )
@@ -72,14 +72,14 @@ async def find_targets(db: Connection, names: Iterable[int], pairs: Iterable[int
 
 
 async def add_stale_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
-    """Mark the keys under which these names and pairs are folded."""
+    """Mark the keys stale whose profiles include these names and pairs."""
     led_names, led_pairs = await find_targets(db, names, pairs)
     await add_stale_keys(db, KeyKind.NAME, led_names, generation)
     await add_stale_keys(db, KeyKind.PAIR, led_pairs, generation)
 
 
 async def resolve_aliases(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
-    """Where these names lead at last; InvalidQuestion if the aliases of one of them run in a circle."""
+    """The final targets of these names. Raises InvalidQuestion if their aliases form a circle."""
     rows = await db.execute_fetchall(
         "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
         " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
@@ -108,7 +108,7 @@ async def find_aliased_names(db: Connection, space: int, name: str) -> set[str]:
 
 
 async def update_name_targets(db: Connection, space: int, names: Collection[str]) -> None:
-    """Point these names, and the pairs at them, where the aliases of the space lead now."""
+    """Point these names and their pairs at the current targets of the space's aliases."""
     ends = await resolve_aliases(db, space, names)
     everyone = {*ends, *ends.values()}
     await db.executemany(
@@ -128,7 +128,7 @@ async def update_name_targets(db: Connection, space: int, names: Collection[str]
 
 
 async def update_pair_targets(db: Connection, pairs: Collection[int]) -> None:
-    """Point pairs at the pair of the names that their ends lead to; 0 where both are one and the same."""
+    """Point pairs at the pair of their ends' targets; 0 if both ends have the same target."""
     rows = await db.execute_fetchall(
         "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
         " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
@@ -146,9 +146,9 @@ async def update_pair_targets(db: Connection, pairs: Collection[int]) -> None:
 
 
 async def delete_unused_names(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
-    """Remove names of which nothing is said any more and to which no alias leads, and the profiles of both.
+    """Delete names without facts and aliases, and the profiles of names and pairs without facts.
 
-    The pairs themselves hold no text; they stay until the graph has dropped them (`prune_pairs`).
+    Pairs hold no text; they remain until the graph has dropped them (`delete_unused_pairs`).
     """
     told = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
     await db.execute(
@@ -166,7 +166,7 @@ async def delete_unused_names(db: Connection, names: Collection[int], pairs: Col
 
 
 async def delete_unused_pairs(db: Connection, pairs: Collection[int]) -> None:
-    """Remove pairs of which nothing is said and to which no other pair leads."""
+    """Delete pairs without facts that are no target of another pair."""
     await db.execute(
         "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"

@@ -1,4 +1,4 @@
-"""Blanking: what was told of a key leaves its profile at once, long before the profile is made anew."""
+"""Emptying profiles: deleted facts leave a profile at once, long before its next projection."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _STATED = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WH
 
 
 async def clear_profiles(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
-    """Empty the profiles of stale keys; an entity keeps its name and type only if what is left still tells them.
+    """Empty the profiles of stale keys; an entity keeps name and type only if remaining facts state them.
 
-    A blank profile is never shown as it is: its key is stale, and folded on the spot until it is projected.
+    Readers never see an empty profile: they merge the facts of a stale key when they need it.
     """
     await db.execute(
         "UPDATE entity SET description = '', embedded = NULL,"

@@ -1,4 +1,4 @@
-"""Profiles: reading the facts of stale keys, and writing what the fold made of them."""
+"""Profiles: load the facts of stale keys, and save the merged results."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ HOT_KEY_ROWS = 256  # rows of a key from which on it is counted in SQL instead o
 
 
 async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[KeyFacts]:
-    """What is said about these names; ids that are gone are absent. `newest` bounds the fragments of hot keys."""
+    """The facts of these names; missing ids are left out. `newest` limits the descriptions of frequent names."""
     rows = list(
         await db.execute_fetchall(
             "SELECT n.id, n.space, n.canonical, n.target, e.graphed, e.id IS NOT NULL, e.embedded, p.description,"
@@ -46,7 +46,7 @@ async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[
 
 
 async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[KeyFacts]:
-    """What is said about these pairs; as `names`."""
+    """The facts of these pairs, like `load_names`."""
     rows = list(
         await db.execute_fetchall(
             "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target, r.graphed,"
@@ -107,7 +107,7 @@ async def _count_facts(db: Connection, kind: ProfileKind, ids: Sequence[int], ne
 
 
 async def _count_hot_facts(db: Connection, kind: ProfileKind, id_: int, newest: int) -> FactCounts:
-    """The same as `tally` of all rows, with the newest fragments only."""
+    """The same as `count_facts` of all rows, with the newest descriptions only."""
     keys, facts, column, label, type_ = _FACT_TABLES[kind]
     rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
     [[chunks, stated]] = await db.execute_fetchall(
@@ -132,7 +132,7 @@ async def _count_hot_facts(db: Connection, kind: ProfileKind, id_: int, newest: 
 async def load_recent_facts(
     db: Connection, kind: ProfileKind, ids: Collection[int], newest: int, only: ChunkFilter | None = None
 ) -> dict[int, list[FactRow]]:
-    """The newest rows of facts of each of these keys, at most `newest` of each raw name, of these chunks only."""
+    """The newest facts of each key, at most `newest` of each raw name, from the chunks `only` if given."""
     keys, facts, column, label, type_ = _FACT_TABLES[kind]
     narrowed, parameters = ("1", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
@@ -150,9 +150,9 @@ async def load_recent_facts(
 
 
 async def upsert_entities(db: Connection, rows: Iterable[Profile]) -> None:
-    """Write profiles of names that still stand in the ledger; of which text their vectors are is not known until then.
+    """Save profiles of existing names. Their embedded text is unknown until `record_embedded`.
 
-    `set_embedded` says it again once they are put: between the two a crash may leave the vector of another text.
+    A crash between the two may leave the vector of another text.
     """
     rows = list(rows)
     await db.executemany(
@@ -167,7 +167,7 @@ async def upsert_entities(db: Connection, rows: Iterable[Profile]) -> None:
 
 
 async def upsert_relations(db: Connection, rows: Iterable[Profile]) -> None:
-    """Write profiles of pairs that still stand in the ledger, and whose ends have profiles."""
+    """Save profiles of existing pairs whose ends have profiles."""
     rows = list(rows)
     await db.executemany(
         "INSERT INTO relation (id, space, a, b, keywords, description, weight, retry_at)"
@@ -181,13 +181,13 @@ async def upsert_relations(db: Connection, rows: Iterable[Profile]) -> None:
 
 
 async def record_embedded(db: Connection, kind: ProfileKind, rows: Iterable[tuple[bytes | None, int]]) -> None:
-    """Note of which texts (by hash) the vectors of these keys were made."""
+    """Record the hashes of the texts whose vectors are stored."""
     table = "entity" if kind == KeyKind.NAME else "relation"
     await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)
 
 
 async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
-    """The names as they are shown, and whether they have a profile."""
+    """The displayed names, and whether they have a description."""
     rows = await db.execute_fetchall(
         "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
         " CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
@@ -197,7 +197,7 @@ async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, 
 
 
 async def load_graph_nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:
-    """Id, space, and whether the graph has it, of these entities."""
+    """(id, space, is in the graph) of these entities."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, e.graphed FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
         (json.dumps(list(ids)),),
@@ -206,7 +206,7 @@ async def load_graph_nodes(db: Connection, ids: Collection[int]) -> list[tuple[i
 
 
 async def load_weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
-    """The weights of these relations, as far as they have a profile."""
+    """The weights of these relations, if they have a profile."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
         (json.dumps(list(ids)),),
@@ -215,9 +215,9 @@ async def load_weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
 
 
 async def delete_profiles(db: Connection, kind: ProfileKind, ids: Collection[int]) -> None:
-    """Remove the profiles of keys of which nothing is said any more; with a name, those of its pairs.
+    """Delete profiles of keys without facts; with a name also the relations of its pairs.
 
-    They are stale too; but one that outlived its end would not be counted in the degree when the end comes back.
+    The relations are stale, too; one that outlived its end would be missing in the degree when the end returns.
     """
     table = "entity" if kind == KeyKind.NAME else "relation"
     if kind == KeyKind.NAME:
@@ -227,7 +227,7 @@ async def delete_profiles(db: Connection, kind: ProfileKind, ids: Collection[int
 
 
 async def _update_summary_use(db: Connection, kind: ProfileKind, rows: Sequence[Profile]) -> None:
-    """Say which summaries each profile rests on, and forget those on which none does."""
+    """Record the summaries that each profile rests on, and delete unused ones."""
     listed = json.dumps([row.id for row in rows])
     former = await db.execute_fetchall(
         "DELETE FROM summary_use WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",

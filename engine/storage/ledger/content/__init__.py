@@ -1,1 +1,1 @@
-"""Documents, their chunks and rooms in the ledger: write, amend, move. Imports the ledger's tables."""
+"""Documents, chunks and rooms in the ledger: write, amend, move. Imports the tables of facts and work."""

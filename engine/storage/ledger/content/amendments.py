@@ -1,4 +1,4 @@
-"""A change of some passages of a document: what stands around it is read, and replaced if nothing came between."""
+"""Amendments of documents: read the region around a change, then replace it unless the document has changed."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ LOWEST_ORDER = (-(2**63), -(2**63), "")
 
 
 async def plan_amendment(db: Connection, key: str, change: DocumentChange, reach: int) -> AmendmentPlan:
-    """Read what stands around a change. Raises NotFound if there is no such document."""
+    """Read the region around a change, with `reach` chunks before and after it. Raises NotFound."""
     found = await db.execute_fetchall("SELECT id, generation, open FROM document WHERE key = ?", (key,))
     for id_, generation, open_ in found:
         keys = [*change.removed_keys, *(passage.key for passage in change.upserts)]
@@ -52,7 +52,7 @@ async def plan_amendment(db: Connection, key: str, change: DocumentChange, reach
 
 
 async def apply_amendment(db: Connection, made: AmendmentPlan, segment: RechunkedRegion | None) -> AmendmentResult:
-    """Make the planned change; a document of which no text is left is forgotten."""
+    """Make the planned change, unless the document has changed since; delete a document without text."""
     found = await db.execute_fetchall(
         "SELECT open, time FROM document WHERE id = ? AND generation = ?", (made.id, made.generation)
     )
@@ -113,7 +113,7 @@ async def _load_region(
     touched: Sequence[Passage],
     reach: int,
 ) -> tuple[int, ChangedRegion]:
-    """The stretch around passages that come, go or change, and the ordinal of its first chunk."""
+    """The region around passages that are added, removed or changed, and the ordinal of its first chunk."""
     orders = sorted(map(passage_order, moved))
     [[last]] = await db.execute_fetchall("SELECT COALESCE(MAX(ordinal), -1) FROM chunk WHERE document = ?", (document,))
     low = await _neighbour_ordinal(db, document, orders[0], "<", "DESC")
@@ -132,12 +132,12 @@ async def _load_region(
 
 
 def passage_order(passage: Passage) -> PassageOrder:
-    """Where a passage stands in its document."""
+    """The sort key of a passage in its document."""
     return passage.position, to_micros(passage.time) or 0, passage.key
 
 
 def _changed_range(before: Sequence[Passage], after: Sequence[Passage]) -> range:
-    """The places in `after` outside of which both are the same."""
+    """The range of indexes in `after` that differs from `before`."""
     least = min(len(before), len(after))
     first = next((n for n in range(least) if before[n] != after[n]), least)
     tail = 0
@@ -149,7 +149,7 @@ def _changed_range(before: Sequence[Passage], after: Sequence[Passage]) -> range
 async def _neighbour_ordinal(
     db: Connection, document: int, place: PassageOrder, sign: str, direction: str
 ) -> int | None:
-    """The ordinal of the chunk that holds the nearest passage before or after a place, if any does."""
+    """The ordinal of the chunk with the nearest passage before or after a position, if any."""
     ordered = ", ".join(f"{column} {direction}" for column in ("p.position", "p.at", "p.key", "c.ordinal"))
     rows = await db.execute_fetchall(
         f"SELECT c.ordinal FROM {_PASSAGES_IN_ORDER} CROSS JOIN piece i ON i.passage = p.id"
@@ -161,7 +161,7 @@ async def _neighbour_ordinal(
 
 
 async def _extend_to_passage(db: Connection, document: int, ordinal: int, most: str) -> int:
-    """The first, or last, chunk with a part of what stands in this one: a long passage is in several."""
+    """The first or last chunk that shares a passage with this one: a long passage is in several chunks."""
     rows = await db.execute_fetchall(
         f"SELECT {most}(o.ordinal) FROM chunk c CROSS JOIN piece i ON i.chunk = c.id"
         " CROSS JOIN piece k ON k.passage = i.passage CROSS JOIN chunk o ON o.id = k.chunk"
@@ -197,7 +197,7 @@ async def _load_passages(db: Connection, document: int, *keys: str) -> list[Pass
 async def _load_passage_range(
     db: Connection, document: int, low: PassageOrder, high: PassageOrder | None
 ) -> list[Passage]:
-    """The passages from one place to another, in order."""
+    """The passages from one sort key to another, in order."""
     until = "" if high is None else f" AND {_ORDER_COLUMNS} <= (?, ?, ?)"
     rows = await db.execute_fetchall(
         f"SELECT {_COLUMNS} FROM {_PASSAGES_IN_ORDER} WHERE p.document = ? AND {_ORDER_COLUMNS} >= (?, ?, ?){until}"

@@ -1,4 +1,4 @@
-"""Chunks of documents: content-compared upsert, so that what stays the same is neither embedded nor read again."""
+"""Chunks of documents, compared by content: unchanged chunks are neither embedded nor extracted again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class ChunkRange(NamedTuple):
-    """Chunks of a document by their ordinals, the second one excluded."""
+    """Ordinals of chunks of a document, the stop excluded."""
 
     first: int
     stop: int
@@ -36,9 +36,9 @@ async def replace_chunks(
     *,
     removed: bool,
 ) -> bool:
-    """Put chunks in the place of a span of a document's (id, key, time); says whether any came or went.
+    """Replace a range of chunks of a document (id, key, time); returns whether any was added or removed.
 
-    What stays keeps its id, vectors and reading. `removed`: words are gone from the passages, not only cut otherwise.
+    Unchanged chunks keep id, vectors and extraction. `removed`: text was deleted, and not only split differently.
     """
     id_, name, dated = document
     [(space, room)] = await db.execute_fetchall("SELECT space, room FROM document WHERE id = ?", (id_,))
@@ -86,7 +86,7 @@ async def replace_chunks(
 
 
 async def has_repeated_text(db: Connection, document: int, chunks: Sequence[Chunk], span: ChunkRange) -> bool:
-    """Whether a text of the span, old or new, stands in another chunk of the document: then keys are given anew."""
+    """Whether another chunk of the document has a text of the range, old or new, so that keys must change."""
     before = await db.execute_fetchall(
         "SELECT text_hash FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?", (document, *span)
     )
@@ -101,7 +101,7 @@ async def has_repeated_text(db: Connection, document: int, chunks: Sequence[Chun
 
 
 async def _load_passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> dict[str, tuple[int, int | None]]:
-    """Id and time of the passages that stand in these chunks, by key."""
+    """Id and time of these chunks' passages, by key."""
     keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
     rows = await db.execute_fetchall(
         "SELECT p.key, p.id, p.time FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
@@ -111,7 +111,7 @@ async def _load_passages(db: Connection, document: int, chunks: Sequence[Chunk])
 
 
 def chunks_by_key(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
-    """Chunks by id: the hash of document, text and occurrence."""
+    """Chunks by key: the hash of document, text and occurrence."""
     seen: dict[str, int] = {}
     result = {}
     for chunk in chunks:
@@ -122,7 +122,7 @@ def chunks_by_key(document: str, chunks: Sequence[Chunk]) -> dict[str, Chunk]:
 
 
 def _earliest_time(dated: int | None, times: Iterable[int | None]) -> int:
-    """The time of the earliest dated passage; 0 if none is dated."""
+    """The time of the earliest dated passage; 0 if none has a date."""
     known = (dated if time is None else time for time in times)
     return min((time for time in known if time is not None), default=0)
 

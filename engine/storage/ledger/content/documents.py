@@ -1,4 +1,4 @@
-"""Documents, passages and chunks: content-compared upsert, amending, forgetting, moving."""
+"""Documents with their passages and chunks: save what changed, delete, and move rooms."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 async def upsert_document(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
-    """Make the ledger hold this document as it is now; says whether anything had to change.
+    """Make the ledger hold this document as it is now; returns whether anything changed.
 
-    A room that was moved decides in which space its documents are.
+    A moved room decides the space of its documents.
     """
     space, room = await resolve_location(db, document.room, document.space)
     before = await _load_header(db, document.key)
@@ -77,7 +77,7 @@ async def _insert_document(db: Connection, key: str, header: tuple[Any, ...]) ->
 
 
 async def reset_to_pending(db: Connection, id_: int) -> None:
-    """A changed document starts over: pending until its chunks are embedded, and former failures are tried anew."""
+    """Set a changed document to pending until its chunks are embedded, and retry its failures."""
     generation = await next_generation(db)
     await db.execute(
         "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?", (generation, id_)
@@ -93,7 +93,7 @@ async def reset_to_pending(db: Connection, id_: int) -> None:
 async def upsert_passages(
     db: Connection, document: int, passages: Iterable[Passage], dropped: Collection[str] = ()
 ) -> bool:
-    """Insert or replace passages, and remove those keys; says whether any words are gone."""
+    """Insert, replace and remove passages; returns whether any text was deleted."""
     rows = [(p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages]
     listed = json.dumps([*(row[0] for row in rows), *dropped])
     texts = dict(
@@ -113,7 +113,7 @@ async def upsert_passages(
 
 
 async def _replace_passages(db: Connection, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:
-    """Make a document's passages these; says whether any changed, and whether any words are gone."""
+    """Replace all passages of a document; returns whether any changed, and whether any text was deleted."""
     before = {
         row[0]: tuple(row)
         for row in await db.execute_fetchall(
@@ -127,7 +127,7 @@ async def _replace_passages(db: Connection, document: int, passages: Iterable[Pa
 
 
 async def delete_document(db: Connection, key: str) -> bool:
-    """Remove a document and all that rests on it alone; says whether there was one."""
+    """Delete a document with everything that rests on it alone; returns whether there was one."""
     header = await _load_header(db, key)
     if header is None:
         return False
@@ -138,12 +138,12 @@ async def delete_document(db: Connection, key: str) -> bool:
 
 
 def sort_passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
-    """Passages in the order in which they stand in their document: by position, time and key."""
+    """Passages in document order: by position, time and key."""
     return tuple(sorted(passages, key=lambda p: (p.position, to_micros(p.time) or 0, p.key)))
 
 
 def validate_document(document: Document) -> Document:
-    """The document with its passages in order. Raises Empty or InvalidDocument if it cannot be taken in."""
+    """The document with sorted passages. Raises EmptyDocument and InvalidDocument."""
     if not any(passage.text.strip() for passage in document.passages):
         raise EmptyDocument(f"There is no text in “{document.title}”.")
     if len({passage.key for passage in document.passages}) < len(document.passages):
@@ -152,7 +152,7 @@ def validate_document(document: Document) -> Document:
 
 
 async def save_manual_document(db: Connection, document: Document, chunks: Sequence[Chunk], told: Extraction) -> None:
-    """Keep what a person stated: the document, and its facts, without any reader, as those of its first chunk."""
+    """Save a document with facts stated by a person; they become the facts of its first chunk."""
     await upsert_document(db, document, chunks)
     rows = await db.execute_fetchall(
         "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
@@ -187,9 +187,9 @@ async def load_document(db: Connection, key: str, scope: Scope) -> Document:
 
 
 async def move_room(db: Connection, room: str, space: str) -> int:
-    """Move a room into a space, with its documents and the corrections made there; gives the number of documents.
+    """Move a room into a space, with its documents and corrections; returns the number of documents.
 
-    It holds for documents that come later, too.
+    Later documents of the room go to that space, too.
     """
     id_, target = await get_or_create_id(db, "room", room), await get_or_create_id(db, "space", space)
     await set_room_space(db, id_, target)
@@ -202,7 +202,7 @@ async def move_room(db: Connection, room: str, space: str) -> int:
 
 
 async def delete_room(db: Connection, room: str) -> int:
-    """Forget all documents of a room, the corrections made there, and where it was; gives the number of documents."""
+    """Delete the documents, the corrections and the space of a room; returns the number of documents."""
     id_ = await get_or_create_id(db, "room", room)
     rows = list(await db.execute_fetchall("SELECT key FROM document WHERE room = ?", (id_,)))
     for (key,) in rows:

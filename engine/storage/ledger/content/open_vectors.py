@@ -1,4 +1,4 @@
-"""Vectors of chunks that still grow: what was embedded of a conversation is not embedded again with every message."""
+"""Vectors of growing chunks: a new message in a conversation does not embed the earlier ones again."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection[int]) -> dict[int, PartialVectors]:
-    """What was embedded of these chunks."""
+    """The vectors of the embedded beginnings of these chunks."""
     rows = await db.execute_fetchall(
         "SELECT v.chunk, v.embedder, v.covered, v.whole, v.parts, v.data FROM json_each(?) j"
         " CROSS JOIN open_vector v ON v.chunk = j.value AND v.embedder = ?",
@@ -25,7 +25,7 @@ async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection
 
 
 async def save_partial_vectors(db: Connection, made: Mapping[int, PartialVectors]) -> None:
-    """Remember them for chunks that are still there."""
+    """Save partial vectors of chunks that still exist."""
     await db.executemany(
         "INSERT OR REPLACE INTO open_vector SELECT ?1, ?2, ?3, ?4, ?5, ?6"
         " WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)",
@@ -34,12 +34,12 @@ async def save_partial_vectors(db: Connection, made: Mapping[int, PartialVectors
 
 
 async def delete_partial_vectors(db: Connection, chunks: Iterable[int]) -> None:
-    """These chunks grow no more, and are embedded as they are."""
+    """Delete the partial vectors of chunks that no longer grow."""
     await db.executemany("DELETE FROM open_vector WHERE chunk = ?", [(chunk,) for chunk in chunks])
 
 
 async def load_vectors_by_text(db: Connection, chunks: Collection[int]) -> dict[str, list[PartialVectors]]:
-    """What was embedded of these chunks by their texts, before they go: longer ones may begin with them."""
+    """Vectors of chunks about to be deleted, by text: a longer text may start with one of these."""
     listed = (json.dumps(list(chunks)),)
     found: dict[str, list[PartialVectors]] = {}
     for text, *row in (
@@ -59,14 +59,14 @@ async def load_vectors_by_text(db: Connection, chunks: Collection[int]) -> dict[
 
 
 async def inherit_vectors(db: Connection, chunk: int, text: str, former: Mapping[str, list[PartialVectors]]) -> None:
-    """Give a chunk what was embedded of one that it goes on from."""
+    """Give a chunk the vectors of the former chunk whose text it continues."""
     begun = max((each for each in former if text.startswith(f"{each}\n")), key=len, default="")
     for partial in former.get(begun, ()):
         await save_partial_vectors(db, {chunk: partial})
 
 
 async def finish_conversation(db: Connection, document: int) -> None:
-    """A conversation is over: chunks that were embedded piece by piece are embedded as a whole once."""
+    """Embed the chunks of a closed conversation as wholes, unless their vectors were made at once."""
     await db.execute(
         "INSERT OR REPLACE INTO vector SELECT v.embedder, c.text_hash, v.parts, v.data FROM chunk c"
         " CROSS JOIN open_vector v ON v.chunk = c.id WHERE c.document = ? AND v.whole AND v.covered = LENGTH(c.text)",

@@ -1,4 +1,4 @@
-"""Carrying what a document says from one space into another."""
+"""Moving a document's facts from one space to another."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def move_to_space(db: Connection, document: int, space: int) -> None:
-    """Move a document with its chunks, mentions and links; both spaces' keys are marked stale."""
+    """Move a document with its chunks, mentions and links; mark the keys of both spaces stale."""
     generation = await next_generation(db)
     await db.execute("UPDATE document SET space = ? WHERE id = ?", (space, document))
     chunks = await db.execute_fetchall("UPDATE chunk SET space = ? WHERE document = ? RETURNING id", (space, document))

@@ -1,4 +1,4 @@
-"""Who wrote what is there."""
+"""Authors of passages."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 async def list_authors(db: Connection) -> list[str]:
-    """The names of all authors, of every scope: show none of them before `filter_authors` has kept it."""
+    """The names of all authors, in all scopes: show none before `filter_authors` has kept it."""
     rows = await db.execute_fetchall(
         "WITH RECURSIVE known (author) AS (SELECT MIN(author) FROM passage WHERE author > '' UNION ALL"
         " SELECT (SELECT MIN(author) FROM passage WHERE author > known.author) FROM known WHERE author IS NOT NULL)"
@@ -25,7 +25,7 @@ async def list_authors(db: Connection) -> list[str]:
 
 
 async def filter_authors(db: Connection, names: Sequence[str], scope_ids: ScopeIds) -> list[str]:
-    """Those of the names under which something was written in the area, in order."""
+    """Those of the names that wrote something within the scope, in order."""
     rows = await db.execute_fetchall(
         "SELECT j.value FROM json_each(?) j WHERE EXISTS (SELECT 1 FROM passage p CROSS JOIN document d"
         f" ON d.id = p.document WHERE p.author = j.value AND {row_clause(scope_ids, 'd')}) ORDER BY j.value",

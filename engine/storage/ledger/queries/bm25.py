@@ -38,7 +38,7 @@ _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
 
 @dataclass(frozen=True, slots=True)
 class FullTextIndex:
-    """A full-text index: its words, its terms, and where its rows are with their lengths."""
+    """A full-text index: its tables of words and terms, and the table of its rows with their lengths."""
 
     index_table: str
     terms_table: str
@@ -47,7 +47,7 @@ class FullTextIndex:
     kind: KeyKind
 
     def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
-        """SQL that holds for rows of the area; names belong to spaces alone."""
+        """SQL that holds for rows within the scope; names belong to spaces alone."""
         return row_clause(scope_ids, table) if self.kind == KeyKind.CHUNK else space_clause(scope_ids, table)
 
 
@@ -57,14 +57,14 @@ NAME_INDEX = FullTextIndex("entity_words", "entity_terms", "entity_size {}", "le
 
 @dataclass(frozen=True, slots=True)
 class ScopeSize:
-    """How many rows a scope holds, and how long they are together."""
+    """The number of rows within a scope, and their total length."""
 
     rows: int
     length: int
 
 
 async def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> ScopeSize:
-    """The extent of an area."""
+    """The number and length of the index's rows within a scope."""
     [[rows, length]] = await db.execute_fetchall(
         "SELECT COALESCE(SUM(x.rows), 0), COALESCE(SUM(x.length), 0) FROM collection x"
         f" WHERE x.kind = ? AND {index.scope_clause(scope_ids, 'x')}",
@@ -74,14 +74,14 @@ async def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeId
 
 
 async def find_tokenizer(db: Connection, index: FullTextIndex) -> str:
-    """The tokenizer that the index was made with."""
+    """The tokenizer of the index."""
     [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = ?", (index.index_table,))
     found = _TOKENIZER.search(schema)
     return found[1] if found else "unicode61"
 
 
 def tokenize_words(tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
-    """The terms of each word, as FTS5 makes them: folded, stemmed, perhaps several. Takes half a millisecond."""
+    """The terms of each word as FTS5 makes them: folded, stemmed, perhaps several. Takes half a millisecond."""
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
         db.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = '{tokenizer}')")
         db.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (words, instance)")
@@ -100,7 +100,7 @@ async def rank_rows(
     filters: ResolvedFilters | None,
     k: int,
 ) -> list[int]:
-    """The k rows of the area, that the question is narrowed to, that hold any of the words best, best first."""
+    """The k best rows within the scope that match the filters and any of the words, best first."""
     whole = await measure_scope(db, index, scope_ids)
     terms = dict(zip(tokenize_words(await find_tokenizer(db, index), words), words, strict=True))
     scores = score_rows(
@@ -114,7 +114,7 @@ async def rank_rows(
 async def _filter_scores(
     db: Connection, index: FullTextIndex, scores: Mapping[int, float], filters: ResolvedFilters, k: int
 ) -> dict[int, float]:
-    """The best rows that a narrowed question may draw on, k and those as good as the last: the others matter not."""
+    """The k best rows that match the filters, and those with the same score as the last."""
     left, kept = sorted(scores, key=lambda row: -scores[row]), dict[int, float]()
     while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - SCORE_TOLERANCE):
         some, left = left[:FILTER_BATCH], left[FILTER_BATCH:]
@@ -124,7 +124,7 @@ async def _filter_scores(
 
 
 def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, float]:
-    """The scores of rows, from how often each term stands in them: {(row, length): times}."""
+    """BM25 scores of rows from the frequencies of each term: {(row, length): times}."""
     average = whole.length / whole.rows if whole.rows and whole.length else 1.0
     fixed, by_length = K1 * (1 - B), K1 * B / average
     scores: defaultdict[int, float] = defaultdict(float)
@@ -138,7 +138,7 @@ def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, floa
 async def _load_postings(
     db: Connection, index: FullTextIndex, term: tuple[str, ...], word: str, scope_ids: ScopeIds
 ) -> Postings:
-    """The rows of the area that hold a word, with their lengths, and how often; one of several terms counts once."""
+    """The rows within the scope that contain a word, with length and frequency; of several terms it counts once."""
     if len(term) == 1:
         found, wanted = (
             f"SELECT doc AS id, COUNT(*) AS times FROM {index.terms_table} WHERE term = ? GROUP BY doc",
@@ -157,12 +157,12 @@ async def _load_postings(
 
 
 def quote_term(word: str) -> str:
-    """A word as FTS5 is asked for it."""
+    """A word as a quoted FTS5 term."""
     return '"{}"'.format(word.replace('"', '""'))
 
 
 async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> list[int]:
-    """The k best rows; equal scores are ordered by what the rows are, not by when they came."""
+    """The k best rows; content decides between equal scores, not the order of insertion."""
     least = nlargest(max(0, k), scores.values())[-1:]
     reach = {
         row: round(score, SCORE_DIGITS)

@@ -22,7 +22,7 @@ NUMERIC_ATTRIBUTES = {"mentions": "int", "degree": "int", "weight": "double"}
 
 
 async def export_graphml(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[str, None]:
-    """The lines of one GraphML document: every entity and relation of the area's spaces."""
+    """The lines of a GraphML document with every entity and relation in the scope's spaces."""
     yield '<?xml version="1.0" encoding="UTF-8"?>'
     yield '<graphml xmlns="http://graphml.graphdrawing.org/xmlns">'
     for target, keys in (("node", NODE_ATTRIBUTES), ("edge", EDGE_ATTRIBUTES)):
@@ -42,7 +42,7 @@ async def export_graphml(db: aiosqlite.Connection, scope_ids: ScopeIds) -> Async
 
 
 def _element_id(kind: str, *names: str) -> str:
-    """What follows from the names alone: the ledger's integers would tell how much there is elsewhere."""
+    """An id made from names alone: the ledger's ids would reveal how much other spaces hold."""
     return kind + blake2b("\0".join(names).encode(), digest_size=12).hexdigest()
 
 

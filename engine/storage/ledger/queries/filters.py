@@ -1,7 +1,7 @@
-"""What a narrowed question may draw on: chunks that hold some of it, and facts of those that hold nothing else.
+"""Filters of a question: chunks with a matching passage, and facts of chunks with no other passages.
 
-A few chunks are listed by their ids, found by indexes. Many are described by a condition instead, which is held against
-what searches find: no question reads or lists a large part of the ledger.
+Few chunks are listed by id, found by indexes. Many are described by a condition that is checked against the hits of a
+search: no question reads or lists a large part of the ledger.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def fact_clause(chunks: ChunkFilter, table: str) -> SqlClause:
 
 
 async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
-    """Those of the ids that the question may draw on."""
+    """Those of the ids that match the filters."""
     known = filters.listed_ids(kind)
     if known is not None:
         return known.intersection(ids)
@@ -72,7 +72,7 @@ async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, id
 
 
 async def resolve_filters(db: Connection, filters: Filters, scope_ids: ScopeIds) -> ResolvedFilters:
-    """What a narrowed question may draw on within the area."""
+    """The chunks, names and pairs within the scope that match the filters."""
     some = await find_matching_chunks(db, filters, scope_ids)
     only = await find_fully_matching_chunks(db, filters, some)
     return ResolvedFilters(
@@ -83,7 +83,7 @@ async def resolve_filters(db: Connection, filters: Filters, scope_ids: ScopeIds)
 async def find_matching_chunks(
     db: Connection, filters: Filters, scope_ids: ScopeIds, few: int = MAX_LISTED
 ) -> ChunkFilter:
-    """The chunks of the area that hold a passage which a narrowed question may draw on."""
+    """The chunks within the scope that have a matching passage."""
     sql, parameters = matching_chunk_clause(filters)
     found, branches = set[int](), _index_branches(filters, scope_ids)
     for driver, own in branches:
@@ -98,7 +98,7 @@ async def find_matching_chunks(
 
 
 async def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilter) -> ChunkFilter:
-    """Those of the chunks of which every passage is meant: of others it is not known which passage states a fact."""
+    """Those of the chunks whose every passage matches: in others, any passage may state a fact."""
     condition_, parameters = passage_clause(filters)
     mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, 0))"
     since, until = to_micros(filters.since), to_micros(filters.until)
@@ -113,7 +113,7 @@ async def find_fully_matching_chunks(db: Connection, filters: Filters, some: Chu
 
 
 async def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, most: int) -> frozenset[int]:
-    """The names or pairs of which one of these chunks says something; any `most` of them, if they are more."""
+    """The names or pairs that these chunks state; any `most` of them if they are more."""
     keys, facts, column = _FACT_TABLES[kind]
     sql, parameters = fact_clause(chunks, "f")
     start = f"{facts} f"
@@ -135,7 +135,7 @@ async def _find_few_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter) -> 
 
 
 async def list_matching_ids(db: Connection, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
-    """The ids of that kind, as many as are listed at all: for searches that find too few of them otherwise."""
+    """Every id of a kind that matches the filters, up to a limit: for searches that find too few hits."""
     chunks = await find_matching_chunks(db, filters, scope_ids, MAX_LISTED_FALLBACK)
     if kind == KeyKind.CHUNK:
         return chunks.ids or frozenset()
@@ -143,13 +143,13 @@ async def list_matching_ids(db: Connection, filters: Filters, scope_ids: ScopeId
 
 
 def matching_chunk_clause(filters: Filters) -> SqlClause:
-    """What holds for a chunk `c` with a passage that is meant."""
+    """SQL that holds for a chunk `c` with a matching passage."""
     sql, parameters = passage_clause(filters)
     return f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND {sql})", parameters
 
 
 def passage_clause(filters: Filters) -> SqlClause:
-    """What holds for the passages `p` (of a document `d`) that are meant, in SQL with its parameters."""
+    """SQL that holds for matching passages `p` of a document `d`, with its parameters."""
     conditions, parameters = ["1"], list[SqlValue]()
     for values, column in (
         (filters.documents, "d.key IN (SELECT value FROM json_each(?))"),
@@ -167,7 +167,7 @@ def passage_clause(filters: Filters) -> SqlClause:
 
 
 def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
-    """Where to look for the chunks: each is found in one of these ways, by an index, the most telling one."""
+    """Ways to find the chunks, each by the most selective index."""
     listed = "IN (SELECT value FROM json_each(?))"
     if filters.documents:
         keys = json.dumps(sorted(filters.documents))
@@ -201,13 +201,13 @@ def _author_branches(filters: Filters) -> list[SqlClause]:
 
 
 def _time_branch(column: str, time: SqlClause, place: SqlClause) -> SqlClause:
-    """Chunks of a place by their times: an index of both, by the latest or by the first of their passages."""
+    """Chunks of a location by time, through an index of both: by their latest or by their first passage."""
     index = "long" if "> c.first +" in time[0] else "first" if time[0].startswith("c.first") else "time"
     return f"chunk c INDEXED BY chunk_{column}_{index} WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
 
 
 def _time_ranges(filters: Filters) -> list[SqlClause]:
-    """Spans that hold every chunk with a passage in the wanted one; times of 0 are not known."""
+    """Time ranges that contain every chunk with a passage in the filters' range; 0 is an unknown time."""
     since, until = to_micros(filters.since), to_micros(filters.until)
     if since is None and until is None:
         return [("1", [])]

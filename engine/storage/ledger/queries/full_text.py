@@ -1,4 +1,4 @@
-"""What full text is searched for: the words of a question that are worth it, by what the scope holds."""
+"""Search words: the words of a question that distinguish texts within the scope."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ STOP_WORDS = frozenset(
 
 
 def extract_words(text: str) -> list[str]:
-    """The words of a text that are worth looking for, each once, in order."""
+    """The words of a text without stop words, each once, in order."""
     found = dict.fromkeys(word for word in WORD.findall(text.casefold()) if word not in STOP_WORDS)
     return list(found)[:MAX_TERMS]
 
 
 async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[str]:
-    """What full text is searched for: the words of a text but for very common ones, or else the rarest of those.
+    """The words to search for: those of a text without very common ones, or else the rarest of these.
 
-    With trigrams, any three neighbours of a run without spaces. Shorter runs are left to the vectors then: the index
-    knows nothing of less than three characters.
+    With trigrams: any three neighbors of a run without spaces. Shorter runs are left to the vectors, because the index
+    holds nothing shorter than three characters.
     """
     terms = extract_words(text)
     if "trigram" in await find_tokenizer(db, index):
@@ -55,7 +55,7 @@ async def select_search_words(db: Connection, index: FullTextIndex, text: str, s
 
 
 async def _count_matches(db: Connection, index: FullTextIndex, term: str, scope_ids: ScopeIds, limit: int) -> int:
-    """How many rows of the area hold a word; counted up to the limit."""
+    """The number of rows within the scope that contain a word, counted up to the limit."""
     [[found]] = await db.execute_fetchall(
         f"SELECT COUNT(*) FROM (SELECT 1 FROM {index.index_table} w"
         f" CROSS JOIN {index.rows_table.format('x')} ON x.id = w.rowid"
@@ -66,7 +66,7 @@ async def _count_matches(db: Connection, index: FullTextIndex, term: str, scope_
 
 
 async def _select_rarest(db: Connection, index: FullTextIndex, terms: Sequence[str], scope_ids: ScopeIds) -> list[str]:
-    """Of words that are all common the rarest, as long as not too many texts have to be ranked; one at least."""
+    """The rarest of common words, at least one, while few enough texts have to be ranked."""
     held = {term: await _count_matches(db, index, term, scope_ids, MAX_RANKED) for term in terms}
     chosen, ranked = list[str](), 0
     for term in sorted(terms, key=lambda term: held[term]):

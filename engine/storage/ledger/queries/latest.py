@@ -1,4 +1,4 @@
-"""The newest chunks of a scope, whatever they are about."""
+"""The newest chunks of a scope, whatever their content."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 async def list_latest_chunks(db: Connection, filters: Filters, scope_ids: ScopeIds, limit: int) -> list[int]:
-    """The chunks of the area that hold something which is asked for, the newest first."""
+    """The newest chunks within the scope that match the filters, newest first."""
     held, parameters = matching_chunk_clause(filters)
     rows = await db.execute_fetchall(
         f"SELECT c.id FROM chunk c WHERE {row_clause(scope_ids, 'c')} AND {held}"
@@ -28,7 +28,7 @@ async def list_latest_chunks(db: Connection, filters: Filters, scope_ids: ScopeI
 
 
 async def find_latest_time(db: Connection, filters: Filters, scope_ids: ScopeIds) -> datetime | None:
-    """The time of the newest of them; None if there is none, or none has a time."""
+    """The time of the newest chunk that matches the filters, if it has one."""
     ids = await list_latest_chunks(db, filters, scope_ids, 1)
     rows = await db.execute_fetchall("SELECT time FROM chunk WHERE id = ?", ids) if ids else []
     return next((from_micros(row[0]) for row in rows if row[0]), None)

@@ -14,11 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ChangedRegion:
-    """A part of a document around a change, with whole chunks of its old cut.
+    """A part of a document around a change, with whole old chunks.
 
-    `passages` are those of it as they are now, in order, beginning with the first one of `old[0]`; `changed` is the
-    range of their places outside of which nothing came, went or changed. `begins`, `ends`: it is the document's first
-    stretch, or its last.
+    `passages` are its current ones in order, from the first passage of `old_chunks[0]` on. Outside of the index range
+    `changed` they equal the old ones. `is_first`, `is_last`: it contains the document's first or last chunk.
     """
 
     old_chunks: Sequence[Chunk]
@@ -30,7 +29,7 @@ class ChangedRegion:
 
 @dataclass(frozen=True, slots=True)
 class RechunkedRegion:
-    """New chunks in the place of the first `replaced` old ones of a stretch."""
+    """New chunks for the first `replaced_count` old chunks of a region."""
 
     chunks: tuple[Chunk, ...]
     replaced_count: int
@@ -38,7 +37,7 @@ class RechunkedRegion:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """Passages to put and to drop; `open` None leaves a conversation as open as it is."""
+    """Passages to insert or replace, and keys to remove; `is_open` None keeps a conversation as it is."""
 
     upserts: tuple[Passage, ...]
     removed_keys: frozenset[str]
@@ -46,7 +45,7 @@ class DocumentChange:
 
 
 class AmendmentResult(Enum):
-    """What came of an amendment; one that came too late, or saw too little, is made anew."""
+    """The result of an amendment; after a conflict, or with too small a range, it is planned again."""
 
     CHANGED = auto()
     UNCHANGED = auto()
@@ -56,9 +55,9 @@ class AmendmentResult(Enum):
 
 @dataclass(frozen=True, slots=True)
 class AmendmentPlan:
-    """What was read: the document as of a generation, and the stretch from its chunk `first` on.
+    """A document as of a generation, and the region of a change from the chunk `first_chunk` on.
 
-    `touched`: passages that differ from what stands there; `stretch` is None if none does.
+    `changed_passages` differ from the stored ones; `region` is None if no passage changes.
     """
 
     id: int
@@ -73,7 +72,7 @@ class AmendmentPlan:
 
 @dataclass(frozen=True, slots=True)
 class UnextractedChunk:
-    """A chunk that waits to be read."""
+    """A chunk that waits for extraction."""
 
     id: int
     document: int
@@ -86,7 +85,7 @@ class UnextractedChunk:
 
 
 class KeyCorrection(NamedTuple):
-    """What was corrected of a key: a description that overrides the fold, and whether it is out of sight."""
+    """The corrections of a key: a description that overrides the merged one, and whether it is hidden."""
 
     pin: str | None
     is_hidden: bool

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class KeyKind(IntEnum):
-    """The kinds of keys that are projected."""
+    """The kinds of keys that are projected into graph and vectors."""
 
     CHUNK = 0
     NAME = 1
@@ -23,7 +23,7 @@ class KeyKind(IntEnum):
 
 
 class StaleKey(NamedTuple):
-    """A key whose projection is behind; the mark goes only if `generation` is still the last."""
+    """A key whose projection is outdated; it is removed only if `generation` is still the newest."""
 
     kind: KeyKind
     id: int
@@ -32,7 +32,7 @@ class StaleKey(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingFailure:
-    """A stale key whose own text cannot be embedded, and why."""
+    """A stale key whose text cannot be embedded, and the error."""
 
     key: StaleKey
     error: EngineError
@@ -40,7 +40,7 @@ class EmbeddingFailure:
 
 @dataclass(frozen=True, slots=True)
 class OrphanKeys:
-    """Ids of chunks, names and pairs without a fact; of the pairs that have a profile, also their ends."""
+    """Ids of chunks, names and pairs without facts; `edges` are (id, ends) of pairs with a profile."""
 
     chunks: frozenset[int]
     names: frozenset[int]
@@ -50,9 +50,9 @@ class OrphanKeys:
 
 @dataclass(frozen=True, slots=True)
 class KeyFacts:
-    """A name or a pair as it is to be projected. `told` is None where nothing is said of it, or it is hidden.
+    """A name or a pair with its facts; `counts` is None if it has none or is hidden.
 
-    `title` is the canonical name, or both of them; `ends` the names of a pair; `pin` a description set by hand.
+    `title` is the canonical name (or both names of a pair), `ends` the ids of a pair's names.
     """
 
     id: int
@@ -68,7 +68,7 @@ class KeyFacts:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """What the fold made of a key: a row of entity (label: name) or of relation (label: keywords)."""
+    """A merged key: a row of entity (label: name) or of relation (label: keywords)."""
 
     id: int
     space: int
@@ -89,7 +89,7 @@ EmbeddedKey = tuple[bytes | None, int]  # the hash of the text that a vector is 
 
 @dataclass(frozen=True, slots=True)
 class ProjectionBatch:
-    """Stale keys with their facts, as of one moment; `ends` are the names of the pairs."""
+    """Stale keys with their facts as of one moment; `end_names` are the names at the ends of pairs."""
 
     stale_keys: tuple[StaleKey, ...]
     names: tuple[KeyFacts, ...]
@@ -108,10 +108,9 @@ class ProjectionBatch:
 
 @dataclass(frozen=True, slots=True)
 class BatchResult:
-    """What a batch has come to: marks that go, marks that wait, and what stands in graph and vectors now.
+    """The result of a batch: stale keys that are done or held, and the content of graph and vectors.
 
-    `gone` are the marks of keys that left both; `failures` keys whose text cannot be embedded, each tried `attempts`
-    times.
+    `removed` are keys deleted from both; `failures` cannot be embedded and are given up after `attempts` tries.
     """
 
     done: list[StaleKey]
@@ -129,7 +128,7 @@ class BatchResult:
 
 @dataclass(frozen=True, slots=True)
 class FoldedBatch:
-    """A batch whose profiles are written: what is to be put into graph and vectors, and what is to leave them."""
+    """A batch with saved profiles: the content to write to graph and vectors, and to delete from them."""
 
     batch: ProjectionBatch
     held: set[tuple[KeyKind, int]]
@@ -144,7 +143,7 @@ class FoldedBatch:
 
 @dataclass(frozen=True, slots=True)
 class ChunkToEmbed:
-    """A chunk whose vectors must be made or moved; it `grows` while its conversation is open."""
+    """A chunk whose vectors must be made or moved; it grows while its conversation is open."""
 
     id: int
     space: int
@@ -156,7 +155,7 @@ class ChunkToEmbed:
 
 
 class PartialVectors(NamedTuple):
-    """Vectors (float32, parts x dim) of the first `covered` characters of a chunk; `whole`: they were made at once."""
+    """Vectors (float32, parts × dim) of the first `covered_chars` characters of a chunk."""
 
     embedder: str
     covered_chars: int
@@ -167,9 +166,9 @@ class PartialVectors(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CachedAnswer:
-    """An answer as it was streamed, with the ids of the chunks, names and pairs that it drew on.
+    """An answer as it was streamed, with the ids of the chunks, names and pairs that it used.
 
-    `generation` is the ledger's when they were recalled.
+    `generation` is that of the ledger when they were retrieved.
     """
 
     key: bytes

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ScopeIds:
-    """A scope in the ledger's integers: whole spaces, and single rooms."""
+    """A scope as ids: whole spaces, and single rooms."""
 
     spaces: frozenset[int]
     rooms: frozenset[int]
@@ -21,7 +21,7 @@ class ScopeIds:
 
 @dataclass(frozen=True, slots=True)
 class ChunkText:
-    """A chunk as it may be shown: its key, and its pieces in order."""
+    """A chunk with its key, and its pieces in order."""
 
     id: int
     key: str
@@ -32,7 +32,7 @@ class ChunkText:
 
 @dataclass(frozen=True, slots=True)
 class PieceText:
-    """A passage, or a part of one, as it stands in a chunk."""
+    """A passage of a chunk, or the part of it that is in the chunk."""
 
     passage: str
     document: str
@@ -48,7 +48,7 @@ class PieceText:
 
 @dataclass(frozen=True, slots=True)
 class EntityRecord:
-    """A profile of a name; `stale`: its facts changed since it was made."""
+    """The profile of a name; stale if its facts changed since it was made."""
 
     id: int
     space: int
@@ -63,7 +63,7 @@ class EntityRecord:
 
 @dataclass(frozen=True, slots=True)
 class RelationRecord:
-    """A profile of a pair; `ends` are names."""
+    """The profile of a pair; `ends` are the ids of its names."""
 
     id: int
     space: int
@@ -79,9 +79,9 @@ SqlValue = str | int | None
 
 @dataclass(frozen=True, slots=True)
 class ChunkFilter:
-    """Chunks by their ids if they are few, else by a condition on a chunk `c`.
+    """Chunks by their ids if they are few, else by a condition that only the store understands.
 
-    `since` and `until` bound the times of facts.
+    `since` and `until` limit the times of facts, in microseconds since 1970.
     """
 
     ids: frozenset[int] | None
@@ -93,7 +93,7 @@ class ChunkFilter:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedFilters:
-    """Chunks that hold something meant, and those that hold nothing else; names and pairs told there, if few."""
+    """Chunks with a matching passage, and those with no other; names and pairs stated in these, if few."""
 
     matching_chunks: ChunkFilter
     fully_matching_chunks: ChunkFilter
@@ -101,12 +101,12 @@ class ResolvedFilters:
     pairs: frozenset[int] | None = None
 
     def listed_ids(self, kind: KeyKind) -> frozenset[int] | None:
-        """The ids of that kind, if they are few."""
+        """The ids of a kind, if they are few."""
         return {KeyKind.CHUNK: self.matching_chunks.ids, KeyKind.NAME: self.names, KeyKind.PAIR: self.pairs}[kind]
 
 
 class StatingPassage(NamedTuple):
-    """A passage of a chunk that states a fact: the keys of its document and of itself, its room, its text."""
+    """A passage of a chunk that states a fact: the keys of document and passage, the room, the text."""
 
     document: str
     room: str
@@ -116,7 +116,7 @@ class StatingPassage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
-    """A document as it is listed; `error` and `hint` tell what could not be read of it."""
+    """A document in a list; `error` and `hint` describe what could not be indexed."""
 
     key: str
     space: str
@@ -135,11 +135,11 @@ class DocumentInfo:
 
 @dataclass(frozen=True, slots=True)
 class IndexStatus:
-    """Numbers about what lies within a scope, and what the engine has still to do there.
+    """Numbers of documents, facts and open work within a scope.
 
-    `trouble`: why a chunk that is tried again could not be read, in the words of the error; "" if there is none.
-    `without_vector`: names and relations that the embedder does not take, found by their words alone, and why.
-    `background`: one sentence for each background task of the program that is failing at the moment.
+    `trouble`: the error of a chunk that is tried again, "" if there is none. `without_vector`: number of names and
+    relations that the embedder rejects and only full text finds; `embedding_error`: the reason. `background`: one
+    sentence for each failing background task of the program.
     """
 
     documents: dict[str, int]
@@ -158,7 +158,7 @@ class IndexStatus:
 
 @dataclass(frozen=True, slots=True)
 class DocumentStatus:
-    """How far a document has come; `error` and `hint` tell what could not be read of it."""
+    """The progress of a document; `error` and `hint` describe what could not be indexed."""
 
     status: str
     error: str
@@ -166,7 +166,7 @@ class DocumentStatus:
 
     @property
     def is_searchable(self) -> bool:
-        """Whether a question finds it."""
+        """Whether questions find it."""
         return self.status in {"searchable", "indexed"}
 
 

@@ -1,1 +1,1 @@
-"""What is still to be done: chunks to embed or read, stale keys, failures. Imports the ledger's tables."""
+"""Pending work: chunks to embed or extract, stale keys, failures. Imports the ledger's tables."""

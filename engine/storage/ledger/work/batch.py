@@ -1,4 +1,4 @@
-"""A batch of stale keys on its way through the projector: gathered, folded, put, finished."""
+"""Batches of stale keys and chunks: load, save the profiles, finish."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 async def load_batch(db: Connection, limit: int, newest: int, skip: Collection[StaleKey]) -> ProjectionBatch:
-    """The oldest stale names and pairs but `skip`; names that end a pair and have no profile yet come along."""
+    """The oldest stale names and pairs except `skip`, and the names at the ends of pairs without a profile."""
     name_marks = await marks.list_due_keys(db, KeyKind.NAME, limit, skip)
     pair_marks = await marks.list_due_keys(db, KeyKind.PAIR, limit - len(name_marks), skip)
     pairs = await profiles.load_pairs(db, [each.id for each in pair_marks], newest)
@@ -45,9 +45,9 @@ async def load_batch(db: Connection, limit: int, newest: int, skip: Collection[S
 
 
 async def write_profiles(db: Connection, made: FoldedBatch) -> None:
-    """Put what the fold made of a batch, and remove what it left nothing of.
+    """Save the profiles of a folded batch, and delete those without facts.
 
-    Facts may have been taken back since the batch was gathered: what it says of keys that changed again is blanked.
+    Facts may have been deleted since the batch was loaded: the profiles of keys that changed again are emptied.
     """
     await profiles.delete_profiles(db, KeyKind.PAIR, made.removed_pairs)
     await profiles.delete_profiles(db, KeyKind.NAME, made.removed_names)
@@ -63,7 +63,7 @@ async def write_profiles(db: Connection, made: FoldedBatch) -> None:
 
 
 async def finish_batch(db: Connection, outcome: BatchResult) -> None:
-    """Note what stands in graph and vectors now, and take the marks away."""
+    """Record the content of graph and vectors, and remove the stale keys."""
     await profiles.record_embedded(db, KeyKind.NAME, outcome.embedded_entities)
     await profiles.record_embedded(db, KeyKind.PAIR, outcome.embedded_relations)
     await work_queue.record_graphed(db, outcome.graphed_names, outcome.graphed_pairs)
@@ -94,6 +94,6 @@ async def finish_embedding(
 
 
 def _embedded_or_removed(outcome: BatchResult) -> list[tuple[KeyKind, int]]:
-    """The keys that have their vectors, or are gone."""
+    """The keys whose vectors are stored or deleted."""
     failed = {(failure.key.kind, failure.key.id) for failure in outcome.failures}
     return [(mark.kind, mark.id) for mark in outcome.done if (mark.kind, mark.id) not in failed]

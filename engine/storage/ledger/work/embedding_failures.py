@@ -1,4 +1,4 @@
-"""Texts that the embedder does not take: counted, tried again later, and given up one by one with the reason."""
+"""Texts that the embedder rejects: count the tries, retry later, give each up with its reason."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ MAX_REASONS = 5  # that are listed
 
 
 async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], attempts: int, now: float) -> None:
-    """Count a try of each of these keys; those that were tried often enough, or are hopeless, are given up.
+    """Count a try of each key; give up keys with too many tries or a permanent error.
 
-    Keys that changed since are left alone: their new text is tried anew.
+    Keys that changed since are left alone: their new text is tried.
     """
     over = list[EmbeddingFailure]()
     for each in failures:
@@ -56,13 +56,13 @@ async def _give_up_key(db: Connection, failure: EmbeddingFailure) -> None:
 
 
 async def clear_failures(db: Connection, embedded: Sequence[tuple[KeyKind, int]]) -> None:
-    """These keys have their vectors now, or are gone."""
+    """Delete the failures of keys whose vectors are stored or deleted."""
     if list(await db.execute_fetchall("SELECT 1 FROM unembedded LIMIT 1")):
         await db.executemany("DELETE FROM unembedded WHERE kind = ? AND id = ?", embedded)
 
 
 async def retry_failures(db: Connection, *, hopeless: bool = True) -> None:
-    """Try every name and pair again that was given up, and at once what waits for its next try."""
+    """Retry every name and pair that was given up or waits for its next try."""
     rows = list(
         await db.execute_fetchall("DELETE FROM unembedded WHERE ?1 OR NOT hopeless RETURNING kind, id", (hopeless,))
     )
@@ -78,7 +78,7 @@ async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
 
 
 async def list_failure_reasons(db: Connection) -> list[str]:
-    """The reasons why documents or parts of them, names and pairs were given up: each once, with their number."""
+    """One sentence for each reason why documents, chunks, names or pairs were given up, with their number."""
     rows = await db.execute_fetchall(
         "SELECT error, COUNT(*) FROM (SELECT error FROM unembedded UNION ALL SELECT error FROM document"
         " WHERE error <> '') GROUP BY error ORDER BY COUNT(*) DESC LIMIT ?",
@@ -88,7 +88,7 @@ async def list_failure_reasons(db: Connection) -> list[str]:
 
 
 async def count_failed_keys(db: Connection, scope_ids: ScopeIds) -> tuple[int, str]:
-    """The number of names and pairs of an area that were given up, and the reason of one of them."""
+    """The number of given-up names and pairs within a scope, and the reason of one of them."""
     rows = await db.execute_fetchall(
         "SELECT u.error FROM unembedded u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
         " LEFT JOIN relation r ON u.kind = 2 AND r.id = u.id"
@@ -100,7 +100,7 @@ async def count_failed_keys(db: Connection, scope_ids: ScopeIds) -> tuple[int, s
 
 
 async def find_retry_error(db: Connection, scope_ids: ScopeIds) -> str:
-    """Why a key of an area that is tried again could not be embedded, "" if there is none."""
+    """The error of a key within a scope that is tried again, "" if there is none."""
     rows = await db.execute_fetchall(
         "SELECT s.error FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"

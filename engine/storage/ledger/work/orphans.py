@@ -1,4 +1,4 @@
-"""Stale keys of which nothing is left: they leave profiles, graph and vectors, and no model is needed for that."""
+"""Stale keys without facts: they leave profiles, graph and vectors without a model."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 async def find_orphans(db: Connection) -> OrphanKeys:
-    """All that are stale now. Their marks stay: a batch under way may put some of them once more."""
+    """All stale keys without facts. They remain stale: a running batch may write some of them once more."""
     chunks, names, pairs = [
         frozenset(
             row[0] for row in await db.execute_fetchall(f"SELECT s.id FROM stale s WHERE s.kind = {kind}{without}")
@@ -40,14 +40,14 @@ _WITHOUT_FACT = " AND NOT EXISTS (SELECT 1 FROM {key} k CROSS JOIN {fact} f ON f
 
 
 async def delete_orphan_profiles(db: Connection, found: OrphanKeys) -> None:
-    """Remove the profiles of those that still have no fact."""
+    """Delete the profiles of those that still have no facts."""
     now = await find_orphans(db)
     await profiles.delete_profiles(db, KeyKind.PAIR, found.pairs & now.pairs)
     await profiles.delete_profiles(db, KeyKind.NAME, found.names & now.names)
 
 
 async def record_late_deletion(db: Connection, dropped: Collection[StaleKey]) -> None:
-    """Let another compaction come if one was there between the removal of keys and their leaving the projections."""
+    """Request another compaction if one ran between the deletion of keys and their removal from graph and vectors."""
     compacted = await work_queue.get_int_setting(db, "compacted")
     if any(mark.generation <= compacted for mark in dropped):
         await work_queue.set_setting(db, "dropped", await next_generation(db))

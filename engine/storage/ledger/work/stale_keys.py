@@ -1,4 +1,4 @@
-"""Generations and stale marks: what must be projected anew, and since when."""
+"""Stale keys: what must be projected again, and since which generation."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def next_generation(db: Connection) -> int:
 
 
 async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], generation: int) -> None:
-    """Say that these keys must be projected anew."""
+    """Mark these keys stale."""
     await db.executemany(
         "INSERT INTO stale (kind, id, since, generation) VALUES (?, ?, ?, ?)"
         " ON CONFLICT DO UPDATE SET generation = excluded.generation, tries = 0, retry_at = 0",
@@ -32,7 +32,7 @@ async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], gene
 
 
 async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None:
-    """Take the marks away, but for those that a newer change has set again meanwhile."""
+    """Remove these stale keys, except those that a newer change has marked again."""
     await db.executemany("DELETE FROM stale WHERE kind = ? AND id = ? AND generation = ?", marks)
     await db.executemany(
         "UPDATE stale SET since = MAX(since, ?) WHERE kind = ? AND id = ?",
@@ -41,7 +41,7 @@ async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None
 
 
 async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collection[StaleKey] = ()) -> list[StaleKey]:
-    """The marks of a kind that are due and not held, oldest first, but those of the keys of `skip`."""
+    """The stale keys of a kind that are due and not held, oldest first, without those of `skip`."""
     rows = await db.execute_fetchall(
         "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 AND retry_at <= ?"
         " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY since LIMIT ?",
@@ -51,7 +51,7 @@ async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collect
 
 
 async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
-    """The marks of these keys, as far as they have one."""
+    """The stale ones among these keys."""
     rows = await db.execute_fetchall(
         "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale s ON s.kind = ? AND s.id = j.value",
         (json.dumps(list(ids)), kind),
@@ -60,7 +60,7 @@ async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> 
 
 
 async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list[StaleKey]:
-    """Those of the marks whose keys changed again after they were read."""
+    """Those of the stale keys that changed again since they were loaded."""
     rows = await db.execute_fetchall(
         "SELECT s.kind, s.id, s.generation FROM json_each(?) j CROSS JOIN stale s"
         " ON s.kind = json_extract(j.value, '$[0]') AND s.id = json_extract(j.value, '$[1]')"
@@ -71,24 +71,24 @@ async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list
 
 
 async def hold_keys(db: Connection, marks: Collection[StaleKey]) -> None:
-    """Let hot keys wait for the end of their quiet period."""
+    """Hold keys that change often until the end of their quiet period."""
     await db.executemany(
         "UPDATE stale SET held = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
     )
 
 
 async def release_held_keys(db: Connection) -> None:
-    """The quiet period has ended: what waits for it is due."""
+    """Make the keys held for a quiet period due."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
 
 
 async def list_all_stale(db: Connection) -> list[tuple[KeyKind, int]]:
-    """Every key whose projection is behind."""
+    """Every stale key."""
     return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
 
 
 async def find_first_stale(db: Connection, *, held: bool = True) -> int | None:
-    """The generation of the oldest change that is not projected, if any; without those that are held, if so wished."""
+    """The generation of the oldest change that is not projected; without held keys if `held` is False."""
     which = "" if held else " WHERE held = 0"
     [[first]] = await db.execute_fetchall(f"SELECT MIN(since) FROM stale{which}")
     return None if first is None else int(first)

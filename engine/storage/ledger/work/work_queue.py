@@ -1,4 +1,4 @@
-"""What the worker takes up and puts down: chunks to embed, failures, statuses, and the folder's own settings."""
+"""The work queue: chunks to embed, failures, document statuses, and the settings of the data folder."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed]:
-    """These chunks, as far as they still stand."""
+    """These chunks; missing ones are left out."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries, d.open FROM json_each(?) j"
         " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
@@ -29,9 +29,9 @@ async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed
 
 
 async def record_extraction_failure(db: Connection, chunk: int, error: EngineError, retry_at: float) -> None:
-    """Note that reading a chunk failed; once given up (an infinite `retry_at`) its document says so, and stays.
+    """Record a failed extraction; an infinite `retry_at` gives the chunk up and fails its document.
 
-    That nobody was there to read it is no try.
+    An unreachable model does not count as a try.
     """
     counts = not isinstance(error, ModelUnreachable)
     await db.execute(
@@ -46,7 +46,7 @@ async def record_extraction_failure(db: Connection, chunk: int, error: EngineErr
 
 
 async def record_embedding_failure(db: Connection, ids: Collection[int], error: EngineError) -> None:
-    """Give up embedding these chunks: their documents are failed, and stay so until they are tried again."""
+    """Give these chunks up, and mark their documents as failed until they are retried."""
     listed = json.dumps(list(ids))
     await db.execute(
         "UPDATE document SET status = 'failed', error = ?, hint = ? WHERE id IN"
@@ -62,7 +62,7 @@ async def record_embedding_failure(db: Connection, ids: Collection[int], error: 
 
 
 async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
-    """Chunks of failed documents, names and pairs whose vectors may be missing."""
+    """Chunks of failed documents, and names and pairs whose vectors may be missing."""
     rows = await db.execute_fetchall(
         "SELECT c.id FROM document d JOIN chunk c ON c.document = d.id WHERE d.status = 'failed' AND c.error <> ''"
     )
@@ -70,10 +70,9 @@ async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
 
 
 async def retry_documents(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
-    """Take up again what failed or waits for its next try, of one document or of all; gives the number of documents.
+    """Retry the failures of one document, or of all; returns the number of documents.
 
-    With all, also the names and pairs that could not be embedded.
-    `hopeless`: also documents with a chunk that was given up for a reason that a new start does not mend.
+    All includes names and pairs that could not be embedded. `hopeless`: also documents with a permanent error.
     """
     generation = await next_generation(db)
     rows = list(
@@ -100,9 +99,9 @@ async def retry_documents(db: Connection, key: str = "", *, hopeless: bool = Tru
 
 
 async def advance_documents(db: Connection, embedded: Collection[int] | None = None) -> None:
-    """Move documents on: searchable once embedded, indexed once every key they touch is projected.
+    """Update document statuses: searchable once embedded, indexed once all their keys are projected.
 
-    `embedded`: only documents of these chunks become searchable; None looks at every pending document.
+    `embedded`: only documents of these chunks become searchable; None checks every pending document.
     """
     of_batch = (
         ""
@@ -123,7 +122,7 @@ async def advance_documents(db: Connection, embedded: Collection[int] | None = N
 
 
 async def requeue_due_summaries(db: Connection, now: float) -> int:
-    """Mark the keys whose failed summaries are due again; gives their number."""
+    """Mark keys stale whose failed summaries are due again; returns their number."""
     count = 0
     for kind, table in ((KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
         rows = list(
@@ -136,13 +135,13 @@ async def requeue_due_summaries(db: Connection, now: float) -> int:
 
 
 async def record_graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
-    """Say that these entities and relations stand in the graph."""
+    """Record that the graph holds these entities and relations."""
     await db.executemany("UPDATE entity SET graphed = 1 WHERE id = ?", [(each,) for each in names])
     await db.executemany("UPDATE relation SET graphed = 1 WHERE id = ?", [(each,) for each in pairs])
 
 
 async def start_rebuild(db: Connection) -> None:
-    """Mark every chunk, name and pair: the projections are empty and to be made anew. Kept until `end_rebuild`."""
+    """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_rebuild`."""
     await set_setting(db, "rebuilding", 1)
     generation = await next_generation(db)
     await db.execute("UPDATE entity SET graphed = 0, embedded = NULL")
@@ -157,19 +156,19 @@ async def start_rebuild(db: Connection) -> None:
 
 
 async def record_all_graphed(db: Connection) -> None:
-    """The graph holds every profile."""
+    """Record that the graph holds every profile."""
     await db.execute("UPDATE entity SET graphed = 1")
     await db.execute("UPDATE relation SET graphed = 1")
 
 
 async def finish_rebuild(db: Connection) -> None:
-    """Everything is projected again."""
+    """Record that graph and vectors are complete again."""
     await record_all_graphed(db)
     await db.execute("DELETE FROM meta WHERE key = 'rebuilding'")
 
 
 async def requeue_keys(db: Connection, keys: Collection[tuple[KeyKind, int]]) -> None:
-    """Mark keys whose projection is not what it should be."""
+    """Mark keys stale whose projection is wrong."""
     generation = await next_generation(db)
     for kind, table in ((KeyKind.CHUNK, ""), (KeyKind.NAME, "entity"), (KeyKind.PAIR, "relation")):
         ids = [id_ for each, id_ in keys if each == kind]
@@ -179,7 +178,7 @@ async def requeue_keys(db: Connection, keys: Collection[tuple[KeyKind, int]]) ->
 
 
 async def resume_work(db: Connection) -> None:
-    """A new start: nothing is held, and what failed is tried again, but for what would fail in the same way."""
+    """Release held keys and retry failures at a start, except those with a permanent error."""
     await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
     await retry_documents(db, hopeless=False)
     await db.execute(
@@ -194,7 +193,7 @@ async def resume_work(db: Connection) -> None:
 
 
 async def needs_compaction(db: Connection) -> bool:
-    """Whether anything was removed whose bytes may still lie in the files."""
+    """Whether deleted bytes may still be in the files."""
     return max(await get_int_setting(db, "removed"), await get_int_setting(db, "dropped")) > await get_int_setting(
         db, "compacted"
     )
@@ -209,7 +208,7 @@ async def count_pending_documents(db: Connection) -> int:
 
 
 async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
-    """Whether nothing is left to do now; `skip_quiet`: what is held for a quiet period is to be done as well."""
+    """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
     held = "" if skip_quiet else " WHERE held = 0"
     [[busy]] = await db.execute_fetchall(
         f"SELECT EXISTS (SELECT 1 FROM stale{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
@@ -222,7 +221,7 @@ async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
 
 
 async def has_due_extraction(db: Connection) -> bool:
-    """Whether chunks wait to be read."""
+    """Whether any chunk waits for extraction now."""
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
@@ -231,7 +230,7 @@ async def has_due_extraction(db: Connection) -> bool:
 
 
 async def has_pending_extraction(db: Connection) -> bool:
-    """Whether chunks wait to be read, now or when it is time to try them again."""
+    """Whether any chunk waits for extraction, now or for its next try."""
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
@@ -240,18 +239,18 @@ async def has_pending_extraction(db: Connection) -> bool:
 
 
 async def has_only_held_keys(db: Connection) -> bool:
-    """Whether nothing is left to do but keys that are held for a quiet period."""
+    """Whether the only work left is held for a quiet period."""
     return await is_idle(db, skip_quiet=False) and not await is_idle(db, skip_quiet=True)
 
 
 async def get_setting(db: Connection, key: str) -> str:
-    """A setting of the folder, "" if there is none."""
+    """A setting of the data folder, "" if there is none."""
     rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
     return next((str(row[0]) for row in rows), "")
 
 
 async def set_setting(db: Connection, key: str, value: str | int) -> None:
-    """Keep a setting of the folder."""
+    """Save a setting of the data folder."""
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
@@ -265,7 +264,7 @@ async def set_embedder(db: Connection, name: str, *, rebuild: bool) -> None:
 
 
 async def get_int_setting(db: Connection, key: str) -> int:
-    """A setting of the folder that counts, 0 if there is none."""
+    """A numeric setting of the data folder, 0 if there is none."""
     return int(await get_setting(db, key) or 0)
 
 
