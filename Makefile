@@ -1,4 +1,4 @@
-# Everything below sets itself up: it needs Python 3.11+ and make, nothing else.
+# Every target installs what it needs; only Python 3.11+ and make are required.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -7,7 +7,7 @@ TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 
-# Settings of the checkout: the program itself reads .env only in its data folder, or where it is told to.
+# Settings of the checkout. The program itself reads .env only from its data directory or from --env-file.
 ENV_FILE := $(if $(wildcard .env),--env-file .env)
 COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-hashes \
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
@@ -42,47 +42,47 @@ $(DEV): $(READY) requirements-dev.lock
 	@$(call install_lock,requirements-dev.lock)
 	@touch $@
 
-demo: $(READY) ## a small town is read in, four questions are answered, then you ask
+demo: $(READY) ## index a small sample town, answer four questions, then hand over to you
 	@$(BIN)/threadlore $(ENV_FILE) demo
 
-demo-slack: $(READY) ## a day in a Slack workspace, played on this machine: no tokens needed
+demo-slack: $(READY) ## a day in a simulated Slack workspace; no tokens needed
 	@$(BIN)/python -m tests.demos.slack_day
 
-demo-discord: $(READY) ## a day on a Discord server, played on this machine: no tokens needed
+demo-discord: $(READY) ## a day on a simulated Discord server; no tokens needed
 	@$(BIN)/python -m tests.demos.discord_day
 
 serve: $(READY) ## serve the platforms whose tokens are set in .env
 	@$(BIN)/threadlore $(ENV_FILE) serve
 
-chat: $(READY) ## talk to your own documents in the terminal
+chat: $(READY) ## chat with your own documents in the terminal
 	@$(BIN)/threadlore $(ENV_FILE) chat
 
-# Compiled modules are kept: each worker, and each process that a test starts, would compile them again.
+# Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 test: $(DEV) ## the whole suite, offline
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile
 
-lint: $(DEV) ## ruff and mypy, as strict as they go
+lint: $(DEV) ## ruff and mypy, strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(DEV) ## let ruff put things straight
+format: $(DEV) ## fix and format with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(DEV) ## ingest, recall, memory and disk at several sizes; questions while documents pour in (SIZES="1000 10000")
+bench: $(DEV) ## ingest, retrieval, memory and disk at several sizes; questions during ingest (SIZES="1000 10000")
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
 	$(BIN)/python -m tests.bench.questions --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000
 
-bench-cost: $(DEV) ## what a model is sent for the demo town, and what single steps cost as a folder grows
+bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single steps as the data grows
 	@$(BIN)/python -m tests.bench.chat_cost
 	@$(BIN)/python -m tests.bench.costs
 
-bench-load: $(DEV) ## fifty questions at once, against a Slack that enforces Slack's limits
+bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces rate limits
 	$(BIN)/python -m tests.bench.at_once
 
-bench-crash: $(DEV) ## kill -9 at any moment, 50 times over: is all that was acknowledged there, and the end the same?
+bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m tests.bench.crash --seeds 50
 
 lock: $(DEV) ## resolve the dependencies again into the three locks
@@ -92,14 +92,14 @@ lock: $(DEV) ## resolve the dependencies again into the three locks
 	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock locking/tools.lock) \
 	  -o requirements-dev.lock
 
-bench-quality: $(DEV) ## how much of what a question needs is recalled, on data that you have (DATA=/path/to/data)
+bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.quality --locomo $(if $(DATA),--data "$(DATA)")
 
-bench-injection: $(DEV) ## do strings that give orders do harm, as messages and files, to a bot whose model obeys (DATA=/path/to/data)
+bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")
 
-bench-install: $(DEV) ## install the wheel into empty environments without the lock, by pip and by uv, and use it
+bench-install: $(DEV) ## install the wheel by pip and by uv without the lock, and use it
 	@$(BIN)/python -m tests.bench.install
 
-clean: ## remove what the targets above made
+clean: ## remove everything that these targets created
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

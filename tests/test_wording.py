@@ -9,7 +9,15 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 HE = re.compile(r"\b(he|him|his|himself)\b", re.IGNORECASE)
-TEXTS = ("README.md", ".env.example", "CHANGELOG.md", "compose.yaml", "adapters/**/*.json", "docs/**/*.md")
+TEXTS = (
+    "README.md",
+    "CONTRIBUTING.md",
+    ".env.example",
+    "CHANGELOG.md",
+    "compose.yaml",
+    "adapters/**/*.json",
+    "docs/**/*.md",
+)
 RULES = (
     "engine/llm/",
     "engine/storage/ledger/queries/full_text",

@@ -1,0 +1,135 @@
+"""Checks README, docs/ and CONTRIBUTING.md: commands, options, settings, links, paths and snippets exist or run."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from bot.__main__ import app
+from bot.commands.table import COMMANDS
+from bot.settings import PREFIX, Settings
+from engine import Engine
+
+ROOT = Path(__file__).parents[1]
+PAPERS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+TEXTS = {path.name: path.read_text(encoding="utf-8") for path in PAPERS}
+SNIPPETS = re.findall(r"```python\n(.*?)```", TEXTS["library.md"], re.DOTALL)
+PLATFORM_COMMANDS = {"ask", "invite", "threadlore"}  # asking needs no row of the table; the others are Slack's
+PROGRAM: Any = get_command(app)
+SNIPPET_TIMEOUT = 120
+
+by_paper = pytest.mark.parametrize("name", TEXTS)
+
+
+def slug(heading: str) -> str:
+    """The anchor that GitHub gives a heading."""
+    return re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-")
+
+
+def code_of(text: str) -> list[str]:
+    """Inline code, and the lines of blocks without a language."""
+    blocks = re.findall(r"```\n(.*?)```", text, re.DOTALL)
+    without = re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    return [*re.findall(r"`([^`\n]+)`", without), *(line for block in blocks for line in block.splitlines())]
+
+
+def test_the_papers_are_there_and_the_readme_is_short() -> None:
+    assert {"CONTRIBUTING.md", "architecture.md", "library.md", "operations.md", "benchmarks.md"} <= set(TEXTS)
+    assert len(TEXTS["README.md"].splitlines()) <= 120
+
+
+@by_paper
+def test_make_targets_exist(name: str) -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
+    named = {each for code in code_of(TEXTS[name]) for each in re.findall(r"\bmake ([a-z-]+)", code)}
+    assert named <= targets
+
+
+@by_paper
+def test_commands_and_their_options_exist(name: str) -> None:
+    for code in code_of(TEXTS[name]):
+        for words in re.findall(r"(?<![/.@\w])threadlore ([^#]+)", code):
+            command, general = PROGRAM, [option for each in PROGRAM.params for option in each.opts]
+            plain = re.sub(r"--env-file FILE …|\"[^\"]*\"", "", words).split()
+            if not plain or plain[0] in {"COMMAND", "FILE", "…"}:
+                continue
+            assert plain[0] in command.commands, code
+            command = command.commands[plain[0]]
+            options = {"--help", *general, *(each for param in command.params for each in param.opts)}
+            assert {each for each in plain if each.startswith("-")} <= options, code
+
+
+def test_every_command_of_the_program_is_documented() -> None:
+    documented = set(re.findall(r"`threadlore ([a-z]+)", TEXTS["operations.md"]))
+    assert set(PROGRAM.commands) <= documented
+    correct = set(PROGRAM.commands["correct"].commands)
+    assert correct <= set(re.findall(r"`([a-z]+)`", TEXTS["operations.md"]))
+
+
+def test_the_retrieval_options_named_are_those_of_ask() -> None:
+    paragraph = TEXTS["operations.md"].partition("QueryParam:")[2].partition("\n\n")[0]
+    params = PROGRAM.commands["ask"].params
+    options = {each for param in params for each in (*param.opts, *param.secondary_opts)}
+    assert set(re.findall(r"--[a-z-]+", paragraph)) <= options
+
+
+@by_paper
+def test_chat_commands_exist(name: str) -> None:
+    slashed = [code for code in code_of(TEXTS[name]) if code.startswith("/")]
+    named = {each for code in slashed for each in re.findall(r"(?:^|threadlore )/?([a-z-]+)", code)}
+    known = {*COMMANDS, *PLATFORM_COMMANDS, "data", "healthz", "metrics"}
+    assert named <= known
+
+
+@by_paper
+def test_settings_exist(name: str) -> None:
+    named = {each.lower() for each in re.findall(rf"{PREFIX}([A-Z_]+)", TEXTS[name])}
+    assert named <= set(Settings.model_fields)
+
+
+@by_paper
+def test_links_lead_to_files_and_headings(name: str) -> None:
+    folder = next(path.parent for path in PAPERS if path.name == name)
+    for target in re.findall(r"\]\((?!https?:)([^)]+)\)", TEXTS[name]):
+        file, _, anchor = target.partition("#")
+        assert (folder / file).exists(), target
+        if anchor:
+            headings = re.findall(r"^#+ (.+)$", (folder / file).read_text(encoding="utf-8"), re.MULTILINE)
+            assert anchor in {slug(each) for each in headings}, target
+
+
+@by_paper
+def test_named_paths_exist(name: str) -> None:
+    roots = ("engine/", "bot/", "adapters/", "tests/", "docs/", "examples/", "scripts/", ".ci/", ".env.example")
+    named = {code for code in code_of(TEXTS[name]) if code.startswith(roots) and "<" not in code and " " not in code}
+    assert [path for path in named if not (ROOT / path).exists()] == []
+
+
+def test_the_verbs_of_the_library_exist() -> None:
+    rows = re.findall(r"^\| (`[a-z_`, ]+) \|", TEXTS["library.md"], re.MULTILINE)
+    verbs = {verb for row in rows for verb in re.findall(r"`(\w+)`", row)}
+    assert len(verbs) > 15
+    assert [verb for verb in verbs if not hasattr(Engine, verb)] == []
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=range(len(SNIPPETS)))
+def test_the_snippets_of_the_library_run(snippet: str, tmp_path: Path) -> None:
+    (tmp_path / "README.md").write_text("# The hall\n\nThe hall opens at nine.\n")
+    program = f"import asyncio\nasync def main():\n{textwrap.indent(snippet, '    ')}\nasyncio.run(main())\n"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": ""},
+        capture_output=True,
+        text=True,
+        timeout=SNIPPET_TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
