@@ -77,9 +77,8 @@ class ExtractStep:
     async def step(self) -> NextStep:
         """Start calls for new chunks, and wait a moment for those in progress."""
         concurrency = self.runtime.options.extraction_concurrency
-        limit = (
-            1 if self.unreachable_error else 2 * concurrency
-        )  # while the model is unreachable, a single call tests it
+        # While the model is unreachable, a single call tests it.
+        limit = 1 if self.unreachable_error else 2 * concurrency
         free_slots = limit - len(set(self.running_calls.values()))
         if free_slots > min(limit - 1, concurrency // 2):
             await self._start_calls(free_slots)

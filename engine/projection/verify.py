@@ -51,7 +51,7 @@ class VerificationReport:
 async def verify_projections(ledger: LedgerStore, graph: GraphStore, vectors: VectorStore) -> VerificationReport:
     """Compare the stores; the caller must suspend projection.
 
-    Chunks are still embedded meanwhile, so a difference counts only if a second comparison shows it too.
+    Embedding of chunks continues, so a difference counts only if a second comparison shows it too.
     """
     first = await _compare_stores(ledger, graph, vectors)
     if first.is_clean:

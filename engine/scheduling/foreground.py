@@ -15,10 +15,8 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 
 YIELD_INTERVAL_SECONDS = 0.005  # seconds of work after which other tasks of the event loop get a turn
-MAX_YIELD_SECONDS, YIELD_PAUSE_SECONDS = (
-    3.0,
-    0.5,
-)  # seconds that background work yields at a stretch, and seconds in which it then does not
+# Seconds that background work yields at a stretch, and seconds in which it then does not.
+MAX_YIELD_SECONDS, YIELD_PAUSE_SECONDS = 3.0, 0.5
 RECENT_REQUEST_SECONDS = 5.0  # seconds after a question in which another one is likely
 
 

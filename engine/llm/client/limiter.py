@@ -17,10 +17,8 @@ if TYPE_CHECKING:
 # foreground: an answer by quotation compares a hundred sentences.
 MAX_QUESTION_TEXTS = 3
 FOREGROUND_RANK = 0
-MAX_BACKGROUND_DELAY, BACKGROUND_WINDOW = (
-    1.0,
-    0.2,
-)  # seconds that background calls are delayed at a stretch, and seconds in which they then are not
+# Seconds that background calls are delayed at a stretch, and seconds in which they then are not.
+MAX_BACKGROUND_DELAY, BACKGROUND_WINDOW = 1.0, 0.2
 
 
 def embedding_rank(texts: int) -> int:

@@ -29,10 +29,8 @@ if TYPE_CHECKING:
     from engine.models import Excerpt, Extraction
 
 HEADER_FIELDS = 2  # fields of the line before an excerpt's rows: the tag and the number
-MIN_WORD_LENGTH, MIN_NUMBER_LENGTH = (
-    4,
-    3,
-)  # minimum letters of a word and digits of a number that can identify a text
+# Letters of a word and digits of a number from which they can identify a text.
+MIN_WORD_LENGTH, MIN_NUMBER_LENGTH = 4, 3
 
 _TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
 _PLAIN_HEADER = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)

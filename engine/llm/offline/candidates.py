@@ -25,8 +25,9 @@ _MAX_TITLE_WORDS = 6
 class Candidate:
     """A sentence or a chat message of a numbered source.
 
-    `words` are its stems (for a message also those of the speaker), `near` those of the two before it in its passage or
-    conversation, `head` those of title and heading. `before` are the positions of these two, nearest last.
+    `stems` are those of its words (for a message also those of the speaker), `context_stems` those of the two before it
+    in its passage or conversation, `heading_stems` those of title and heading. `preceding` are the positions of the two
+    before it, nearest last.
     """
 
     source: Source

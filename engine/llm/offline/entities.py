@@ -66,8 +66,8 @@ class NamedEntity:
 class ExcerptFacts:
     """What the whole excerpt shows about names, all in lower case.
 
-    `people`: its speakers, by full name and by each part of it that no other speaker has. `capitalised`: words that are
-    capitalized within a sentence; `small`: words that are not.
+    `people_by_name`: its speakers, by full name and by each part of it that no other speaker has. `capitalized_words`:
+    words that are capitalized within a sentence; `lowercase_words`: words that are not.
     """
 
     people_by_name: Mapping[str, str] = field(default_factory=dict)
