@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import CorruptFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
-from engine.parsers.encoding import decode_text
+from engine.parsers.detection.encoding import decode_text
 from engine.parsers.passages.packing import Block, group_blocks, join_blocks
 from engine.parsers.passages.sections import format_span
 from engine.text.cleaning import clean_multiline

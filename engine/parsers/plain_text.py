@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
-from engine.parsers.encoding import decode_text
+from engine.parsers.detection.encoding import decode_text
 from engine.parsers.passages.packing import MAX_WORDS, Block, group_blocks, join_blocks, word_count
 from engine.parsers.passages.sections import format_span
 from engine.text.cleaning import clean_lines, clean_multiline

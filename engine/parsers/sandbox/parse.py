@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import DocumentTooLarge, EmptyDocument
 from engine.parsers.dates import find_stated_date
-from engine.parsers.detect import detect_format
+from engine.parsers.detection.detect import detect_format
 from engine.parsers.registry import PARSERS
 
 if TYPE_CHECKING:

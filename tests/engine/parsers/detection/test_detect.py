@@ -11,7 +11,7 @@ from engine.errors import (
     UnsupportedFormat,
 )
 from engine.parsers.base import ParserLimits
-from engine.parsers.detect import detect_format
+from engine.parsers.detection.detect import detect_format
 from tests.engine.parsers.samples import archive, bomb, docx, paragraph, pdf
 
 LIMITS = ParserLimits()

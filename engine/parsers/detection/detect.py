@@ -7,7 +7,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, EmptyDocument, EncryptedFile, UnsupportedFormat
-from engine.parsers.archives import detect_zip_format
+from engine.parsers.detection.archives import detect_zip_format
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint
 
 if TYPE_CHECKING:

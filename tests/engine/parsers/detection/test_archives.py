@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import CorruptFile, InvalidDocument
-from engine.parsers.archives import detect_zip_format
 from engine.parsers.base import ParserLimits
+from engine.parsers.detection.archives import detect_zip_format
 from engine.parsers.sandbox.pool import FileParser
 
 if TYPE_CHECKING:
