@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# Threadlore with all it needs, as a user without rights; what it knows lies in the volume /data.
+# Threadlore and its packages, run by a user without privileges; all data is in the volume /data.
 #
 #   docker build --tag threadlore .
 #   docker run --env-file .env --volume threadlore:/data threadlore
@@ -12,7 +12,7 @@ FROM python:${PYTHON}-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
 RUN python -m venv --without-pip /app
 WORKDIR /source
-# The libraries first: they change less often than our own files.
+# Packages first: they change less often than the source.
 COPY requirements.lock locking/tools.lock ./
 RUN pip install --no-deps --require-hashes -r tools.lock
 RUN pip --python /app/bin/python install --no-deps --require-hashes -r requirements.lock
@@ -25,14 +25,14 @@ RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
  && pip --python /app/bin/python install --no-deps /wheels/*.whl
 
 FROM python:${PYTHON}-slim
-# Letters for the names in pictures: Chinese, Japanese and Korean, and whatever else the drawing library lacks.
+# Fonts for names in graph pictures: Chinese, Japanese, Korean, and other scripts that matplotlib lacks.
 RUN apt-get update \
  && apt-get install --yes --no-install-recommends fonts-droid-fallback fonts-noto-core \
  && rm -rf /var/lib/apt/lists/*
 RUN useradd --uid 10001 --create-home --shell /usr/sbin/nologin threadlore \
  && install --directory --owner=threadlore --group=threadlore --mode=0700 /data
 COPY --from=build /app /app
-# Without THREADLORE_DATA_DIR and THREADLORE_CACHE_DIR everything lies in the volume.
+# Without THREADLORE_DATA_DIR and THREADLORE_CACHE_DIR all data is in the volume.
 ENV PATH=/app/bin:$PATH \
     PYTHONUNBUFFERED=1 \
     XDG_DATA_HOME=/data \
@@ -47,7 +47,7 @@ EXPOSE 8080
 # Healthy while /healthz says so: events are handled, and every platform sent one recently. Port 0 disables the check.
 HEALTHCHECK --interval=30s --timeout=5s --start-period=120s --retries=3 \
   CMD ["python", "-c", "import os, urllib.request as web; port = os.environ.get('THREADLORE_MONITORING_PORT') or '0'; port == '0' or web.urlopen(f'http://127.0.0.1:{port}/healthz', timeout=4)"]
-# It finishes the answers that it has begun.
+# On SIGTERM the bot finishes running answers.
 STOPSIGNAL SIGTERM
 ENTRYPOINT ["threadlore"]
 CMD ["serve"]
