@@ -1,1 +1,1 @@
-"""Where facts, graph and vectors live. The only SQL of the engine stands here."""
+"""The stores: the ledger (facts and text), the graph and the vectors. Only this package of the engine contains SQL."""

@@ -1,4 +1,4 @@
-"""Says in the words of the error family what a projection's library complained about."""
+"""Translation of errors that the graph and vector libraries raise."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ TRANSIENT_MESSAGES = ("timeout waiting", "commit conflict", "too many concurrent
 
 
 def map_library_error(error: BaseException, path: Path) -> EngineError:
-    """The error of the family for whatever a library raised that works on the files at `path`.
+    """The engine's error for any error of a library that works on the files at `path`.
 
-    What cannot be recognised is a broken projection.
+    An unknown error counts as a corrupt projection.
     """
     told = str(error).lower()
     if any(words in told for words in LOCK_MESSAGES):
@@ -52,7 +52,7 @@ def map_library_error(error: BaseException, path: Path) -> EngineError:
 
 @contextmanager
 def translate_library_errors(path: Path) -> Iterator[None]:
-    """Turns whatever a library raises inside into the error family; errors of the family pass unchanged."""
+    """Translate every error raised inside; the engine's own errors pass unchanged."""
     try:
         yield
     except UNTRANSLATED_ERRORS:

@@ -1,4 +1,4 @@
-"""The graph projection: ids and weights of entities and relations in Kùzu, no text."""
+"""The Protocol of graph stores: ids and weights of entities and relations, no text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class GraphNode:
-    """An entity of the graph. `known`: it is there already (True), is not (False), or must be looked up (None)."""
+    """An entity of the graph. `exists_in_graph`: True, False, or None if the store must look it up."""
 
     id: int
     space: int
@@ -20,7 +20,7 @@ class GraphNode:
 
 @dataclass(frozen=True, slots=True)
 class GraphEdge:
-    """A relation of the graph, from the lower to the higher id of its ends; undirected. `known` as in Node."""
+    """A relation from the lower to the higher id of its ends; undirected. `exists_in_graph` as in `GraphNode`."""
 
     id: int
     source: int
@@ -30,25 +30,25 @@ class GraphEdge:
 
 
 class GraphStore(Protocol):
-    """What the engine wants from a graph. All calls may be repeated without harm; one writer at a time."""
+    """A graph database. Every call may be repeated without harm; only one writer at a time."""
 
     async def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
-        """Create or set nodes, then edges. The ends of every edge exist or are among the nodes."""
+        """Create or update nodes, then edges. The ends of every edge exist or are among the nodes."""
 
     async def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
-        """Remove edges, then nodes with whatever edges they still have, at once. Missing ones are no error."""
+        """Delete edges, then nodes with their remaining edges, at once. Missing ones are no error."""
 
     async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
-        """The heaviest edges that touch any of the nodes, within the spaces; ties by id; none twice."""
+        """The heaviest edges of these nodes within the spaces, each once; equal weights by id."""
 
     async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
-        """Empty the graph and fill it anew, fast."""
+        """Replace the whole content."""
 
     async def list_all(self) -> tuple[list[GraphNode], list[GraphEdge]]:
-        """All that is there, for verification."""
+        """Every node and edge, for verification."""
 
     async def compact(self) -> None:
-        """Give space of removed rows back where the store can."""
+        """Return the space of deleted rows if the store can."""
 
     async def close(self) -> None:
         """Release the files."""

@@ -1,4 +1,4 @@
-"""The graph projection in an embedded graph database: Kùzu, or its fork Ladybug."""
+"""The graph store on an embedded graph database: Kùzu, or its fork Ladybug."""
 
 from __future__ import annotations
 
@@ -34,9 +34,9 @@ REOPEN_AFTER_ROWS = 40_000
 
 
 class KuzuGraph:
-    """Graph in the folder `path`, of which one process may have one at a time.
+    """A graph in the folder `path`, opened by one process at a time.
 
-    Writes run in a thread of their own, reads in others with connections of their own.
+    Writes run in one thread; reads run in others with their own connections.
     """
 
     def __init__(self, path: Path, module: GraphBackend, buffer_pool: int) -> None:
@@ -54,10 +54,10 @@ class KuzuGraph:
 
     @classmethod
     async def open(cls, path: Path, module: GraphBackend = "kuzu", buffer_pool: int = BUFFER_POOL) -> KuzuGraph:
-        """The graph in the folder `path`, made if there is none; `buffer_pool` in bytes.
+        """Open or create the graph in the folder `path`; `buffer_pool` in bytes.
 
-        Raises DataDirInUse, DiskError, or CorruptProjection if the files are torn or of another version or module;
-        then `erase` and a new `load` help.
+        Raises DataDirInUse, DiskError, or CorruptProjection if the files are damaged or of another version or module;
+        then `erase` and `replace_all` help.
         """
         graph = cls(path, module, buffer_pool)
         try:
@@ -88,18 +88,18 @@ class KuzuGraph:
         return await self._run_in_reader(lambda session: heaviest_edges(session, ids, within, limit))
 
     async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
-        """Empty the graph and fill it anew; until all is there, the former graph stays and is read."""
+        """Replace the whole content; readers see the former graph until the new one is complete."""
         await self._run_in_writer(lambda: self._replace_all(nodes, edges))
 
     async def list_all(self) -> tuple[list[GraphNode], list[GraphEdge]]:
         return await self._run_in_reader(fetch_graph)
 
     async def has_missing(self, nodes: Sequence[int], edges: Sequence[GraphEdge]) -> bool:
-        """Whether any of these nodes and edges is not there, as when the library lost its log or made a new file."""
+        """Whether any of these nodes and edges is missing, as after a lost log or with a newly created file."""
         return await self._run_in_reader(lambda session: has_missing_rows(session, nodes, edges))
 
     async def compact(self) -> None:
-        """Write the log back; load the graph anew once many of its rows are gone. Nobody may write meanwhile."""
+        """Write the log back; load the graph again once many of its rows are deleted. No other write may run."""
         if await self._run_in_reader(needs_reload):
             await self.replace_all(*await self.list_all())
         else:
@@ -138,7 +138,7 @@ class KuzuGraph:
 
     @contextmanager
     def _reader_connection(self) -> Iterator[KuzuConnection]:
-        """A reader's session for as long as it is needed."""
+        """A connection for one read."""
         session = self._reader_connections.get()
         try:
             if session is None:
@@ -149,7 +149,7 @@ class KuzuGraph:
 
     @contextmanager
     def _without_readers(self) -> Iterator[None]:
-        """Nobody reads while this is held: a checkpoint waits for readers, and fails while there always is one."""
+        """Keep readers out: a checkpoint waits for them, and fails if there always is one."""
         sessions = [self._reader_connections.get() for _ in range(READER_COUNT)]
         try:
             yield
@@ -167,7 +167,7 @@ class KuzuGraph:
             self._get_writer().connection.run("CHECKPOINT")
 
     def _prepare_writer(self, rows: int) -> KuzuWriter:
-        """The writer, for so many rows more; the database is opened anew first if it is time, or failed to be."""
+        """The writer, for `rows` more rows; first reopens the database if it is due."""
         if self._writer is None or self._rows_written >= REOPEN_AFTER_ROWS:
             self._reopen_database()
         self._rows_written += rows
@@ -199,7 +199,7 @@ class KuzuGraph:
             self._reader_connections.put(reader)
 
     def _close_database(self) -> None:
-        """Close everything once the last reader is done; readers that come later wait."""
+        """Close everything after the last reader; later readers wait."""
         sessions = [self._reader_connections.get() for _ in range(READER_COUNT)]
         writer, database = self._writer, self._database
         self._writer = self._database = None
@@ -211,7 +211,7 @@ class KuzuGraph:
             database.close()
 
     def _release_readers(self) -> None:
-        """Tell readers that there is nothing to read any more."""
+        """Make waiting readers fail, because the database is not open."""
         for _ in range(READER_COUNT):
             self._reader_connections.put(None)
 
@@ -223,7 +223,7 @@ class KuzuGraph:
             kuzu_file.write_checksum(self._file)
 
     def _reopen_database(self) -> None:
-        """Close and open the database, so that the library lets go of memory; what fails is tried by the next write."""
+        """Close and open the database, so that the library frees memory; the next write retries after a failure."""
         if not self._file.exists():  # it would be made, and pass for a graph of nothing
             raise CorruptProjection(f"The graph in {self._folder} is gone.")
         if self._writer is not None:
@@ -258,7 +258,7 @@ class KuzuGraph:
 def build_database(
     module: GraphBackend, file: Path, buffer_pool: int, content: tuple[Iterable[GraphNode], Iterable[GraphEdge]]
 ) -> None:
-    """Make a new database of nodes and edges in `file` and close it. Raises RuntimeError."""
+    """Create a database of nodes and edges in `file` and close it. Raises RuntimeError."""
     nodes, edges = content
     ends = ((min(edge.source, edge.target), max(edge.source, edge.target), edge) for edge in edges)
     database = open_database(module, file, buffer_pool)

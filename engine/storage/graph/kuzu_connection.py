@@ -37,9 +37,9 @@ TABLE_COLUMNS: dict[GraphTable, dict[str, str]] = {
 
 
 def load_library(module: GraphBackend) -> Any:
-    """The library itself. Raises StoreError if it is missing, or if this process has loaded the other one.
+    """Import the library. Raises StoreError if it is missing, or if this process has loaded the other one.
 
-    Both register the same native types: the second one to be loaded fails and later takes the process down with it.
+    Both register the same native types: the second import fails and later crashes the process.
     """
     other = next(name for name in GRAPH_BACKENDS if name != module)
     if other in sys.modules:
@@ -52,10 +52,10 @@ def load_library(module: GraphBackend) -> Any:
 
 
 def open_database(module: GraphBackend, file: Path, buffer_pool: int) -> Any:
-    """The database in `file`, created if there is none; `buffer_pool` in bytes.
+    """Open or create the database in `file`; `buffer_pool` in bytes.
 
-    A write-ahead log whose last record was cut off by a crash is replayed up to there, on both libraries: what was
-    cut off was never acknowledged.
+    Both libraries replay a write-ahead log up to a last record that a crash cut off: that record was never
+    acknowledged.
     """
     library = load_library(module)
     scrub_freed_memory()
@@ -70,7 +70,7 @@ def open_database(module: GraphBackend, file: Path, buffer_pool: int) -> Any:
 
 
 class KuzuConnection:
-    """A connection; not to be used by two threads at once. Statements are prepared once and used again."""
+    """A connection for one thread at a time; each statement is prepared once."""
 
     def __init__(self, module: GraphBackend, database: Any, threads: int = 1) -> None:
         self._library = load_library(module)
@@ -86,7 +86,7 @@ class KuzuConnection:
             result.close()
 
     def has_rows(self, statement: str, parameters: Mapping[str, Any]) -> bool:
-        """Runs a statement and tells whether its result has a row. Raises RuntimeError."""
+        """Whether the result of a statement has a row. Raises RuntimeError."""
         result = self._execute(statement, parameters)
         try:
             return bool(result.has_next())
@@ -102,7 +102,7 @@ class KuzuConnection:
             result.close()
 
     def copy_rows(self, table: GraphTable, rows: Sequence[Sequence[Any]]) -> None:
-        """Append many rows to a table, fast, as a transaction of its own. Raises RuntimeError."""
+        """Append many rows to a table in a transaction of its own. Raises RuntimeError."""
         import pyarrow as pa  # noqa: PLC0415  - heavy; a graph that is only read and written a little does without
 
         columns = list(zip(*rows, strict=True)) or [()] * len(TABLE_COLUMNS[table])
@@ -114,7 +114,7 @@ class KuzuConnection:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is run inside happens or none of it."""
+        """Statements inside take effect together or not at all."""
         self.run("BEGIN TRANSACTION")
         try:
             yield
@@ -124,7 +124,7 @@ class KuzuConnection:
             raise
 
     def close(self) -> None:
-        """Let the connection go."""
+        """Close the connection."""
         self._prepared.clear()
         self._connection.close()
 

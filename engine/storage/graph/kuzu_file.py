@@ -1,4 +1,4 @@
-"""Guards the file of a graph database: the library may hang, or crash, over a damaged one instead of raising."""
+"""Guards the file of a graph database: the library may hang or crash on a damaged file instead of raising."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ READ_SIZE = 1 << 20
 
 
 def write_checksum(file: Path) -> None:
-    """Keep the checksum of a file that was closed in order; without one the file is opened unchecked."""
+    """Save the checksum of a properly closed file; a file without one is opened unchecked."""
     with suppress(OSError):
         _checksum_file(file).write_text(_compute_checksum(file), encoding="ascii")
 

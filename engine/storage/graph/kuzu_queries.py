@@ -1,7 +1,7 @@
-"""How a graph database is read: the heaviest edges around some nodes, and all that is there.
+"""Reads of a graph database: the heaviest edges of some nodes, and the whole content.
 
-Reading the weights of 160,000 edges takes a few milliseconds, ordering them ten times as long. So the weight from
-which on an edge belongs to the answer is found by counting first, and only such edges are fetched with their ends.
+Reading the weights of 160,000 edges takes a few milliseconds, sorting them ten times as long. So the lowest weight of
+the answer is found by counting first, and only edges from there on are fetched with their ends.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MAX_DELETED_SHARE = 0.2
 
 @dataclass(frozen=True, slots=True)
 class WeightGroup:
-    """The edges of one weight: how many, and their lowest and highest id."""
+    """The edges of one weight: their number, lowest and highest id."""
 
     weight: float
     count: int
@@ -51,7 +51,7 @@ class WeightGroup:
 
 
 def heaviest_edges(session: KuzuConnection, nodes: Sequence[int], spaces: Sequence[int], limit: int) -> list[GraphEdge]:
-    """The `limit` heaviest edges that touch the nodes within the spaces; ties by id."""
+    """The `limit` heaviest edges of the nodes within the spaces; equal weights by id."""
     near = {"nodes": list(nodes), "spaces": list(spaces)}
     # An edge between two of the nodes is counted from both ends: twice the limit surely holds the limit.
     wanted = 2 * limit
@@ -72,7 +72,7 @@ def heaviest_edges(session: KuzuConnection, nodes: Sequence[int], spaces: Sequen
 
 
 def has_missing_rows(session: KuzuConnection, nodes: Iterable[int], edges: Iterable[GraphEdge]) -> bool:
-    """Whether any of these nodes and edges is not there."""
+    """Whether any of these nodes and edges is missing."""
     ends = ({"id": edge.id, "source": edge.source, "target": edge.target} for edge in edges)
     return not (
         all(session.has_rows(FIND_NODE, {"id": node}) for node in nodes)
@@ -81,13 +81,13 @@ def has_missing_rows(session: KuzuConnection, nodes: Iterable[int], edges: Itera
 
 
 def needs_reload(session: KuzuConnection) -> bool:
-    """Whether so many rows are gone (see kuzu_writing) that it pays to load the graph anew."""
+    """Whether so many rows are deleted (see kuzu_writer) that loading the graph again pays."""
     (nodes, no_nodes), (edges, no_edges) = session.run(COUNT_DELETED_NODES)[0], session.run(COUNT_DELETED_EDGES)[0]
     return bool((no_nodes or 0) > MAX_DELETED_SHARE * nodes or (no_edges or 0) > MAX_DELETED_SHARE * edges)
 
 
 def find_cutoff_group(groups: Sequence[WeightGroup], wanted: int) -> tuple[WeightGroup, int] | None:
-    """The group of equal weights in which the wanted number is reached, and how many are still missing before it."""
+    """The group of equal weights that reaches the limit, and the number of edges missing before it."""
     ordered = sorted(groups, key=lambda group: -group.weight)
     missing = wanted
     for group in ordered:
@@ -98,7 +98,7 @@ def find_cutoff_group(groups: Sequence[WeightGroup], wanted: int) -> tuple[Weigh
 
 
 def find_cutoff_bucket(counts: Sequence[Sequence[int]], wanted: int) -> int:
-    """The first bucket, in the order of their numbers, up to which there are as many as wanted."""
+    """The first bucket, in numerical order, up to which the counts reach the limit."""
     ordered = sorted((int(number), int(count)) for number, count in counts)
     sums = accumulate(count for _, count in ordered)
     return next((number for (number, _), total in zip(ordered, sums, strict=True) if total >= wanted), ordered[-1][0])

@@ -1,13 +1,15 @@
-"""How nodes and edges are written to a graph database: a few by prepared statements, many by one statement for all.
+"""Writes to a graph database: a few rows by prepared statements, many rows by one statement.
 
-A statement over many rows looks through whole tables, so it costs more than a few points and far less than many; and
-each call of the library hands Python's lock over, which may take milliseconds while other threads are busy.
-Nothing is ever deleted. Kùzu 0.11.3 does not survive that: DETACH DELETE of a node leaves halves of its edges
-behind, or is replayed on others' edges after a crash, and once all edges that are newer than a checkpoint were deleted,
-a later checkpoint takes the process down. So what is dropped stays as a row that is gone (a node in space -1, an edge
-of weight 0), is read by nobody, and is put again in its place; a `load` leaves such rows behind.
-A COPY that is rolled back takes other edges with it: it runs as a transaction of its own, after the others. It ends
-with a checkpoint, which nobody may read meanwhile.
+A statement over many rows scans whole tables: it costs more than a few look-ups and far less than many. Each call of
+the library releases Python's lock, which may take milliseconds while other threads are busy.
+
+Nothing is ever deleted. Kùzu 0.11.3 does not survive it: DETACH DELETE of a node leaves halves of its edges, or is
+replayed on other edges after a crash; and a checkpoint crashes the process once all edges newer than the last
+checkpoint were deleted. So a deleted row remains with a mark (a node in space -1, an edge of weight 0) that reads skip,
+and is reused if it returns; `replace_all` drops such rows.
+
+A rolled-back COPY removes other edges: it runs in a transaction of its own, after the others. It ends with a
+checkpoint, during which nothing may read.
 """
 
 from __future__ import annotations
@@ -54,10 +56,10 @@ RowValues = dict[str, Any]
 
 
 class KuzuWriter:
-    """Writes through one session.
+    """Writes through one connection.
 
-    A row said to be new whose id is not above all that were ever here is looked up all the same: the call that made
-    it may be a repetition after a crash between the graph's commit and the ledger's.
+    A new row whose id is not above all earlier ids is looked up: the call may be a repetition after a crash between the
+    commits of graph and ledger.
     """
 
     def __init__(self, session: KuzuConnection) -> None:
@@ -66,7 +68,7 @@ class KuzuWriter:
         self._max_edge_id = _select_max_id(session, SELECT_MAX_EDGE)
 
     def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> list[RowValues]:
-        """Create or set nodes, then edges, in one transaction; gives new edges that are too many for it, for `copy`.
+        """Create or update nodes, then edges, in one transaction; returns new edges left for `copy_edges`.
 
         Raises CorruptProjection.
         """
@@ -83,11 +85,11 @@ class KuzuWriter:
         return lacking
 
     def copy_edges(self, edges: Sequence[RowValues]) -> None:
-        """Create many edges at once, while nobody reads; none of their ends was dropped. Raises RuntimeError."""
+        """Create many edges at once; no read may run, and none of their ends was deleted. Raises RuntimeError."""
         self.connection.copy_rows("RELATES", [tuple(row.values()) for row in edges])
 
     def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
-        """Remove edges, then nodes with whatever edges they still have, in one transaction."""
+        """Delete edges, then nodes with their remaining edges, in one transaction."""
         with self.connection.transaction():
             self._update_rows(SET_EDGE, SET_EDGES, [_edge_row(edge) | {"weight": 0.0} for edge in edges])
             for node in set(nodes):
@@ -108,7 +110,7 @@ class KuzuWriter:
                 self.connection.has_rows(CREATE_NODE, row)
 
     def _update_edges(self, edges: Iterable[GraphEdge]) -> list[RowValues]:
-        """The edges that are not there; those that are have their weight now."""
+        """Update the weights of existing edges; returns the missing ones."""
         fresh, others = list[RowValues](), list[RowValues]()
         for edge in edges:
             surely_new = edge.exists_in_graph is False and edge.id > self._max_edge_id
@@ -122,14 +124,14 @@ class KuzuWriter:
                 raise CorruptProjection(f"Relation {row['id']} joins entities of which one is not in the graph.")
 
     def _update_rows(self, one: str, many: str, rows: Sequence[RowValues]) -> set[int]:
-        """The ids of those rows that are there and were set."""
+        """Update existing rows; returns their ids."""
         if len(rows) >= BULK_THRESHOLD:
             return {int(found) for [found] in self.connection.run(many, {"rows": rows})}
         return {row["id"] for row in rows if self.connection.has_rows(one, row)}
 
 
 def _edge_row(edge: GraphEdge) -> RowValues:
-    """An edge has no direction: it is kept from the lower to the higher id."""
+    """An undirected edge is stored from the lower to the higher id."""
     source, target = sorted((int(edge.source), int(edge.target)))
     return {"source": source, "target": target, "id": int(edge.id), "weight": float(edge.weight)}
 

@@ -1,7 +1,7 @@
-"""What the ledger's functions work on: a connection whose calls are awaited, but run to their end in one thread.
+"""The connection that SQL functions get: its calls are awaited, but run to completion in one thread.
 
-The functions are written as coroutines of a connection. `run` drives such a coroutine inside the thread of the real
-connection, where no call has to wait: a whole transaction costs one passage between threads instead of one a statement.
+SQL functions are coroutines of a connection. `run_to_completion` drives such a coroutine in the thread of the real
+connection, where no call has to wait: a transaction costs one switch of threads instead of one for each statement.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ class Connection(Protocol):
         """Run one statement for each row of parameters."""
 
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
-        """Run one statement and give its rows."""
+        """Run one statement and return its rows."""
 
 
 class ThreadConnection:
-    """A `Connection` on SQLite's own, to be used in its thread."""
+    """A `Connection` on top of SQLite's own, for use in its thread."""
 
     __slots__ = ("_sqlite",)
 
@@ -47,7 +47,7 @@ class ThreadConnection:
 
 
 def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
-    """Drive a coroutine that awaits nothing but a `Direct` connection to its end."""
+    """Run a coroutine that awaits nothing but a `ThreadConnection`."""
     try:
         work.send(None)
     except StopIteration as done:

@@ -50,9 +50,9 @@ class _WriteJob:
 
 
 class SqliteDatabase:
-    """SQLite in WAL mode. Writes that wait together are committed together; each is all or nothing, and durable.
+    """A SQLite file in WAL mode. Waiting writes share a commit; each is atomic, and durable when it returns.
 
-    A subclass says in `_migrate` how its schema is made.
+    A subclass creates its schema in `_migrate`.
     """
 
     def __init__(self, path: Path) -> None:
@@ -66,7 +66,7 @@ class SqliteDatabase:
         self._readable.set()
 
     async def _start(self, supervisor: Supervisor | None) -> None:
-        """Open or create the file, and bring its schema up to date; `supervisor` runs the writer."""
+        """Open or create the file, and migrate its schema; `supervisor` runs the writer."""
         try:
             self._writer = await self._connect(WRITER_CACHE)
             await self._migrate(self._writer)
@@ -78,21 +78,21 @@ class SqliteDatabase:
         self._task = (supervisor or Supervisor()).run("ledger writer", self._run_writer)
 
     async def _migrate(self, writer: aiosqlite.Connection) -> None:
-        """Bring the schema up to date."""
+        """Migrate the schema to the newest version."""
         raise NotImplementedError
 
     _writer: aiosqlite.Connection
     _task: asyncio.Task[None]
 
     async def close(self) -> None:
-        """Finish the writes that wait, and release the file."""
+        """Finish waiting writes, and release the file."""
         self._is_closing = True
         self._jobs.put_nowait(None)
         await self._task
         await self._close_all()
 
     def check_open(self) -> None:
-        """Raise Closed once the ledger is closed, or about to be."""
+        """Raise EngineClosed once the database is closed, or about to be."""
         if self._is_closing:
             raise EngineClosed(f"The ledger {self.path} is closed.")
 
@@ -102,7 +102,7 @@ class SqliteDatabase:
         *args: Arguments.args,
         **kwargs: Arguments.kwargs,
     ) -> Result:
-        """Run `work` in a transaction and return once that is on the disk. It may be run anew, after a roll-back."""
+        """Run `work` in a transaction; return when it is durable. It may run again after a rollback."""
         self.check_open()
         job = _WriteJob(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
         self._jobs.put_nowait(job)
@@ -124,15 +124,15 @@ class SqliteDatabase:
 
     @asynccontextmanager
     async def read_connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """A connection that reads, in one consistent snapshot for as long as it is held; for a few statements."""
+        """A connection that reads as of one moment; hold it for a few statements only."""
         async with self._reader_connection() as connection, hold_snapshot(connection):
             yield connection
 
     @asynccontextmanager
     async def stream_connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """Like `reader`, with a connection of its own, so that whoever takes long over the rows hinders no reader.
+        """A connection of its own that reads as of one moment, for slow consumers of many rows.
 
-        What has to be sorted there goes to a file once it is much.
+        Large sorts use a temporary file.
         """
         self.check_open()
         connection = await asyncio.shield(self._connect())
@@ -159,7 +159,7 @@ class SqliteDatabase:
 
     @asynccontextmanager
     async def _reader_connection(self) -> AsyncIterator[aiosqlite.Connection]:
-        """A reader's connection."""
+        """A connection of the pool of readers."""
         self.check_open()
         await self._readable.wait()
         connection = await self._readers.get()
@@ -191,9 +191,9 @@ class SqliteDatabase:
             await self._disconnect(connection)
 
     async def _empty_log(self) -> bool:
-        """Write the log back and empty it, in the writer's thread, between transactions; says whether it is empty.
+        """Write the log back and empty it, in the writer's thread between transactions; returns whether it is empty.
 
-        Readers are kept from it for a moment; one that goes on reading all the while is left alone.
+        New readers wait for a moment; a long read is not interrupted.
         """
         held = list[aiosqlite.Connection]()
         try:
@@ -212,7 +212,7 @@ class SqliteDatabase:
             self._readable.set()
 
     async def _shorten_log(self) -> None:
-        """Empty the log once it is long; if that cannot be, when it has grown as much again."""
+        """Empty the log once it is long; after a failure, when it has grown as much again."""
         length = wal.log_size(self.path)
         if length > self._log_limit:
             emptied = False

@@ -1,4 +1,4 @@
-"""What SQLite says of a failure, in the words of our own errors."""
+"""Translation of SQLite's errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LOCKED_HINT = (
 
 
 def translate_error(error: BaseException, file: str = "ledger") -> BaseException:
-    """The same failure in the words of the error family, where it has one."""
+    """The engine's error for an error of SQLite; other errors unchanged."""
     if not isinstance(error, SQLITE_ERRORS):
         return error
     text = str(error)

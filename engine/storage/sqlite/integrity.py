@@ -1,4 +1,4 @@
-"""Checks whether an SQLite file is whole, before anybody relies on it."""
+"""Checks of SQLite files before use."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ BLOCKED = (
 
 
 def check_places(database: Path, name: str) -> None:
-    """Raise CorruptLedger if a folder lies in the place of a database, or of a file that SQLite keeps beside it.
+    """Raise CorruptLedger if a folder is in the place of a database, or of a file that SQLite keeps beside it.
 
-    `name`: what the database is called in the sentence.
+    `name`: how the message calls the database.
     """
     if database.is_dir():
         raise CorruptLedger(f"The {name} {database} is a folder, not a file.")
@@ -33,9 +33,9 @@ def check_places(database: Path, name: str) -> None:
 
 
 def find_problems(database: sqlite3.Connection) -> list[str]:
-    """Everything that is wrong with structure, indexes and constraints of a database.
+    """Every problem with structure, indexes and constraints of a database.
 
-    `quick_check` does not do: that of SQLite 3.40 reports false NULLs in WITHOUT ROWID tables whose key columns are
+    `quick_check` is not enough: in SQLite 3.40 it reports false NULLs in WITHOUT ROWID tables whose key columns are
     declared in another order.
     """
     found = [str(verdict) for (verdict,) in database.execute("PRAGMA integrity_check")]
@@ -43,9 +43,9 @@ def find_problems(database: sqlite3.Connection) -> list[str]:
 
 
 def check_file(file: Path, table: str, latest: int) -> None:
-    """Check structure, indexes and constraints, that there is this table, and that the schema is at most the latest.
+    """Check structure, indexes and constraints, that this table exists, and that the schema is not newer.
 
-    Raises sqlite3.DatabaseError with everything that was found, and NewerSchema.
+    Raises sqlite3.DatabaseError with every problem, and NewerSchema.
     """
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA trusted_schema = OFF")

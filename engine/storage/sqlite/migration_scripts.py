@@ -1,4 +1,4 @@
-"""Migration scripts of a package: numbered files, each of which leads from the schema before it to its own number."""
+"""Numbered migration scripts: each changes the schema from the version before it to its own number."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Times as the ledger keeps them: microseconds since 1970, UTC."""
+"""Timestamps in the database: microseconds since 1970, UTC."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ MICROSECOND = timedelta(microseconds=1)
 
 
 def to_micros(time: datetime | None) -> int | None:
-    """A time as an integer; a time without a zone is taken as UTC."""
+    """A time as microseconds; a time without a zone counts as UTC."""
     if time is None:
         return None
     return ((time if time.tzinfo else time.replace(tzinfo=UTC)) - EPOCH) // MICROSECOND
 
 
 def from_micros(value: int | None) -> datetime | None:
-    """An integer as a time."""
+    """Microseconds as a time."""
     return None if value is None else EPOCH + value * MICROSECOND

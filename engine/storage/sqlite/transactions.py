@@ -1,4 +1,4 @@
-"""Transactions and snapshots on one connection, each run whole in its thread."""
+"""Transactions and snapshots on one connection, each run as a whole in its thread."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ Result = TypeVar("Result")
 
 
 async def run_in_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
-    """Run `work` on SQLite's own connection, in its thread: aiosqlite's own way to run a call, for more than one."""
+    """Run `work` on SQLite's own connection in its thread, as aiosqlite runs a single call."""
     # There is no public way; the version is pinned, and a test holds it.
     result: Result = await connection._execute(work, connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
     return result
 
 
 def run_transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
-    """What all the works give, in one transaction: they happen together or not at all."""
+    """The results of all works, in one transaction: they happen together or not at all."""
     db.execute("BEGIN IMMEDIATE")
     try:
         results = [run_to_completion(work(ThreadConnection(db))) for work in works]
@@ -42,7 +42,7 @@ def run_transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
 
 
 def run_snapshot(db: sqlite3.Connection, work: Work) -> Any:
-    """What the work reads, all of it as of one moment."""
+    """The result of a work that reads as of one moment."""
     db.execute("BEGIN")
     try:
         return run_to_completion(work(ThreadConnection(db)))

@@ -1,4 +1,4 @@
-"""SQLite's write-ahead log: kept short, for every read looks through it, and emptied when forgotten bytes must go."""
+"""SQLite's write-ahead log: kept short because every read searches it, and emptied to remove deleted bytes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_LOG_SIZE = 32 << 20  # bytes from which on the log is written back
 
 
 def log_size(database: Path) -> int:
-    """Bytes of a database's log, as far as that can be seen."""
+    """The size of a database's log in bytes; 0 if there is none."""
     try:
         return database.with_name(f"{database.name}-wal").stat().st_size
     except OSError:
@@ -20,15 +20,15 @@ def log_size(database: Path) -> int:
 
 
 def checkpoint_log(db: sqlite3.Connection) -> None:
-    """Write back what nobody reads from the log any more; it hinders no reader."""
+    """Write back what no reader needs from the log; hinders no reader."""
     db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
 
 def truncate_log(db: sqlite3.Connection, busy: int) -> bool:
-    """Write the log back and empty it, if nobody is reading from it at this moment; says whether it is empty.
+    """Write the log back and empty it if no reader uses it now; returns whether it is empty.
 
-    `busy`: milliseconds that other statements of this connection wait for a lock; a writer that waited here would keep
-    all others waiting.
+    `busy`: milliseconds that other statements of this connection wait for a lock. A writer that waited here would delay
+    all others.
     """
     db.execute("PRAGMA busy_timeout = 0")
     try:

@@ -1,4 +1,4 @@
-"""The vector projection: ids, spaces, rooms and vectors in LanceDB, no text."""
+"""The Protocol of vector stores: ids, spaces, rooms and vectors, no text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ VectorTable = Literal["chunks", "entities", "relations"]
 
 
 class VectorRow(NamedTuple):
-    """What one vector belongs to: `part` numbers the vectors of one id from 0; room is 0 but for chunks."""
+    """The owner of one vector: `part` numbers the vectors of one id from 0; `room` is 0 except for chunks."""
 
     id: int
     space: int
@@ -23,7 +23,7 @@ class VectorRow(NamedTuple):
 
 
 class VectorHit(NamedTuple):
-    """A row found, with its cosine similarity (exact, not quantised)."""
+    """A row found, with its cosine similarity (exact, not quantized)."""
 
     id: int
     part: int
@@ -32,9 +32,9 @@ class VectorHit(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class VectorFilter:
-    """Where to search: rows of the spaces or of the rooms, and only `ids` if given.
+    """Rows of the spaces or of the rooms, and only `ids` if given.
 
-    `population` is the number of rows by space in the table searched; it chooses the plan.
+    `population` is the number of rows by space in the table; it chooses the search plan.
     """
 
     spaces: frozenset[int]
@@ -44,28 +44,28 @@ class VectorFilter:
 
 
 class VectorStore(Protocol):
-    """What the engine wants from a vector store. All writes may be repeated without harm; one writer a table."""
+    """A vector database. Every write may be repeated without harm; only one writer for each table."""
 
     async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
-        """Insert or replace. All parts of an id come in one call; parts of it that do not come are removed."""
+        """Insert or replace. All parts of an id come in one call; its other parts are deleted."""
 
     async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
-        """Remove all rows of the ids. Missing ones are no error."""
+        """Delete all rows of the ids. Missing ones are no error."""
 
     async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
-        """The k most similar rows within the area, best first; filtered inside the search; no area, no hits."""
+        """The k most similar rows that match the filter, best first; the filter applies inside the search."""
 
     async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
-        """The vectors by id, shape (parts, dim); missing ids are absent."""
+        """The vectors by id, shape (parts, dim); missing ids are left out."""
 
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
-        """All rows that are there, for verification."""
+        """Every row, for verification."""
 
     async def clear(self) -> None:
-        """Empty all tables."""
+        """Delete all rows."""
 
     async def compact(self) -> None:
-        """Merge small files, index new rows, and remove the bytes of dropped rows from the disk."""
+        """Merge small files, index new rows, and remove the bytes of deleted rows from the disk."""
 
     async def close(self) -> None:
         """Release the files."""

@@ -1,4 +1,4 @@
-"""The vector projection in LanceDB: three tables in one folder."""
+"""The vector store on LanceDB: three tables in one folder."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ IDLE_WRITES, IDLE_ROWS = 8, 128
 
 
 class LanceVectors:
-    """Vectors of one embedder in a folder that one process may have open at a time."""
+    """Vectors of one embedder, in a folder that one process opens at a time."""
 
     def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor | None = None) -> None:
         self._path = path
@@ -56,7 +56,7 @@ class LanceVectors:
 
     @classmethod
     async def open(cls, path: Path, dim: int, supervisor: Supervisor | None = None) -> LanceVectors:
-        """The vectors in the folder `path`, made if there are none; `dim` dimensions each.
+        """Open or create the vectors in the folder `path`; `dim` dimensions each.
 
         Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
@@ -96,7 +96,7 @@ class LanceVectors:
         return await self._get_table(table).list_rows()
 
     async def clear(self) -> None:
-        """Empty all tables; those whose files are damaged are removed and made anew."""
+        """Delete all rows; tables with damaged files are created again."""
         try:
             for name in TABLES:
                 await self._clear_table(name)
@@ -114,7 +114,7 @@ class LanceVectors:
         await self._run_maintenance(name, purge=True)
 
     async def _recreate_tables(self) -> None:
-        """Remove all files, and begin with empty tables."""
+        """Remove all files, and create empty tables."""
         for name in TABLES:
             with suppress(EngineError):
                 await self._wait_for_maintenance(name)
@@ -159,7 +159,7 @@ class LanceVectors:
         return self._tables[name]
 
     async def _schedule_maintenance(self, name: VectorTable) -> None:
-        """Start to tidy in the background when it is time; what went wrong the last time is raised here."""
+        """Start maintenance in the background when it is due. Raises the error of the last one."""
         running = self._running_maintenance.get(name)
         if running is not None and running.done():
             del self._running_maintenance[name]
@@ -169,13 +169,13 @@ class LanceVectors:
         self._restart_idle_timer(name)
 
     def _restart_idle_timer(self, name: VectorTable) -> None:
-        """The time of rest begins anew."""
+        """Restart the timer of an idle table."""
         if name in self._idle_timers:
             self._idle_timers[name].cancel()
         self._idle_timers[name] = asyncio.get_running_loop().call_later(IDLE_SECONDS, self._handle_idle, name)
 
     def _handle_idle(self, name: VectorTable) -> None:
-        """Tidy what was written since the last tidying; one that is under way is waited for, one that failed told."""
+        """Start maintenance of an idle table unless one is running; an error is raised by the next write."""
         running = self._running_maintenance.get(name)
         if running is not None and not running.done():
             self._restart_idle_timer(name)
@@ -183,7 +183,7 @@ class LanceVectors:
             self._start_maintenance(name)
 
     def _needs_idle_maintenance(self, name: VectorTable) -> bool:
-        """Whether so much is new that searches get notably faster: what has no index yet is read row by row."""
+        """Whether so many rows are new that searches get notably faster: rows without an index are scanned."""
         table = self._get_table(name)
         return table.writes >= IDLE_WRITES or (table.is_indexed and self._new_rows[name] >= IDLE_ROWS)
 
@@ -206,7 +206,7 @@ class LanceVectors:
         await self._maintenance[name].run(purge=purge)
 
     async def _wait_for_maintenance(self, name: VectorTable) -> None:
-        """Wait for the tidying under way, if any; of a failure its supervisor knows."""
+        """Wait for running maintenance; its supervisor reports a failure."""
         if (task := self._running_maintenance.pop(name, None)) is not None:
             await asyncio.wait({task})
 

@@ -1,4 +1,4 @@
-"""Import LanceDB without the REST client that it generates for its cloud: building that takes most of a second."""
+"""Import of LanceDB without the REST client of its cloud, whose generation takes most of a second."""
 
 from __future__ import annotations
 

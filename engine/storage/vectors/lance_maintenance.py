@@ -1,4 +1,4 @@
-"""Keeps a table of the vector projection in order: small files merged, new rows indexed, removed bytes gone."""
+"""Maintenance of a table of vectors: merge small files, index new rows, remove deleted bytes."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ MIN_VERSION_AGE = timedelta(milliseconds=1)
 
 
 class TableMaintenance:
-    """Tidies one table; never twice at once."""
+    """Maintains one table; never twice at once."""
 
     def __init__(self, table: LanceTable) -> None:
         self._table = table
@@ -42,9 +42,9 @@ class TableMaintenance:
         self._trained_rows = 0
 
     async def run(self, *, purge: bool) -> None:
-        """Merge files, bring the indexes up to date, remove old files; `purge`: those of dropped rows too.
+        """Merge files, update the indexes, remove old files; `purge` includes the files of deleted rows.
 
-        Writers wait while files are merged, not while an index is built. Searches go on all the time.
+        Writes wait while files are merged, not while an index is built. Searches continue.
         """
         async with self._lock:
             with translate_library_errors(self._table.folder):
@@ -65,7 +65,7 @@ class TableMaintenance:
             table.has_deleted_rows = table.has_deleted_rows and not purge
 
     async def _rewrite_fragments(self) -> None:
-        """Move a tenth of the rows out of every file that still holds dropped ones, so that the file is rewritten."""
+        """Move a tenth of the rows out of every file with deleted rows, so that the library rewrites the file."""
         table = self._table
         moving: list[int] = []
         for fragment in find_torn_fragments(table.folder):
@@ -76,7 +76,7 @@ class TableMaintenance:
             await table.merge_rows(await table.table.query().where(where).to_arrow())
 
     async def _build_indexes(self) -> None:
-        """Scalar indexes for the filters; the vector index when the table is large, anew when it has grown much."""
+        """Create indexes for the filters, and a vector index for a large table; rebuild it after much growth."""
         from lancedb.index import Bitmap, BTree, IvfRq  # noqa: PLC0415  - heavy, and only needed once a store is open
 
         table, rows, existing = self._table, await self._table.count_rows(), await self._table.index_columns()
@@ -106,7 +106,7 @@ class TableMaintenance:
         return stats is not None and (stats.num_indices or 0) > MAX_INDEX_PARTS + rows // ROWS_PER_PART
 
     async def _remove_old_files(self) -> None:
-        """Remove files that no search uses any more; whoever searches from now on uses the newest ones."""
+        """Remove files that no search uses; later searches use the newest ones."""
         async with self._table.write_lock:
             await self._remove_old_versions()
 
@@ -119,7 +119,7 @@ class TableMaintenance:
 
 
 def find_torn_fragments(folder: Path) -> list[int]:
-    """The fragments of a table of which some rows are gone but whose files still hold them.
+    """The fragments of a table whose files still contain deleted rows.
 
     Lance lists them in `_deletions/<fragment>-<version>-<random>.<kind>` (Lance table format, "Deletion Files").
     """

@@ -1,4 +1,4 @@
-"""One table of the vector projection: written under a lock, searched freely meanwhile."""
+"""One table of vectors: writes hold a lock, searches do not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BATCH_ROWS = 10_000
 
 
 class LanceTable:
-    """The rows (id, space, room, part, vector) of one table, whose files are in `folder`."""
+    """The rows (id, space, room, part, vector) of one table, with files in `folder`."""
 
     table: Any
 
@@ -43,7 +43,7 @@ class LanceTable:
         self._readable.set()
 
     async def attach(self, table: Any) -> None:
-        """Work on this table from now on; learn what is in it."""
+        """Use this table from now on, and read its state."""
         self.table = table
         found = await table.query().select(["id", "part"]).to_arrow()
         self._max_id = int(found["id"].to_numpy().max(initial=-1))
@@ -55,7 +55,7 @@ class LanceTable:
         return {column for index in await self.table.list_indices() for column in index.columns}
 
     async def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
-        """Insert or replace; parts of the ids that do not come are removed."""
+        """Insert or replace; other parts of the ids are deleted."""
         last = {(row.id, row.part): place for place, row in enumerate(rows)}
         places = sorted(last.values())
         keys = [rows[place] for place in places]
@@ -69,7 +69,7 @@ class LanceTable:
                     await wait_for_completion(self.table.delete(_other_parts_filter(keys)))
 
     async def delete(self, ids: Collection[int]) -> None:
-        """Remove all rows of the ids."""
+        """Delete all rows of the ids."""
         if not ids:
             return
         with translate_library_errors(self.folder):
@@ -83,7 +83,7 @@ class LanceTable:
                 self.has_deleted_rows = True
 
     async def search(self, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
-        """The k most similar rows of the area, best first; ties by id and part. No direction, no hits."""
+        """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
         where = build_filter(area)
         query = unit_vectors(np.asarray(vector).reshape(1, self._dim))[0]
         if where is None or k <= 0 or not query.any():
@@ -123,7 +123,7 @@ class LanceTable:
 
     @property
     def max_id(self) -> int:
-        """The highest id that was ever here while this was open, -1 if there was none."""
+        """The highest id since the table was opened, -1 if there was none."""
         return self._max_id
 
     async def count_rows(self) -> int:
@@ -133,7 +133,7 @@ class LanceTable:
 
     @asynccontextmanager
     async def hold_files(self) -> AsyncIterator[None]:
-        """While inside, the files which this read began with stay."""
+        """While inside, the files that this read started with remain."""
         await self._readable.wait()
         over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._reads.add(over)
@@ -145,7 +145,7 @@ class LanceTable:
 
     @asynccontextmanager
     async def block_reads(self) -> AsyncIterator[None]:
-        """While inside, nobody reads: those who do are waited for, others wait. For whoever holds the lock."""
+        """While inside, no read runs: running ones are waited for, others wait. The caller holds the lock."""
         self._readable.clear()
         try:
             while self._reads:
@@ -155,13 +155,13 @@ class LanceTable:
             self._readable.set()
 
     async def merge_rows(self, rows: pa.Table) -> None:
-        """Insert or replace by (id, part). For whoever holds the lock."""
+        """Insert or replace by (id, part). The caller holds the lock."""
         merge = self.table.merge_insert(["id", "part"])
         await wait_for_completion(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
         self.writes += 1
 
     async def _upsert_batch(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
-        """Ids above all that were ever here are appended, which is far cheaper than looking for them."""
+        """Append ids above all earlier ones, which is far cheaper than looking them up; merge the others."""
         new = np.fromiter((row.id > self._max_id for row in keys), bool, len(keys))
         fresh = [row for row, is_new in zip(keys, new, strict=True) if is_new]
         former = [row for row, is_new in zip(keys, new, strict=True) if not is_new]
@@ -198,7 +198,7 @@ def build_schema(dim: int) -> pa.Schema:
 
 
 def build_columns(rows: Sequence[VectorRow], vectors: np.ndarray) -> pa.Table:
-    """Rows and their vectors as the table takes them."""
+    """Rows and their vectors as columns of the table."""
     import pyarrow as pa  # noqa: PLC0415  - see above
 
     shape = build_schema(vectors.shape[1])
@@ -221,7 +221,7 @@ def _id_parts(found: Any) -> zip[tuple[int, int]]:
 
 
 def _other_parts_filter(rows: Sequence[VectorRow]) -> str:
-    """The filter for rows of the same ids whose part is not among those given."""
+    """The filter for rows of the same ids with other parts."""
     parts: dict[int, list[int]] = {}
     for row in rows:
         parts.setdefault(row.id, []).append(row.part)

@@ -1,4 +1,4 @@
-"""Decides how a vector search within an area is best made, and says the area as a filter."""
+"""Plans for vector searches with a filter, and the filter as SQL."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MIN_REFINED_ROWS = 240
 
 @dataclass(frozen=True, slots=True)
 class SearchPlan:
-    """`probes` partitions of the index, the best `refine` * k compared exactly; or every row of the area (exact)."""
+    """`probes` partitions of the index with exact comparison of the best `refine` × k; or an exact scan of all rows."""
 
     exact: bool
     probes: int = 0
@@ -34,10 +34,10 @@ class SearchPlan:
 
 
 def plan_search(in_area: int, in_table: int, k: int) -> SearchPlan:
-    """The plan for the k best of `in_area` rows in a table with an index over `in_table`.
+    """The plan for the k best of `in_area` matching rows in a table with an index over `in_table`.
 
-    A filter that lets few rows through starves the nearest partitions of an index: such areas are read exactly, and
-    the larger ones by as many partitions as their share needs. Measured by tests/bench/vector_recall.py.
+    A selective filter starves the nearest partitions of an index: such rows are scanned exactly, and larger sets use as
+    many partitions as their share needs. Measured by tests/bench/vector_recall.py.
     """
     if in_area <= EXACT_ROWS:
         return SearchPlan(exact=True)
@@ -47,7 +47,7 @@ def plan_search(in_area: int, in_table: int, k: int) -> SearchPlan:
 
 
 def build_filter(area: VectorFilter) -> str | None:
-    """The area as an SQL filter; None if nothing can be in it."""
+    """The filter as SQL; None if no row can match."""
     places = [
         build_in_clause(name, members) for name, members in (("space", area.spaces), ("room", area.rooms)) if members
     ]
@@ -58,7 +58,7 @@ def build_filter(area: VectorFilter) -> str | None:
 
 
 def max_matching_rows(area: VectorFilter) -> int | None:
-    """How many rows can be in the area by what the caller knows; None if they do not know."""
+    """The highest possible number of matching rows; None if the caller does not know."""
     known = (
         None if area.rooms or not area.rows_by_space else sum(area.rows_by_space.get(space, 0) for space in area.spaces)
     )
@@ -68,5 +68,5 @@ def max_matching_rows(area: VectorFilter) -> int | None:
 
 
 def build_in_clause(column: str, numbers: Collection[int]) -> str:
-    """`column IN (…)`; only numbers get in, so there is nothing to escape."""
+    """`column IN (…)`; contains only numbers, so nothing needs escaping."""
     return f"{column} IN ({','.join(str(int(number)) for number in sorted(numbers))})"

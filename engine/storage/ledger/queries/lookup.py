@@ -1,4 +1,4 @@
-"""Finding and handing out: full text, names, profiles, evidence and texts. Every text leaves through a scope."""
+"""Look-ups within a scope: full text, names, profiles, evidence and texts. Every text leaves through a scope."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
-    """The integers of a scope; what the ledger does not know is nothing."""
+    """The ids of a scope's spaces and rooms; unknown ones are left out."""
     spaces = await db.execute_fetchall(
         "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.spaces)),)
     )
@@ -33,7 +33,7 @@ async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
 
 
 async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
-    """Rows by space of chunks, names or pairs."""
+    """The number of chunks, names or pairs in each space."""
     rows = await db.execute_fetchall("SELECT space, SUM(rows) FROM collection WHERE kind = ? GROUP BY space", (kind,))
     return {space: count for space, count in map(tuple, rows) if count > 0}
 
@@ -41,14 +41,14 @@ async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
 async def search_chunks(
     db: Connection, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
 ) -> list[int]:
-    """The chunks of the area that match any word best (BM25 within the area), best first."""
+    """The k best chunks within the scope that match any word (BM25 within the scope), best first."""
     return await rank_rows(
         db, CHUNK_INDEX, await select_search_words(db, CHUNK_INDEX, text, scope_ids), scope_ids, filters, k
     )
 
 
 async def find_entities_by_name(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[int]:
-    """The entities that bear one of these canonical names or an alias of it, within the spaces of the area."""
+    """Entities in the scope's spaces with one of these canonical names or an alias of it."""
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
         f" AND n.space IN ({join_ids(scope_ids.spaces)}) CROSS JOIN entity e ON e.id = n.target",
@@ -60,14 +60,14 @@ async def find_entities_by_name(db: Connection, names: Collection[str], scope_id
 async def search_entities(
     db: Connection, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
 ) -> list[int]:
-    """The entities of the area's spaces, told within what is narrowed to, whose names match best (BM25), best first."""
+    """The k entities in the scope's spaces that match the filters and whose names match best (BM25), best first."""
     return await rank_rows(
         db, NAME_INDEX, await select_search_words(db, NAME_INDEX, text, scope_ids), scope_ids, filters, k
     )
 
 
 async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
-    """The names of entities in the area's spaces that begin with a canonical prefix, the most mentioned first."""
+    """Entity names in the scope's spaces that start with a canonical prefix, most mentioned first."""
     rows = await db.execute_fetchall(
         "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
         f" WHERE n.space IN ({join_ids(scope_ids.spaces)})"
@@ -79,7 +79,7 @@ async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds,
 
 
 async def load_entities(db: Connection, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
-    """The profiles of these names, as far as they are in the area's spaces."""
+    """The profiles of these names in the scope's spaces."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
@@ -94,7 +94,7 @@ async def load_entities(db: Connection, ids: Collection[int], scope_ids: ScopeId
 
 
 async def load_relations(db: Connection, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, RelationRecord]:
-    """The profiles of these pairs, as far as they are in the area's spaces."""
+    """The profiles of these pairs in the scope's spaces."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
         " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
@@ -110,7 +110,7 @@ async def load_relations(db: Connection, ids: Collection[int], scope_ids: ScopeI
 async def find_evidence_chunks(
     db: Connection, kind: KeyKind, ids: Sequence[int], newest: int, only: ChunkFilter | None
 ) -> dict[int, list[int]]:
-    """The newest chunks that state each of these names or pairs, of `only` if given, newest first."""
+    """The newest chunks that state each name or pair, newest first, among `only` if given."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
     narrowed, parameters = ("1", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
@@ -128,7 +128,7 @@ async def find_evidence_chunks(
 
 
 async def load_chunk_texts(db: Connection, ids: Sequence[int], scope_ids: ScopeIds) -> list[ChunkText]:
-    """The chunks with their pieces, in the order of the ids, as far as they are in the area."""
+    """Chunks within the scope with their pieces, in the order of `ids`."""
     rows = await db.execute_fetchall(
         "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start, i.stop,"
         " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"

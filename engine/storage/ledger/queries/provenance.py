@@ -1,4 +1,4 @@
-"""Which passages stand behind facts of the graph."""
+"""The passages that state facts of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Counting and listing: statuses, what waits, what the projections should hold, and the canonical export."""
+"""Statuses, open work, the expected content of graph and vectors, and the canonical export."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) -> DocumentStatus:
-    """How far a document of an area has come. Raises NotFound."""
+    """The progress of a document within a scope. Raises NotFound."""
     rows = await db.execute_fetchall(
         f"SELECT d.status, d.error, d.hint FROM document d WHERE d.key = ?1 AND {row_clause(scope_ids, 'd')}", (key,)
     )
@@ -33,7 +33,7 @@ async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) ->
 
 
 async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
-    """The numbers of an area."""
+    """Numbers of documents, facts and open work within a scope."""
     held = row_clause(scope_ids, "d")
     documents = await db.execute_fetchall(
         f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
@@ -64,7 +64,7 @@ async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
 
 
 async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
-    """Chunks of an area that wait to be read; those that were given up, and those of open conversations, do not."""
+    """Chunks within a scope that wait for extraction, without given-up ones and those of open conversations."""
     [[unread]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
         f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
@@ -73,7 +73,7 @@ async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
 
 
 async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
-    """What hinders the reading of a chunk of an area that is to be tried again, "" if nothing does."""
+    """The error of a chunk within a scope whose extraction is tried again, "" if there is none."""
     rows = await db.execute_fetchall(
         "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
         f" AND {row_clause(scope_ids, 'c')} ORDER BY c.retry_at DESC LIMIT 1"
@@ -82,7 +82,7 @@ async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
 
 
 async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
-    """Chunks, names and pairs of an area that wait to be projected; what is gone belongs to no area."""
+    """Stale chunks, names and pairs within a scope; deleted ones belong to no scope."""
     [[stale]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
@@ -93,7 +93,7 @@ async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
 
 
 async def list_documents(db: Connection, scope_ids: ScopeIds, status_: str = "") -> list[DocumentInfo]:
-    """The documents of an area, by title."""
+    """The documents within a scope, by title."""
     rows = await db.execute_fetchall(
         "SELECT d.key, s.name, r.name, d.kind, d.title, d.link, d.time, d.open, d.status, d.error, d.hint,"
         " (SELECT COUNT(*) FROM chunk c WHERE c.document = d.id),"
@@ -109,19 +109,19 @@ async def list_documents(db: Connection, scope_ids: ScopeIds, status_: str = "")
 
 
 async def find_last_chunk_id(db: Connection) -> int:
-    """The highest id that a chunk ever had, 0 if there never was one."""
+    """The highest id that any chunk ever had, 0 if there was none."""
     rows = await db.execute_fetchall("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'")
     return next((int(row[0]) for row in rows), 0)
 
 
 async def list_nodes(db: Connection) -> list[GraphNode]:
-    """All entities, as the graph should hold them."""
+    """Every entity, as the graph should hold it."""
     rows = await db.execute_fetchall("SELECT id, space FROM entity ORDER BY id")
     return [GraphNode(*row) for row in map(tuple, rows)]
 
 
 async def list_edges(db: Connection) -> list[GraphEdge]:
-    """All relations, as the graph should hold them."""
+    """Every relation, as the graph should hold it."""
     rows = await db.execute_fetchall("SELECT id, a, b, weight FROM relation ORDER BY id")
     return [GraphEdge(*row) for row in map(tuple, rows)]
 
@@ -138,18 +138,18 @@ async def list_last_graphed(db: Connection) -> tuple[list[int], list[GraphEdge]]
 
 
 async def load_chunk_locations(db: Connection) -> dict[int, tuple[int, int]]:
-    """Space and room of every chunk, as its vectors should have them."""
+    """(space, room) by chunk, as its vectors should have them."""
     rows = await db.execute_fetchall("SELECT id, space, room FROM chunk")
     return {row[0]: (row[1], row[2]) for row in rows}
 
 
 async def load_profile_locations(db: Connection, table: str) -> dict[int, tuple[int, int]]:
-    """Space (and 0 for the room) of every profile, as its vector should have them."""
+    """(space, 0) by profile, as its vector should have them."""
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
 
 async def stream_entities(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
-    """Id, name, type, description, mentions, degree, space and canonical name of each entity of the area's spaces."""
+    """Id, name, type, description, mentions, degree, space and canonical name of each entity in the scope."""
     sql = (
         "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name, n.canonical FROM entity e"
         " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
@@ -161,7 +161,7 @@ async def stream_entities(db: aiosqlite.Connection, scope_ids: ScopeIds) -> Asyn
 
 
 async def stream_relations(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
-    """Keywords, description, weight, space and both canonical names of each relation of the area's spaces."""
+    """Keywords, description, weight, space and both canonical names of each relation in the scope's spaces."""
     sql = (
         "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
         " MAX(x.canonical, y.canonical) AS b FROM relation r CROSS JOIN name x ON x.id = r.a"
@@ -203,9 +203,9 @@ CANONICAL_QUERIES: dict[str, str] = {
 async def export_canonical(
     db: aiosqlite.Connection, spaces: Collection[str] | None = None
 ) -> AsyncGenerator[str, None]:
-    """Everything the ledger holds as sorted JSON Lines, free of ids, generations and times of processing.
+    """Everything in the ledger as sorted JSON Lines, without ids, generations and processing times.
 
-    With `spaces`, only rows of these spaces. SQLite sorts: what does not fit into its cache goes to a temporary file.
+    `spaces` keeps rows of these spaces only. SQLite sorts; rows that exceed its cache go to a temporary file.
     """
     within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
     parameters = () if spaces is None else (json.dumps(sorted(spaces)),)

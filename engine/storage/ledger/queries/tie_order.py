@@ -1,4 +1,4 @@
-"""What a row is, whatever integer it got: decides between equal ranks, so that no order depends on who came first."""
+"""Sort keys for rows of equal rank, made of their content: no order depends on which row came first."""
 
 from __future__ import annotations
 
@@ -24,6 +24,6 @@ _SORT_KEY_QUERIES = {
 
 
 async def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
-    """What these chunks, names or pairs are: texts that can be ordered; what is gone is left out."""
+    """Texts that order these chunks, names or pairs; missing rows are left out."""
     rows = await db.execute_fetchall(_SORT_KEY_QUERIES[kind], (json.dumps(list(ids)),))
     return {id_: (one, other, third) for id_, one, other, third in rows}

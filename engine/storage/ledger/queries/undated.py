@@ -1,4 +1,4 @@
-"""Documents without a date, which a question about a span of time leaves out."""
+"""Documents without a date, which a time span excludes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 async def has_excluded_undated(db: Connection, scope: Scope, filters: Filters) -> bool:
-    """Whether a document of the scope is left out of a span of time only because it bears no date."""
+    """Whether a document within the scope is excluded by the time span only because it has no date."""
     scope_ids = await resolve_scope(db, scope)
     narrowed, parameters = "", list[str]()
     for values, column in ((filters.documents, "d.key"), (filters.rooms, "r.name")):

@@ -155,7 +155,7 @@ class ChunkToEmbed:
 
 
 class PartialVectors(NamedTuple):
-    """Vectors (float32, parts × dim) of the first `covered_chars` characters of a chunk."""
+    """Vectors (float32, parts × dim) of the first `covered_chars` characters; `embedded_at_once`: in one call."""
 
     embedder: str
     covered_chars: int
