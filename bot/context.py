@@ -1,4 +1,4 @@
-"""What the rooms of the bot work with."""
+"""Shared dependencies of the bot's services."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class BotContext:
-    """The engine at its desk, the bot's tables, facts about readers, the connected platforms by name, settings."""
+    """The engine, the bot's database, the audience resolver, the attached platforms by name, and the settings."""
 
     engine_context: EngineContext
     store: BotStore
@@ -36,12 +36,12 @@ class BotContext:
     platforms: Mapping[str, Platform]
     settings: Settings
 
-    def platform_for(self, place: Location) -> Platform:
-        """The platform of a place. Raises NotConnected."""
+    def platform_for(self, location: Location) -> Platform:
+        """The platform of a location. Raises NotConnected."""
         try:
-            return self.platforms[place.platform]
+            return self.platforms[location.platform]
         except KeyError as error:
-            raise NotConnected(f"There is no connection to {place.platform}.") from error
+            raise NotConnected(f"There is no connection to {location.platform}.") from error
 
     def traits_of(self, platform: str) -> PlatformTraits:
         """The traits of a platform; the default ones until it is attached."""
@@ -54,7 +54,7 @@ class BotContext:
         return found or ChannelSettings(ingest=self.traits_of(Location.from_room(room).platform).reads_by_default)
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
-        """Say something to one person alone, if the platform does not forbid that. Raises PlatformError else."""
+        """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""
         try:
             await self.platform_for(target.location).send_private(target, card)
         except PermissionDenied as error:

@@ -1,4 +1,4 @@
-"""Where requests are worked on: an open engine and what it needs to take files in."""
+"""Shared dependencies of operations on the engine."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class EngineContext:
-    """`limits` bound what one file may take, `stamps` remember files, `count` counts o200k_base tokens.
+    """The engine, and what ingestion needs.
 
-    `forget` forgets a document, wherever something of it is kept, and says whether there was one. `replace` takes in
-    a document that was known before, says whether it changed, and redacts the answers that used it if so.
+    `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
+    existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
     """
 
     engine: Engine

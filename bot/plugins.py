@@ -1,4 +1,4 @@
-"""Adapters are found, never imported: whoever installs a package with another entry point has another platform."""
+"""Find adapters by entry points: any installed package can add a platform."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ CONVERSATION_GROUP = "threadlore.conversations"
 
 
 class Adapter(Protocol):
-    """Carries what happens on a platform to the bot, and what the bot says to the platform."""
+    """Connects a platform to the bot."""
 
     async def __call__(self, bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
         """Run until `stop` is set. Raises EngineError if the platform does not let the bot in."""
 
 
 class ConversationAdapter(Protocol):
-    """Carries one person's questions to a service, perhaps of another process, until the person leaves."""
+    """Connects one person in a terminal to a service, perhaps of another process."""
 
     async def __call__(self, service: AdminService, settings: Settings, *, history: Sequence[ChatTurn] = ()) -> None:
         """Run; `history` is what was said before."""

@@ -49,8 +49,8 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     adapters = {name: load_adapter(name) for name in chosen}
     async with AsyncExitStack() as stack:
         able = await stack.enter_async_context(bootstrap.open_models(settings))
-        desk = await stack.enter_async_context(bootstrap.open_engine(settings, able))
-        bot = await stack.enter_async_context(running_bot(desk, settings))
+        engine_context = await stack.enter_async_context(bootstrap.open_engine(settings, able))
+        bot = await stack.enter_async_context(running_bot(engine_context, settings))
         able.calls.observe_call = bot.metrics.record_llm_call
         for name in adapters:
             bot.expect_platform(name)
@@ -76,20 +76,22 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
 
 
 @asynccontextmanager
-async def running_bot(desk: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
+async def running_bot(engine_context: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
     """The bot at a desk, and beside it whoever gives commands: what they forget, it forgets too."""
     async with (
         BotStore.open(settings.data_path / "bot.db") as store,
-        Bot.open(desk, store, settings) as bot,
-        socket.serve_socket(settings.data_path, LocalService(_admin_context(bot, desk)).perform),
+        Bot.open(engine_context, store, settings) as bot,
+        socket.serve_socket(settings.data_path, LocalService(_admin_context(bot, engine_context)).perform),
     ):
         yield bot
 
 
-def _admin_context(bot: Bot, desk: EngineContext) -> EngineContext:
+def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
     """The desk of whoever gives commands beside the bot."""
     return replace(
-        desk, forget_document=bot.ingest_service.forget_document, replace_document=bot.ingest_service.replace_document
+        engine_context,
+        forget_document=bot.ingest_service.forget_document,
+        replace_document=bot.ingest_service.replace_document,
     )
 
 

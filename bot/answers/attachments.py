@@ -1,4 +1,4 @@
-"""The files that come with a question: taken in beside its answer, and waited for no longer than a limit."""
+"""Ingest the files of a question, and wait for them up to a limit."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ log = structlog.get_logger(__name__)
 
 
 class Attachments:
-    """The files of one question. Leaving it waits until they are taken in, however long the answer waited for them."""
+    """The files of one question. On exit, waits until they are ingested, however long the answer waited for them."""
 
     def __init__(self, request: AnswerRequest, filing: FileIngest, limit: float) -> None:
         self._request = request
@@ -50,7 +50,7 @@ class Attachments:
             await self._file_ingest.confirm(self._request.origin, outcomes)
 
     async def wait_for_documents(self, notes: list[str]) -> frozenset[str]:
-        """The documents, once they can be found; or none, and a note that says so."""
+        """The documents once they are searchable; or none, and a notice that says so."""
         if self._ingest_task is None:
             return frozenset()
         until = time.monotonic() + self._limit
@@ -61,7 +61,7 @@ class Attachments:
         return frozenset(keys)
 
     async def _ingested_keys(self, taking: asyncio.Task[Sequence[FileResult]], notes: list[str]) -> tuple[str, ...]:
-        """The keys of the files that were taken in within the limit."""
+        """The keys of the files that were ingested within the limit."""
         if not (await asyncio.wait({taking}, timeout=self._limit))[0]:
             notes.append(texts.FILE_NOT_READY)
             return ()

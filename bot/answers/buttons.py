@@ -1,4 +1,4 @@
-"""The buttons below an answer: thumbs, its sources in full, deleting it, and sharing what only one person saw."""
+"""Handle the buttons below an answer: feedback, sources, delete, and share."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ if TYPE_CHECKING:
 
 
 def _format_source(drawn: AnswerSource) -> str:
-    """A source as a line that leads to it, and its words."""
+    """A source as a link with its excerpt."""
     title = title_with_time(drawn.title, drawn.time)
     return f"[{drawn.number}] " + (f"[{title}]({drawn.link})" if drawn.link else title) + f"\n> {drawn.excerpt}"
 
 
 class AnswerButtons:
-    """Does what a button says. Everything may be repeated."""
+    """Handles the buttons of answers. Every action may run again with the same result."""
 
-    def __init__(self, house: BotContext, metrics: Metrics) -> None:
-        self.context = house
+    def __init__(self, context: BotContext, metrics: Metrics) -> None:
+        self.context = context
         self._metrics = metrics
 
     def is_answer_button(self, clicked: ButtonPressed) -> bool:
-        """Whether the button is one of those below an answer."""
+        """Whether a button belongs to an answer."""
         return clicked.action in BUTTON_ACTIONS
 
     async def handle(self, clicked: ButtonPressed) -> None:
-        """Do it, and tell the person. Raises PlatformError."""
+        """Run the action and report to the person. Raises PlatformError."""
         try:
             stored = await self.context.store.answers.get(clicked.value)
             if stored is None:
@@ -63,13 +63,13 @@ class AnswerButtons:
             await self.context.send_private(target, Card(said))
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
-        """Feedback; whoever says the same again is counted once."""
+        """Record feedback; the same vote of the same person counts once."""
         if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
             self._metrics.record_feedback(stored.location.platform, clicked.action)
         return texts.POSITIVE_FEEDBACK if clicked.action == "up" else texts.NEGATIVE_FEEDBACK
 
     async def list_sources(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
-        """The sources of an answer, as far as this person may still read what it rests on."""
+        """Show the sources of an answer that the person may still read."""
         if stored.state != "done" and not stored.sources:
             raise NotFound(texts.NO_ANSWER)
         allowed = await can_read(self.context.audience, provenance_of_answer(stored), clicked.location, clicked.person)
@@ -78,7 +78,7 @@ class AnswerButtons:
         return "\n".join(map(_format_source, stored.sources))
 
     async def delete_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
-        """Delete an answer, where it stands and where it is kept; the asker may, and a manager."""
+        """Delete an answer from the chat and the store, for its asker or a manager."""
         if clicked.person != stored.asker and not await self._is_manager(clicked):
             raise NotAllowed(texts.NOT_THE_ASKER)
         if stored.private:
@@ -88,7 +88,7 @@ class AnswerButtons:
         return ""
 
     async def share_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
-        """Show all readers of the channel what only the asker saw, if each of them could read all it rests on."""
+        """Post a private answer in the channel, if everyone there could read all of its sources."""
         if clicked.person != stored.asker:
             raise NotAllowed(texts.NOT_THE_ASKER)
         if stored.state != "done":
@@ -110,7 +110,7 @@ class AnswerButtons:
             raise
 
     async def _publish(self, stored: StoredAnswer, shared: StoredAnswer, reply: Reply) -> str:
-        """Say it again in the channel, as an answer of its own, of which a former run may have shown something."""
+        """Post the answer again in the channel, as an answer of its own; an earlier run may have started it."""
         answers, platform = self.context.store.answers, self.context.platform_for(stored.location)
         below = await self._build_footer(shared)
         await answers.begin(shared)
@@ -131,33 +131,37 @@ class AnswerButtons:
         return texts.ANSWER_SHARED
 
     async def _quote_question(self, stored: StoredAnswer) -> str:
-        """What was asked, for readers who did not see it."""
-        place = stored.location
-        asker = await self.context.audience.get_person(place.platform, place.workspace, stored.asker)
-        text = await self.context.platform_for(place).to_plain_text(place.workspace, strip_mention(stored.question))
+        """The question, quoted for readers who did not see it."""
+        location = stored.location
+        asker = await self.context.audience.get_person(location.platform, location.workspace, stored.asker)
+        text = await self.context.platform_for(location).to_plain_text(
+            location.workspace, strip_mention(stored.question)
+        )
         return texts.format_asker(asker.name, text)
 
     async def _unpublish(self, reply: Reply, shared: StoredAnswer) -> None:
-        """It is not shared after all; what was shown of it is taken back."""
+        """Remove what was already posted of a shared answer."""
         if reply.reply_ref:
             await reply.replace(texts.ANSWER_WITHDRAWN)
         await self.context.store.answers.delete(shared.id)
 
     async def _build_footer(self, shared: StoredAnswer) -> AnswerFooter:
-        place = shared.location
-        asker = await self.context.audience.get_person(place.platform, place.workspace, shared.asker)
-        channel = await self.context.audience.get_channel(place)
+        location = shared.location
+        asker = await self.context.audience.get_person(location.platform, location.workspace, shared.asker)
+        channel = await self.context.audience.get_channel(location)
         notes = [texts.format_sharer(asker.name), texts.describe_sources(texts.channel_content(channel.name))]
         return footer.build_answer_footer(shared.id, shared.sources, notes, private=False, share=False)
 
     async def _can_channel_read(self, stored: StoredAnswer) -> bool:
-        """Whether all readers of its channel may read what an answer rests on, as far as that is sure."""
+        """Whether everyone in the channel may certainly read all sources of an answer."""
         return bool(await can_read(self.context.audience, provenance_of_answer(stored), stored.location))
 
     async def _is_manager(self, clicked: ButtonPressed) -> bool:
-        place = clicked.location
+        location = clicked.location
         try:
-            return (await self.context.audience.get_person(place.platform, place.workspace, clicked.person)).is_manager
+            return (
+                await self.context.audience.get_person(location.platform, location.workspace, clicked.person)
+            ).is_manager
         except EngineError:
             return False
 
@@ -172,7 +176,7 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
 
 
 def _public_target(stored: StoredAnswer, mark: str) -> ReplyTarget:
-    """Where an answer stands that all see."""
+    """Where the shared copy of an answer is posted."""
     return ReplyTarget(
         stored.id, stored.location, stored.asker, stored.message_id, reply_ref=mark, asked_at=stored.time
     )

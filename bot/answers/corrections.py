@@ -1,7 +1,6 @@
-"""Corrects posted answers of which a source was edited or removed, for as long as the platform lets them be edited.
+"""Correct posted answers whose sources were edited or removed, while the platform allows edits.
 
-A correction is a row of the store until it is done, so that it outlives a restart and a platform that fails. It may
-be repeated without harm.
+A pending correction is a row of the store, so it survives restarts and platform outages. It may run again without harm.
 """
 
 from __future__ import annotations
@@ -36,21 +35,21 @@ POLL_INTERVAL = 60.0  # seconds between two looks, unless there is news
 
 
 class AnswerCorrector:
-    """Works off the pending corrections."""
+    """Processes the pending corrections."""
 
     def __init__(
         self,
-        house: BotContext,
+        context: BotContext,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self._context = house
+        self._context = context
         self._sleep = sleep
-        self._store = house.store
+        self._store = context.store
         self._clock = clock
 
     async def run(self) -> None:
-        """Do what is due, until cancelled."""
+        """Process due corrections until cancelled."""
         while True:
             self._store.answer_corrections.updated.clear()
             await self.process_due()
@@ -60,7 +59,7 @@ class AnswerCorrector:
                     await self._store.answer_corrections.updated.wait()
 
     async def process_due(self) -> None:
-        """Try every correction that is due once; one platform does not wait for another."""
+        """Try every due correction once; platforms do not wait for each other."""
         while pending := await self._store.answer_corrections.list_due(
             self._clock(), tuple(self._context.platforms), BATCH_SIZE
         ):
@@ -72,7 +71,7 @@ class AnswerCorrector:
         return POLL_INTERVAL if due is None else min(POLL_INTERVAL, max(0.1, due - self._clock()))
 
     async def _process_platform(self, pending: Iterable[AnswerCorrection]) -> None:
-        """Many together leave room for the answers that are written meanwhile."""
+        """Process the corrections of one platform, leaving capacity to answers in progress."""
         unsure = False
         for number, each in enumerate(pending):
             if number >= CORRECTION_BURST:
@@ -83,7 +82,7 @@ class AnswerCorrector:
                 await self._record_attempt(each, done=False)
 
     async def _attempt(self, correction: AnswerCorrection) -> bool:
-        """Whether it is done."""
+        """Try one correction; true if it is done."""
         try:
             done = await self._correct(correction)
         except Exception as error:  # noqa: BLE001 - whatever it is, it must not keep the others waiting
@@ -102,7 +101,7 @@ class AnswerCorrector:
             await self._store.answer_corrections.delay(correction.answer_id, self._clock() + wait)
 
     async def _correct(self, correction: AnswerCorrection) -> bool:
-        """Replace the answer; False if it cannot be known yet whether it has to be. Raises PlatformError."""
+        """Replace the answer. False if its audience cannot be checked now. Raises PlatformError."""
         if not correction.is_confirmed:
             return await self._check_audience(correction)
         target = ReplyTarget(
@@ -117,7 +116,7 @@ class AnswerCorrector:
         return True
 
     async def _check_audience(self, correction: AnswerCorrection) -> bool:
-        """Retract the answer if its readers may not read all of its sources any more; False if nobody knows that."""
+        """Retract the answer if its audience may no longer read all of its sources. False if that cannot be checked."""
         stored = await self._store.answers.get(correction.answer_id)
         if stored is None:
             return True

@@ -1,4 +1,4 @@
-"""An answer on its way to its readers: one call at a time, not too often, and never to somebody who may not read it."""
+"""Stream an answer: one platform call at a time, throttled, and only while its audience may read it."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ class StreamingReply:
             await asyncio.gather(self._write_task, return_exceptions=True)
 
     def set_status(self, words: str) -> None:
-        """Show that it is worked on."""
+        """Show a status until the first text."""
         self._status = words
         self._updated.set()
 
     def set_text(self, text: str) -> None:
-        """The answer so far."""
+        """Set the text so far."""
         self._text = text
         self._updated.set()
 
     async def finish(self, text: str, closing: AnswerFooter) -> bool:
-        """The whole answer, and what stands below it; False if it had to be taken back. Raises PlatformError."""
+        """Post the whole answer and its footer; false if it had to be withdrawn. Raises PlatformError."""
         await self._stop_writing()
         if not self.withdrawal_text:
             self.withdrawal_text = await self._withdrawal_reason()
@@ -92,12 +92,12 @@ class StreamingReply:
         return True
 
     def _full_text(self, text: str) -> str:
-        """The text with its links, below the heading if there is one."""
+        """The text with linked citations, below the heading."""
         said = link_citations(text, self.citation_urls())
         return f"{self.heading}\n\n{said}" if self.heading else said
 
     async def _stop_writing(self) -> None:
-        """Let the call that is under way come to its end, and begin no other."""
+        """Let the current call finish, and start no other."""
         self._ended.set()
         self._updated.set()
         if self._write_task is not None:
@@ -105,7 +105,7 @@ class StreamingReply:
             await working
 
     async def _withdrawal_reason(self) -> str:
-        """Why the answer may not be shown, in a sentence; empty if it may."""
+        """Why the answer may not be shown, as a sentence; empty if it may."""
         for left in reversed(range(MAX_CHECKS)):
             allowed = await self.can_show()
             if allowed is not None:
@@ -155,7 +155,7 @@ class StreamingReply:
         self.first_shown_at = self.first_shown_at or self._last_write_at
 
     async def _wait_for_turn(self) -> bool:
-        """Wait until the next write may begin; False if the answer ended meanwhile, and is written as a whole."""
+        """Wait until the next write may start; false if the answer finished in the meantime."""
         delay = splitting.seconds_until_write(time.monotonic(), self._last_write_at, self.limits.write_interval)
         if delay:
             with suppress(TimeoutError):
@@ -172,5 +172,5 @@ class StreamingReply:
 
 
 async def _always_allowed() -> bool:
-    """What draws on nothing may be read by anybody."""
+    """The check of an answer without sources: anyone may read it."""
     return True

@@ -1,4 +1,4 @@
-"""An answer in the making, and what is to be said below it of where it comes from."""
+"""An answer in progress, and the notices in its footer."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class AnswerDraft:
 
     @property
     def is_private(self) -> bool:
-        """Whether only the asker reads it."""
+        """Whether only the asker can read it."""
         return self.request.private or (self.channel is not None and self.channel.kind == "direct")
 
     @property
@@ -68,7 +68,7 @@ class AnswerDraft:
 
     @property
     def shown_source_keys(self) -> frozenset[str]:
-        """The keys of all that its words may come from, although nothing of it can be recognized there."""
+        """The keys of everything its text may come from."""
         silent = not self.sources and texts.is_nothing_found(self.text)
         return frozenset() if self.is_extractive or silent else self._prompt_keys | self.graph_shown_keys
 
@@ -79,52 +79,52 @@ class AnswerDraft:
 
     @property
     def answer_sources(self) -> tuple[AnswerSource, ...]:
-        """The sources as they are shown below it."""
+        """The sources as shown in the footer."""
         return tuple(footer.build_answer_source(each, self.text) for each in self.sources)
 
 
-async def build_draft_footer(house: BotContext, draft: AnswerDraft) -> AnswerFooter:
-    """What stands below an answer; nothing below a failure."""
+async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerFooter:
+    """Build the footer of an answer; failed answers have none."""
     request = draft.request
     if draft.failed:
         return AnswerFooter(request.id)
     notes = [
         _audience_notice(draft),
-        await _model_hint(house, draft),
+        await _model_hint(context, draft),
         *draft.notices,
         texts.GAP_NOTICES[draft.gap] if draft.gap and draft.sources else "",
-        await _not_indexed_notice(house, draft),
-        *_unsupported_notices(draft, house.traits_of(draft.request.location.platform)),
-        texts.STILL_INDEXING if await _is_indexing(house, draft) else "",
+        await _not_indexed_notice(context, draft),
+        *_unsupported_notices(draft, context.traits_of(draft.request.location.platform)),
+        texts.STILL_INDEXING if await _is_indexing(context, draft) else "",
     ]
     share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
     return footer.build_answer_footer(request.id, draft.answer_sources, notes, private=request.private, share=share)
 
 
-async def _not_indexed_notice(house: BotContext, draft: AnswerDraft) -> str:
-    """That the channel is not read, and who can change it: to a command, and where nothing was found."""
+async def _not_indexed_notice(context: BotContext, draft: AnswerDraft) -> str:
+    """The notice that the channel is not indexed, for commands and answers without sources."""
     request, channel = draft.request, draft.channel
     if channel is None or channel.kind == "direct" or not request.location.workspace:
         return ""
     if draft.sources and not isinstance(request.origin, QuestionAsked):
         return ""
-    switched_on = (await house.get_channel_settings(request.location.room)).ingest
-    if switched_on and await house.store.channels.is_announced(request.location.room):
+    switched_on = (await context.get_channel_settings(request.location.room)).ingest
+    if switched_on and await context.store.channels.is_announced(request.location.room):
         return ""
     return texts.channel_not_indexed(
-        house.traits_of(request.location.platform), inside=channel.has_bot and not switched_on
+        context.traits_of(request.location.platform), inside=channel.has_bot and not switched_on
     )
 
 
-async def _model_hint(house: BotContext, draft: AnswerDraft) -> str:
-    """How a model would be set, below the first quotations that a workspace is given."""
-    place, quotes = draft.request.location, bool(draft.sources) and not house.settings.llm_model
-    first = quotes and await house.store.hints.record_if_new(place.platform, place.workspace, "model")
+async def _model_hint(context: BotContext, draft: AnswerDraft) -> str:
+    """How to set a language model, in a workspace's first extractive answers."""
+    location, quotes = draft.request.location, bool(draft.sources) and not context.settings.llm_model
+    first = quotes and await context.store.hints.record_if_new(location.platform, location.workspace, "model")
     return texts.MODEL_HINT if first else ""
 
 
 def _audience_notice(draft: AnswerDraft) -> str:
-    """For whom it was drawn up, and from what."""
+    """Who can see the answer, and which sources were searched."""
     everybody = texts.channel_content(draft.channel.name) if draft.channel else texts.CHANNEL_CONTENT
     what = texts.ASKER_CONTENT if draft.is_private else everybody
     told = texts.describe_sources(what, found=bool(draft.sources))
@@ -132,10 +132,10 @@ def _audience_notice(draft: AnswerDraft) -> str:
 
 
 def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str]:
-    """What is to be said of an answer that nothing stands behind, as far as it does not say so itself.
+    """The notices of an answer without sources, unless its text says so.
 
-    The offer of a private answer is the same for every asker: all who read a public answer would learn from it what
-    only the asker may read.
+    The hint to ask in private is the same for every asker: otherwise all readers of a public answer would learn from it
+    what only the asker may read.
     """
     if draft.sources:
         return []
@@ -143,10 +143,10 @@ def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str
     return ["" if texts.is_nothing_found(draft.text) else texts.NO_SOURCE_FOUND, offer]
 
 
-async def _is_indexing(house: BotContext, draft: AnswerDraft) -> bool:
-    """Whether the past of the room is still being read, or what a vain question might have found."""
-    if await house.store.backfill_cursors.get_position(draft.request.location.room) is not None:
+async def _is_indexing(context: BotContext, draft: AnswerDraft) -> bool:
+    """Whether the history of the room is still being fetched, or pending documents might contain the answer."""
+    if await context.store.backfill_cursors.get_position(draft.request.location.room) is not None:
         return True
     if draft.sources:
         return False
-    return (await house.engine_context.engine.get_status(draft.scope)).documents.get("pending", 0) > 0
+    return (await context.engine_context.engine.get_status(draft.scope)).documents.get("pending", 0) > 0

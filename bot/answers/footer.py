@@ -1,4 +1,4 @@
-"""What stands below a finished answer: its sources, where it was drawn from, buttons. Pure."""
+"""Build the footer of an answer: sources, notices and buttons. Pure."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _WEB_SCHEMES = ("https://", "http://")
 
 
 def build_answer_source(source: Source, answer: str) -> AnswerSource:
-    """A source as it is shown below an answer, and where it lies."""
+    """A cited source with what its footer line needs."""
     words = build_excerpt(strip_speaker(source.text), lines_citing(answer, source.number), MAX_EXCERPT_LENGTH)
     return AnswerSource(
         source.number,
@@ -38,7 +38,7 @@ def build_answer_source(source: Source, answer: str) -> AnswerSource:
 
 
 def format_source_title(source: Source) -> str:
-    """What a source is called: its document, the place in it, its date unless it is shown as an instant."""
+    """The title of a source: document, section, and date unless it is shown as an instant."""
     name, label = source_title(source.title, source.label)
     day = f"{source.time:%Y-%m-%d}" if source.time else ""
     if instant := message_time(source):
@@ -47,14 +47,14 @@ def format_source_title(source: Source) -> str:
 
 
 def message_time(source: Source) -> datetime | None:
-    """When a source was said, if it is a message; documents have a day at most."""
+    """The time of a source that is a message; None for documents, which have a day at most."""
     return source.time if source.time and source.label.endswith(f"{source.time:{_MINUTE_FORMAT}}") else None
 
 
 def build_answer_footer(
     answer: str, sources: Iterable[AnswerSource], notes: Iterable[str], *, private: bool, share: bool
 ) -> AnswerFooter:
-    """What stands below an answer; `share`: there is a channel that a private one may be shown to."""
+    """Build the footer; `share`: a private answer can be shared in a channel."""
     cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
     buttons += [Button("Sources", "sources", answer)] if cited else []

@@ -1,7 +1,7 @@
-"""What was said in a thread before a question, as far as the readers of its answer may know it.
+"""The messages and answers of a thread before a question, limited to what the audience may read.
 
-Answers are remembered with the spaces that they drew on, and are history only where these lie in scope; a private one
-only for the person who alone saw it.
+Answers are stored with the spaces that they used, and count as history only if these are in scope; private ones only
+for their asker.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ class History:
 
 
 class ThreadHistory:
-    """Remembers threads: the bot's own answers from its store, what others said from the platform."""
+    """Loads the history of a thread: the bot's answers from the store, messages from the platform."""
 
-    def __init__(self, house: BotContext) -> None:
-        self._context = house
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
 
     async def load_history(self, request: AnswerRequest, scope: Scope) -> History:
-        """What was said before a question that may be used within a scope."""
+        """Load the turns before a question that are in scope."""
         if not request.location.thread and request.location.workspace:
             return History()
         answers, messages = await asyncio.gather(
@@ -80,7 +80,7 @@ class ThreadHistory:
         return History(merge_turns(answers, heard), drawn, tuple(told), shown)
 
     async def _load_answers(self, request: AnswerRequest, scope: Scope) -> list[StoredAnswer]:
-        """The latest answers before a question that may be used within a scope, oldest first."""
+        """The latest answers before a question that are in scope, oldest first."""
         turns = self._context.store.answers.list_in_thread
         asker = request.person if request.private else ""
         found: list[StoredAnswer] = []
@@ -95,10 +95,10 @@ class ThreadHistory:
         return sorted(others.values(), key=lambda each: each.time)[-MAX_ANSWERS:]
 
     async def _load_root_answers(self, request: AnswerRequest) -> list[StoredAnswer]:
-        """The answer in whose message the thread began, and the one that is replied to, if all saw them."""
-        place, of_message = request.location, self._context.store.answers.get_by_message
-        messages = filter(None, (place.thread, replied_message_id(request)))
-        found = [await of_message(place.without_thread, each) for each in messages]
+        """The public answer whose message started the thread, and the one that is replied to."""
+        location, of_message = request.location, self._context.store.answers.get_by_message
+        messages = filter(None, (location.thread, replied_message_id(request)))
+        found = [await of_message(location.without_thread, each) for each in messages]
         seen = [each for each in found if each is not None and each.state == "done" and not each.private]
         return [each for each in seen if each.time < request.time]
 
@@ -106,25 +106,25 @@ class ThreadHistory:
         homes = await self._current_spaces({room for each in answers for room in each.rooms} - named_rooms(scope))
         return [each for each in answers if scope_covers(scope, Scope(each.spaces, each.rooms), homes)]
 
-    async def has_answered(self, place: Location) -> bool:
-        """Whether the bot answered in a thread, even if that was forgotten since; also by what it began with."""
+    async def has_answered(self, location: Location) -> bool:
+        """Whether the bot answered in a thread or posted its first message, even if that was forgotten since."""
         answers = self._context.store.answers
-        if await answers.has_answered_in(place.room, place.thread):
+        if await answers.has_answered_in(location.room, location.thread):
             return True
-        first = await answers.get_by_message(place.without_thread, place.thread)
+        first = await answers.get_by_message(location.without_thread, location.thread)
         return first is not None and first.state in {"done", "blanked"} and not first.private
 
-    async def get_askers(self, place: Location) -> tuple[frozenset[str], datetime | None]:
-        """Whom the bot answered in a thread before all, and when they last asked; also by what it began with."""
+    async def get_askers(self, location: Location) -> tuple[frozenset[str], datetime | None]:
+        """The people whom the bot answered publicly in a thread, and when they last asked."""
         answers = self._context.store.answers
-        people, latest = await answers.get_askers(place.room, place.thread)
-        first = await answers.get_by_message(place.without_thread, place.thread)
+        people, latest = await answers.get_askers(location.room, location.thread)
+        first = await answers.get_by_message(location.without_thread, location.thread)
         if first is not None and first.state in {"done", "blanked"} and not first.private:
             return people | {first.asker}, max(latest or first.time, first.time)
         return people, latest
 
     async def _current_spaces(self, rooms: Iterable[str]) -> Mapping[str, str]:
-        """The present spaces of rooms; those of which that cannot be known are left out."""
+        """The current space of each room; rooms that cannot be looked up are omitted."""
         found = {}
         for room in rooms:
             with suppress(PlatformError):
@@ -132,64 +132,64 @@ class ThreadHistory:
         return found
 
     async def _fetch_messages(self, request: AnswerRequest, scope: Scope) -> Sequence[Message]:
-        """What people said in the thread before; one that only begins has at most what its first message replies to."""
-        place = request.location
-        if not place.thread or (place.thread == request.message and not replied_message_id(request)):
+        """Fetch the messages of the thread before the question."""
+        location = request.location
+        if not location.thread or (location.thread == request.message and not replied_message_id(request)):
             return ()
-        room = Scope(frozenset(), frozenset({place.room}))
+        room = Scope(frozenset(), frozenset({location.room}))
         if not scope_covers(scope, room, await self._current_spaces(room.rooms - named_rooms(scope))):
             return ()
         try:
             async with asyncio.timeout(FETCH_TIMEOUT):
-                found = (await self._context.platform_for(place).fetch_thread(place, MAX_MESSAGES)).messages
+                found = (await self._context.platform_for(location).fetch_thread(location, MAX_MESSAGES)).messages
         except (EngineError, TimeoutError) as error:
-            log.warning("answer.thread_lookup_failed", channel=place.room, error=type(error).__name__)
+            log.warning("answer.thread_lookup_failed", channel=location.room, error=type(error).__name__)
             return ()
         before = [each for each in found if each.id != request.message and each.time <= request.time]
-        return await self._remove_forgotten(place, [each for each in before if not each.by_bot])
+        return await self._remove_forgotten(location, [each for each in before if not each.by_bot])
 
-    async def _remove_forgotten(self, place: Location, messages: Sequence[Message]) -> Sequence[Message]:
-        """Those of some messages that nobody wanted forgotten, and whose authors are read of that time.
+    async def _remove_forgotten(self, location: Location, messages: Sequence[Message]) -> Sequence[Message]:
+        """Remove messages that were forgotten and messages of people who opted out.
 
-        The question of a redacted answer may repeat what was removed, and stays out too.
+        The question of a redacted answer may repeat removed text, and is removed too.
         """
         store, ids = self._context.store, [each.id for each in messages]
-        gone = await store.messages.find_tombstones(place.room, ids) | await store.answers.list_redacted_questions(
-            place.room, ids
+        gone = await store.messages.find_tombstones(location.room, ids) | await store.answers.list_redacted_questions(
+            location.room, ids
         )
         left = [each for each in messages if each.id not in gone]
-        out, whose = store.opt_outs.is_opted_out, (place.platform, place.workspace)
+        out, whose = store.opt_outs.is_opted_out, (location.platform, location.workspace)
         return [each for each in left if not await out(*whose, each.author, each.time)]
 
     async def _build_turns(self, messages: Sequence[Message]) -> list[tuple[datetime, ChatTurn]]:
         return list(await asyncio.gather(*map(self._build_turn, messages)))
 
     async def _build_turn(self, message: Message) -> tuple[datetime, ChatTurn]:
-        place, text = message.location, message.text
+        location, text = message.location, message.text
         try:
-            text = await self._context.platform_for(place).to_plain_text(place.workspace, text)
-            person = await self._context.audience.get_person(place.platform, place.workspace, message.author)
+            text = await self._context.platform_for(location).to_plain_text(location.workspace, text)
+            person = await self._context.audience.get_person(location.platform, location.workspace, message.author)
         except PlatformError:
             return message.time, ChatTurn("user", text)
         return message.time, ChatTurn("user", f"{person.name}: {text}")
 
 
 def replied_message_id(request: AnswerRequest) -> str:
-    """The message to which a question replies without being in its thread; empty if it does not."""
+    """The message that a question replies to outside of its thread; empty if there is none."""
     return request.origin.replies_to if isinstance(request.origin, Message) else ""
 
 
 def message_keys(message: Message) -> frozenset[str]:
-    """What a message that an answer was told is known by: itself, and all that its author wrote."""
-    place = message.location
-    whose = author_key(place.platform, place.workspace, message.author)
-    return frozenset({message_key(place.room, message.id), whose})
+    """The keys of a message in a prompt: the message, and its author."""
+    location = message.location
+    whose = author_key(location.platform, location.workspace, message.author)
+    return frozenset({message_key(location.room, message.id), whose})
 
 
 def merge_turns(answers: Iterable[StoredAnswer], said: Iterable[tuple[datetime, ChatTurn]]) -> tuple[ChatTurn, ...]:
-    """Questions with their answers, and what others said, in the order of time.
+    """Merge questions, answers and messages by time.
 
-    Numbers in brackets are taken out of answers: in the next one they mean other passages.
+    Citation numbers are removed from answers, because they refer to other passages in the next one.
     """
     turns: list[tuple[datetime, tuple[ChatTurn, ...]]] = [(time, (turn,)) for time, turn in said]
     for each in answers:

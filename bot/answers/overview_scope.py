@@ -1,4 +1,4 @@
-"""Which messages an overview is about that somebody asks for in a chat: a thread, a channel, or all they may read."""
+"""Choose the messages for an overview question: a thread, a channel, or everything the asker may read."""
 
 from __future__ import annotations
 
@@ -21,49 +21,49 @@ if TYPE_CHECKING:
 DEFAULT_PERIOD = timedelta(days=1)  # what somebody missed of whom nothing is known
 
 
-async def apply_overview(house: BotContext, request: AnswerRequest, question: Question) -> Question:
-    """The question, narrowed to what it wants an overview of and to whose messages; any other question as it is."""
+async def apply_overview(context: BotContext, request: AnswerRequest, question: Question) -> Question:
+    """Add the filter and author of an overview to a question; other questions are unchanged."""
     if question.mode == "bypass":
         return question
     question, asked = by_author(question, request.time)
     if asked is None:
-        place = _mentioned_channel(request) if channel_of(question) else None
-        return replace(question, filters=replace(question.filters, rooms=place.rooms)) if place else question
-    within = _mentioned_channel(request) if asked.channel else await _overview_filter(house, request, asked)
+        location = _mentioned_channel(request) if channel_of(question) else None
+        return replace(question, filters=replace(question.filters, rooms=location.rooms)) if location else question
+    within = _mentioned_channel(request) if asked.channel else await _overview_filter(context, request, asked)
     if within is None:
         return question
     if asked.is_catch_up and not asked.time_span.is_bounded and within.rooms:
-        within = replace(within, since=await _last_message_time(house, request))
+        within = replace(within, since=await _last_message_time(context, request))
     return apply_overview_request(replace(question, filters=within), asked)
 
 
 def _mentioned_channel(request: AnswerRequest) -> Filters | None:
-    """The channel that a question mentions; None if it mentions none that can be told, or several."""
+    """The one channel that a question mentions; None for none, several, or an unknown one."""
     ids = [each[1:] for each in find_mentions(strip_mention(request.text)) if each.startswith("#")]
     if len(ids) != 1:
         return None
     return Filters(rooms=frozenset({replace(request.location, channel=ids[0], thread="").room}))
 
 
-async def _overview_filter(house: BotContext, request: AnswerRequest, asked: OverviewRequest) -> Filters:
-    """What a question names, or else where it is asked; decisions and open questions are looked for everywhere."""
-    place = request.location
-    in_thread = bool(place.thread) and place.thread != request.message
+async def _overview_filter(context: BotContext, request: AnswerRequest, asked: OverviewRequest) -> Filters:
+    """Filter by the mentioned channel or the current one; decisions and open questions are searched everywhere."""
+    location = request.location
+    in_thread = bool(location.thread) and location.thread != request.message
     summary = asked.overview.wanted == "summary"
     if in_thread and (asked.place == "thread" or (summary and not asked.place and not asked.time_span.is_bounded)):
-        return Filters(documents=frozenset({thread_key(place.room, place.thread)}))
+        return Filters(documents=frozenset({thread_key(location.room, location.thread)}))
     here = asked.place in {"channel", "thread"} or (summary and asked.place != "everywhere")
-    return Filters(rooms=frozenset({place.room})) if here and await _is_channel(house, request) else Filters()
+    return Filters(rooms=frozenset({location.room})) if here and await _is_channel(context, request) else Filters()
 
 
-async def _is_channel(house: BotContext, request: AnswerRequest) -> bool:
+async def _is_channel(context: BotContext, request: AnswerRequest) -> bool:
     try:
-        return (await house.audience.get_channel(request.location)).kind != "direct"
+        return (await context.audience.get_channel(request.location)).kind != "direct"
     except PlatformError:
         return True
 
 
-async def _last_message_time(house: BotContext, request: AnswerRequest) -> datetime:
-    """When the asker last said something in the channel before."""
-    last = await house.store.messages.get_last_time(request.location.room, request.person, before=request.time)
+async def _last_message_time(context: BotContext, request: AnswerRequest) -> datetime:
+    """The time of the asker's previous message in the channel."""
+    last = await context.store.messages.get_last_time(request.location.room, request.person, before=request.time)
     return last or request.time - DEFAULT_PERIOD

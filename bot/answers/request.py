@@ -1,4 +1,4 @@
-"""A question as it is worked on, whatever way it came."""
+"""A question with the place of its answer, from a message or a command."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?\w++(?:\|[^>]*+)?>[\s,:]*+")
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """A question, and where its answer goes. `place` names the thread in which it is answered, if there is one.
+    """A question, and where its answer goes. `location` names the thread in which it is answered, if there is one.
 
     `id` is the answer's, always the same for the same question. With `since`, it is about what was said in this
     channel since then. `overheard`: a message that does not mention the bot; nothing is said of failures, or if
@@ -46,7 +46,7 @@ class AnswerRequest:
 
     @property
     def uploads(self) -> tuple[Upload, ...]:
-        """The files that it came with."""
+        """The files attached to it."""
         return self.origin.uploads if self.origin else ()
 
     @property
@@ -56,11 +56,11 @@ class AnswerRequest:
 
     @property
     def reference(self) -> str:
-        """What finds it in the log."""
+        """The short id that is shown to people and written to the log."""
         return self.id[:REFERENCE_LENGTH]
 
     def reply_target(self, mark: str = "") -> ReplyTarget:
-        """Where the answer goes."""
+        """Where the answer is posted."""
         return ReplyTarget(
             answer=self.id,
             location=self.location,
@@ -73,7 +73,7 @@ class AnswerRequest:
         )
 
     def to_stored_answer(self) -> StoredAnswer:
-        """As it is kept before it is worked on."""
+        """The row that is stored before the question is answered."""
         return StoredAnswer(
             self.id,
             self.location,
@@ -86,11 +86,13 @@ class AnswerRequest:
 
 
 def request_from_message(message: Message, *, overheard: bool = False) -> AnswerRequest:
-    """A message that is a question. A talk that belongs to no workspace has no threads: it is one itself."""
-    place = replace(message.location, thread=message.reply_thread) if message.location.workspace else message.location
+    """The request of a message. Direct messages outside of workspaces have no threads."""
+    location = (
+        replace(message.location, thread=message.reply_thread) if message.location.workspace else message.location
+    )
     return AnswerRequest(
         answer_id(message.location, message.id),
-        place,
+        location,
         message.author,
         message.text,
         message.time,
@@ -101,7 +103,7 @@ def request_from_message(message: Message, *, overheard: bool = False) -> Answer
 
 
 def request_from_command(asked: QuestionAsked) -> AnswerRequest:
-    """A question by a command."""
+    """The request of a command."""
     return AnswerRequest(
         answer_id(asked.location, asked.id),
         asked.location,
@@ -115,22 +117,22 @@ def request_from_command(asked: QuestionAsked) -> AnswerRequest:
     )
 
 
-def answer_id(place: Location, message: str) -> str:
+def answer_id(location: Location, message: str) -> str:
     """The id of the answer to a message or a command."""
-    return sha256(f"{place.room}\0{message}".encode()).hexdigest()[:20]
+    return sha256(f"{location.room}\0{message}".encode()).hexdigest()[:20]
 
 
 def shared_answer_id(answer: str) -> str:
-    """The id of what all see of an answer that its asker alone saw before."""
+    """The id of the public copy of a private answer."""
     return sha256(f"shared\0{answer}".encode()).hexdigest()[: len(answer)]
 
 
 def started_answer_id(given: CommandInvoked | ButtonPressed) -> str:
-    """The id of the answer that a command or a button begins, if it does."""
+    """The id of the answer that a command or a button starts."""
     return shared_answer_id(given.value) if isinstance(given, ButtonPressed) else answer_id(given.location, given.id)
 
 
 def strip_mention(text: str) -> str:
-    """A question without the mention it begins with: that is the bot, to whom it is addressed."""
+    """Remove the leading mention of the bot from a question."""
     found = _LEADING_MENTION.match(text)
     return text[found.end() :].strip() if found else text.strip()

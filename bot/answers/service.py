@@ -1,7 +1,7 @@
-"""A question becomes a reply: a status at once, words as they come, sources below; and once only, whatever happens.
+"""Answer a question exactly once: show a status, stream the text, add sources.
 
-A question is kept before the first call and finished after the last one. Cut off in between, it is answered again into
-the same reply. Whatever goes wrong ends in a sentence that the asker sees, with a reference into the log.
+A question is stored before the first call and finished after the last one. If the process stops in between, it is
+answered again into the same reply. Every failure ends in a sentence for the asker, with a reference to the log.
 """
 
 from __future__ import annotations
@@ -50,12 +50,12 @@ MAX_CONCURRENT_QUERIES = (
 class AnswerService:
     """Answers questions."""
 
-    def __init__(self, house: BotContext, guards: Quotas, filing: FileIngest, metrics: Metrics) -> None:
-        self._context = house
+    def __init__(self, context: BotContext, guards: Quotas, filing: FileIngest, metrics: Metrics) -> None:
+        self._context = context
         self._quotas = guards
         self._file_ingest = filing
         self._metrics = metrics
-        self._thread_history = ThreadHistory(house)
+        self._thread_history = ThreadHistory(context)
         self._in_progress: set[str] = set()
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
 
@@ -75,7 +75,7 @@ class AnswerService:
                 self._in_progress.discard(request.id)
 
     async def post_failure(self, request: AnswerRequest, error: Exception) -> None:
-        """It was tried often enough: say what hindered it, if that can be said."""
+        """Tell the asker that their question was given up."""
         stored = await self._context.store.answers.get(request.id)
         if stored is not None and stored.state != "begun":
             return
@@ -91,7 +91,7 @@ class AnswerService:
             await self._refuse(request, sentence, "failed")
 
     async def _replace_started(self, request: AnswerRequest, mark: str, sentence: str) -> bool:
-        """Whether this could be said in place of what was begun."""
+        """Show a text in place of an answer that was started; false if there is none."""
         try:
             await self._context.platform_for(request.location).start_reply(request.reply_target(mark)).replace(sentence)
         except PlatformError as error:
@@ -113,7 +113,7 @@ class AnswerService:
             return await self._deliver(AnswerDraft(request), delivery, enclosed)
 
     async def _admit(self, request: AnswerRequest) -> bool:
-        """Whether a new question is answered. It is kept once it was counted, or its refusal told."""
+        """Check quotas and permissions of a new question, and store it; false if it was refused."""
         refusal = await self._quotas.check_question(request.location, request.person)
         if refusal and request.overheard:
             return False
@@ -125,7 +125,7 @@ class AnswerService:
         return not refusal
 
     async def _refuse(self, request: AnswerRequest, sentence: str, outcome: str) -> None:
-        """Say why there is no answer: to the asker alone where a channel allows that, else below their question."""
+        """Tell the asker why there is no answer: privately where the channel allows it, else below the question."""
         await self._context.send_private(request.reply_target(), Card(sentence))
         await self._fail(request, outcome)
 
@@ -147,7 +147,7 @@ class AnswerService:
         return True
 
     async def _discard(self, draft: AnswerDraft) -> None:
-        """Leave no trace of an answer to what was overheard."""
+        """Remove all traces of an answer to an overheard message."""
         await self._quotas.record_usage(draft.request.location, draft.usage)
         self._metrics.record_usage(draft.usage)
         await self._context.store.answers.delete(draft.request.id)
@@ -186,7 +186,7 @@ class AnswerService:
                 await record_graph_facts(answer, draft)
 
     async def _prompt_for_question(self, draft: AnswerDraft, enclosed: Attachments) -> None:
-        """Nothing was asked; perhaps there is a file to be asked about."""
+        """Reply to an empty question, or to files without one."""
         if draft.request.overheard:
             draft.silent = True
             return
@@ -203,7 +203,7 @@ class AnswerService:
             return None
 
     async def _ask_engine(self, question: Question, within: frozenset[str], draft: AnswerDraft) -> Answer:
-        """Ask the files that came with the question first, then everything in scope."""
+        """Ask about the attached files first, then about everything in scope."""
         engine = self._context.engine_context.engine
         async with self._query_slots:
             if within:
@@ -239,7 +239,7 @@ class AnswerService:
             draft.text = f"{draft.text.rstrip()}\n\n_{told}_".lstrip()
 
     def _record_error(self, draft: AnswerDraft, error: Exception) -> None:
-        """Keep what was said, and say what happened."""
+        """Store the failure and show its sentence."""
         reference, kind = draft.request.reference, type(error).__name__
         where = [] if isinstance(error, EngineError) else traceback.format_tb(error.__traceback__)
         log.error("answer.failed", reference=reference, error=kind, traceback="".join(where))

@@ -101,9 +101,9 @@ class CommandContext:
 
     async def is_manager(self) -> bool:
         """Whether the caller is a manager of the workspace."""
-        place = self.location
+        location = self.location
         person = await self.services.context.audience.get_person(
-            place.platform, place.workspace, self.invocation.person
+            location.platform, location.workspace, self.invocation.person
         )
         return person.is_manager
 

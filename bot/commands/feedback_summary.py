@@ -21,9 +21,9 @@ MAX_CHECKED = 20  # answers checked for whether the caller may read them
 
 async def summarize_feedback(call: CommandContext) -> list[str]:
     """Lines on the votes of SUMMARY_PERIOD in this workspace; none for other people than managers, or without votes."""
-    place, since = call.location, call.now - SUMMARY_PERIOD
+    location, since = call.location, call.now - SUMMARY_PERIOD
     with suppress(PlatformError):
-        up, down = await call.store.feedback.count(place.platform, place.workspace, since)
+        up, down = await call.store.feedback.count(location.platform, location.workspace, since)
         if (up or down) and await call.is_manager():
             lines = [f"**Answers of the last {SUMMARY_PERIOD.days} days**: {up:,} 👍, {down:,} 👎"]
             return [*lines, *await _list_disliked(call)]
@@ -32,9 +32,9 @@ async def summarize_feedback(call: CommandContext) -> list[str]:
 
 async def _list_disliked(call: CommandContext) -> list[str]:
     """Links to the latest disliked answers that the caller may read."""
-    place, found = call.location, list[str]()
+    location, found = call.location, list[str]()
     for each in await call.store.answers.list_disliked(
-        place.platform, place.workspace, call.now - SUMMARY_PERIOD, MAX_CHECKED
+        location.platform, location.workspace, call.now - SUMMARY_PERIOD, MAX_CHECKED
     ):
         if len(found) < MAX_LISTED and await call.can_read(each.location.room):
             found += await _format_answer_link(call, each)

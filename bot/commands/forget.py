@@ -68,8 +68,10 @@ async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card
     await _check_can_forget(call, await _document_authors(call, document), f"“{document.title}”")
     await call.services.ingest_service.forget_document(document.key)
     where = await call.store.channels.get_name(document.room)
-    place = f", #{escape_markdown(where)}" if where else ""
-    return Card(f"Forgotten: **{escape_markdown(document.title)}** ({pluralize(document.passages, 'passage')}{place}).")
+    location = f", #{escape_markdown(where)}" if where else ""
+    return Card(
+        f"Forgotten: **{escape_markdown(document.title)}** ({pluralize(document.passages, 'passage')}{location})."
+    )
 
 
 async def _document_authors(call: CommandContext, document: DocumentInfo) -> set[str]:
@@ -90,9 +92,9 @@ async def _forget_message(call: CommandContext, address: str) -> Card:
             "I found no indexed message there that you can read.",
             hint="It may never have been indexed, or was already forgotten.",
         )
-    place, message = found
+    location, message = found
     await _check_can_forget(call, {message.author}, "That message")
-    await call.services.ingest_service.forget_message(place, message.id)
+    await call.services.ingest_service.forget_message(location, message.id)
     return Card(f"Forgotten: the message of {format_utc(message.time)} and its files. It remains in the chat.")
 
 
@@ -100,17 +102,22 @@ async def find_message(call: CommandContext, address: str) -> tuple[Location, Me
     """The message that a link leads to, if the caller may read it."""
     ids, scope = candidate_message_ids(address, call.traits.parse_link_part), await call.resolve_scope()
     known = await call.store.channels.list_joined(call.location.platform)
-    for place in sorted({*known, call.location.without_thread}, key=lambda each: (each.channel not in ids, each.room)):
-        for message in await call.store.messages.list_by_ids(place.room, ids):
-            if place.room in scope.rooms or await call.services.context.audience.get_home_space(place) in scope.spaces:
-                return place, message
+    for location in sorted(
+        {*known, call.location.without_thread}, key=lambda each: (each.channel not in ids, each.room)
+    ):
+        for message in await call.store.messages.list_by_ids(location.room, ids):
+            if (
+                location.room in scope.rooms
+                or await call.services.context.audience.get_home_space(location) in scope.spaces
+            ):
+                return location, message
     return None
 
 
 async def forget_me_command(call: CommandContext) -> Card:
     """Forget what the caller wrote, shared and asked, and index nothing further of theirs."""
-    place, person = call.location, call.invocation.person
-    await call.services.ingest_service.forget_person(place.platform, place.workspace, person)
+    location, person = call.location, call.invocation.person
+    await call.services.ingest_service.forget_person(location.platform, location.workspace, person)
     return Card(
         "Done. I've forgotten what you wrote, shared and asked here, and I won't read your messages anymore. "
         f"{call.format_example('remember-me')} lets me read what you write after that."
@@ -119,7 +126,7 @@ async def forget_me_command(call: CommandContext) -> Card:
 
 async def remember_me_command(call: CommandContext) -> Card:
     """Index again what the caller writes from now on, and nothing that is older."""
-    place = call.location
-    for workspace in {place.workspace, ""}:  # a talk with the bot alone may belong to none
-        await call.store.opt_outs.opt_in(place.platform, workspace, call.invocation.person, call.now)
+    location = call.location
+    for workspace in {location.workspace, ""}:  # a talk with the bot alone may belong to none
+        await call.store.opt_outs.opt_in(location.platform, workspace, call.invocation.person, call.now)
     return Card("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten.")

@@ -22,24 +22,24 @@ if TYPE_CHECKING:
 MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 
 
-async def build_home_card(house: BotContext, platform: str, workspace: str, person: str, now: datetime) -> Card:
+async def build_home_card(context: BotContext, platform: str, workspace: str, person: str, now: datetime) -> Card:
     """Build the home page of one person. Raises PlatformError if the workspace does not know them."""
-    place = Location(platform, workspace, "")
-    known = await house.audience.get_person(platform, workspace, person)
-    scope = await house.audience.scope_for_person(place, person)
-    out = await house.store.opt_outs.is_opted_out(platform, workspace, person)
-    traits = house.traits_of(platform)
+    location = Location(platform, workspace, "")
+    known = await context.audience.get_person(platform, workspace, person)
+    scope = await context.audience.scope_for_person(location, person)
+    out = await context.store.opt_outs.is_opted_out(platform, workspace, person)
+    traits = context.traits_of(platform)
     parts = (
-        await _format_counts(house, scope),
-        await _format_channels(house, place, scope, now),
+        await _format_counts(context, scope),
+        await _format_channels(context, location, scope, now),
         _format_privacy(traits, out=out),
         format_overview(traits, list_commands(traits), manager=known.is_manager),
     )
     return Card("\n\n".join(parts), buttons=() if out else (Button("Forget me", "forget", "me"),))
 
 
-async def _format_counts(house: BotContext, scope: Scope) -> str:
-    status = await house.engine_context.engine.get_status(scope)
+async def _format_counts(context: BotContext, scope: Scope) -> str:
+    status = await context.engine_context.engine.get_status(scope)
     total, waiting = sum(status.documents.values()), status.documents.get("pending", 0)
     lines = [
         f"**Indexed content you can read**\n{pluralize(total, 'document')}, {pluralize(status.passages, 'passage')}"
@@ -51,13 +51,13 @@ async def _format_counts(house: BotContext, scope: Scope) -> str:
     return "; ".join(lines) + "."
 
 
-async def _format_channels(house: BotContext, place: Location, scope: Scope, now: datetime) -> str:
+async def _format_channels(context: BotContext, location: Location, scope: Scope, now: datetime) -> str:
     """The channels that the bot reads and the person can read, with the age of the last message."""
     lines = []
-    for room in await house.store.channels.list_joined(place.platform, place.workspace):
-        if (await house.get_channel_settings(room.room)).ingest and await _can_read_channel(house, room, scope):
-            last = await house.store.messages.get_newest_time(room.room)
-            name = escape_markdown(await house.store.channels.get_name(room.room) or room.channel)
+    for room in await context.store.channels.list_joined(location.platform, location.workspace):
+        if (await context.get_channel_settings(room.room)).ingest and await _can_read_channel(context, room, scope):
+            last = await context.store.messages.get_newest_time(room.room)
+            name = escape_markdown(await context.store.channels.get_name(room.room) or room.channel)
             lines.append(f"- **#{name}**" + (f", last message {format_ago(last, now)}" if last else ""))
     if not lines:
         return "I don't read any channel that you can read. Invite me to one, or ask a manager to."
@@ -67,9 +67,9 @@ async def _format_channels(house: BotContext, place: Location, scope: Scope, now
     return "\n".join(["**Channels that I read**", *lines[:MAX_CHANNELS], *further])
 
 
-async def _can_read_channel(house: BotContext, room: Location, scope: Scope) -> bool:
+async def _can_read_channel(context: BotContext, room: Location, scope: Scope) -> bool:
     try:
-        return room.room in scope.rooms or await house.audience.get_home_space(room) in scope.spaces
+        return room.room in scope.rooms or await context.audience.get_home_space(room) in scope.spaces
     except PlatformError:
         return False
 

@@ -77,13 +77,13 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
 
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
     """Why a message may not be ingested; empty if it may."""
-    place, store = message.location, call.store
+    location, store = message.location, call.store
     if message.own or (message.by_bot and not call.settings.index_bot_messages):
         return BOT_MESSAGE
     written = None if _is_author(call, message) else message.time
-    out = await store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written)
-    gone = {message.id, *(f"{place.room}:file:{message.id}:{each.id}" for each in message.uploads)}
-    return AUTHOR_OPTED_OUT if out or await store.messages.find_tombstones(place.room, gone) else ""
+    out = await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written)
+    gone = {message.id, *(f"{location.room}:file:{message.id}:{each.id}" for each in message.uploads)}
+    return AUTHOR_OPTED_OUT if out or await store.messages.find_tombstones(location.room, gone) else ""
 
 
 def _is_author(call: CommandContext, message: Message) -> bool:
@@ -108,10 +108,10 @@ async def _ingest_text(call: CommandContext, message: Message) -> str:
 
 async def _text_exclusion_reason(call: CommandContext, message: Message) -> str:
     """Why the text of a message may not be ingested; empty if it may."""
-    place, kept = message.location, call.settings.retention_days
-    if (await call.services.context.audience.get_channel(place)).kind == "direct":
+    location, kept = message.location, call.settings.retention_days
+    if (await call.services.context.audience.get_channel(location)).kind == "direct":
         return DIRECT_MESSAGE
-    if not (await call.services.context.get_channel_settings(place.room)).ingest:
+    if not (await call.services.context.get_channel_settings(location.room)).ingest:
         return f"I don't index this channel until a manager runs {call.format_example('settings ingest on')}."
     if message.addressed:
         return ADDRESSED_TO_BOT

@@ -32,8 +32,8 @@ RECENT_PERIOD = timedelta(days=1)  # in a channel, of whom may be spoken to
 class ReplyPolicy:
     """Decides by a channel's setting: `mention` (never), `thread` (questions where it answered), `all` (anywhere)."""
 
-    def __init__(self, house: BotContext, historian: ThreadHistory) -> None:
-        self._context = house
+    def __init__(self, context: BotContext, historian: ThreadHistory) -> None:
+        self._context = context
         self._thread_history = historian
 
     async def should_answer(self, message: Message) -> bool:
@@ -53,12 +53,12 @@ class ReplyPolicy:
             return await self._is_for_nobody_else(message)
         return await self._is_follow_up(message)
 
-    async def can_answer_unmentioned(self, place: Location) -> bool:
+    async def can_answer_unmentioned(self, location: Location) -> bool:
         """Whether what people ask in a place is answered without a mention."""
-        chosen = await self._reply_setting(place)
-        if chosen == "all" or not place.thread:
+        chosen = await self._reply_setting(location)
+        if chosen == "all" or not location.thread:
             return chosen == "all"
-        return chosen == "thread" and await self._thread_history.has_answered(place)
+        return chosen == "thread" and await self._thread_history.has_answered(location)
 
     async def handle_stop(self, message: Message) -> bool:
         """A message to the bot: if it says stop, the bot stays quiet in its thread until it is mentioned."""
@@ -75,12 +75,12 @@ class ReplyPolicy:
 
     async def _is_follow_up(self, message: Message) -> bool:
         """Whether it goes on with an exchange of its author with the bot, and is spoken to nobody of the thread."""
-        place = message.location
-        askers, latest = await self._thread_history.get_askers(place)
+        location = message.location
+        askers, latest = await self._thread_history.get_askers(location)
         if message.author not in askers or await self._replies_to_another(message):
             return False
         others = await self._earlier_messages(message)
-        names = await self._person_names(place, {*askers, *(each.author for each in others)} - {message.author})
+        names = await self._person_names(location, {*askers, *(each.author for each in others)} - {message.author})
         interrupted = latest is not None and any(each.time > latest for each in others)
         return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
 
@@ -94,11 +94,11 @@ class ReplyPolicy:
 
     async def _earlier_messages(self, message: Message) -> list[MessageRecord]:
         """What others said before it in its thread; outside of threads, in the channel lately."""
-        place, messages = message.location, self._context.store.messages
-        if place.thread:
-            said = await messages.list_by_thread(place.room, place.thread)
+        location, messages = message.location, self._context.store.messages
+        if location.thread:
+            said = await messages.list_by_thread(location.room, location.thread)
         else:
-            said = await messages.list_between(place.room, message.time - RECENT_PERIOD, message.time)
+            said = await messages.list_between(location.room, message.time - RECENT_PERIOD, message.time)
         return [each for each in said if each.author != message.author and each.time < message.time]
 
     def _answered_verdicts(self) -> frozenset[Verdict]:
@@ -110,20 +110,22 @@ class ReplyPolicy:
         answers, replied = self._context.store.answers, message.replies_to
         return bool(replied) and await answers.get_by_message(message.location.without_thread, replied) is None
 
-    async def _person_names(self, place: Location, people: Iterable[str]) -> list[str]:
+    async def _person_names(self, location: Location, people: Iterable[str]) -> list[str]:
         found = []
         for person in sorted(people)[:MAX_PEOPLE]:
             with suppress(PlatformError):
-                found.append((await self._context.audience.get_person(place.platform, place.workspace, person)).name)
+                found.append(
+                    (await self._context.audience.get_person(location.platform, location.workspace, person)).name
+                )
         return found
 
-    async def _reply_setting(self, place: Location) -> Literal["mention", "thread", "all"]:
+    async def _reply_setting(self, location: Location) -> Literal["mention", "thread", "all"]:
         get = self._context.get_channel_settings
-        muted = (await get(_thread_settings_key(place))).reply_to if place.thread else ""
-        chosen = muted or (await get(place.room)).reply_to or self._context.settings.reply_to
+        muted = (await get(_thread_settings_key(location))).reply_to if location.thread else ""
+        chosen = muted or (await get(location.room)).reply_to or self._context.settings.reply_to
         return cast("Literal['mention', 'thread', 'all']", chosen)
 
 
-def _thread_settings_key(place: Location) -> str:
+def _thread_settings_key(location: Location) -> str:
     """Where the settings of a thread are kept."""
-    return f"{place.room}:{place.thread}"
+    return f"{location.room}:{location.thread}"

@@ -1,4 +1,4 @@
-"""Events of the inbox that wait for their next attempt, and which of them a platform cannot be reached for."""
+"""Events that wait for their next attempt, and the outages that they wait for."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""The inbox: what the platforms tell is stored before it is worked on, once however often it is told.
+"""The durable queue of platform events: each is stored before it is handled, once for all its idempotency keys.
 
-What is not handled when the process ends is worked on again at the next start; so everything done with it may be
-repeated. Happenings of one lane are listened to one after another, in the order in which they came; what comes of them
-(an answer, a file) goes its own way.
+Unfinished events run again at the next start, so every step may be repeated. Events with one ordering key are ingested
+one after another, in the order in which they arrived; what follows (an answer, a file) runs concurrently.
 """
 
 from __future__ import annotations
@@ -49,19 +48,19 @@ _EVENT_TYPES: dict[str, TypeAdapter[Any]] = {
 
 
 class EventHandler(Protocol):
-    """Who handles happenings. Everything may be called again for the same one."""
+    """Handles events. Every method may be called again for the same event."""
 
-    def ordering_key(self, happening: PlatformEvent) -> str:
-        """What it must be heard in order with; empty: with nothing."""
+    def ordering_key(self, event: PlatformEvent) -> str:
+        """Events with the same key are ingested in order; empty: in any order."""
 
-    async def ingest(self, happening: PlatformEvent) -> None:
-        """Learn from it; one after another within a lane."""
+    async def ingest(self, event: PlatformEvent) -> None:
+        """Ingest an event; sequential for each ordering key."""
 
-    async def process(self, happening: PlatformEvent) -> None:
-        """Do what comes of it; many at once."""
+    async def process(self, event: PlatformEvent) -> None:
+        """Do what follows from an event; concurrent."""
 
-    async def handle_failure(self, happening: PlatformEvent, error: Exception) -> None:
-        """It failed for good."""
+    async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
+        """Report an event that was given up."""
 
 
 class EventQueue:
@@ -102,10 +101,10 @@ class EventQueue:
             await asyncio.wait(self._tasks, timeout=DRAIN_TIMEOUT)
         await cancel_tasks(self._poll_task, *self._tasks)
 
-    async def enqueue(self, happening: PlatformEvent, *keys: str) -> bool:
+    async def enqueue(self, event: PlatformEvent, *keys: str) -> bool:
         """Keep a happening, its texts well-formed; durable when it returns. False if it is known by one of its keys."""
-        kind, happening = type(happening).__name__, normalize_value(happening)
-        payload = _EVENT_TYPES[kind].dump_json(happening).decode()
+        kind, event = type(event).__name__, normalize_value(event)
+        payload = _EVENT_TYPES[kind].dump_json(event).decode()
         fresh = await self._rows.enqueue(kind, payload, normalize_value(keys), self._clock())
         if fresh:
             self._idle.clear()
@@ -113,24 +112,24 @@ class EventQueue:
         return fresh
 
     def retry_now(self) -> None:
-        """Try again at once whatever waits for its next attempt: a platform can be reached again."""
+        """Retry all delayed events at once, because a platform can be reached again."""
         self._delayed.release_all()
 
     async def limitations(self) -> list[str]:
-        """Sentences on what was given up lately."""
+        """Sentences on the events that were given up lately."""
         return _describe_failures(await self._rows.count_failures())
 
     @property
     def is_running(self) -> bool:
-        """Whether what comes in is worked on."""
+        """Whether events are being handled."""
         return not self._poll_task.done()
 
     async def wait_until_idle(self) -> None:
-        """Return once nothing is being worked on; what is to be tried again later is not waited for."""
+        """Wait until no event is being handled; delayed ones do not count."""
         await self._idle.wait()
 
     async def depth(self) -> int:
-        """How many happenings are not handled yet."""
+        """How many events are not handled yet."""
         return await self._rows.count_waiting()
 
     async def _run(self) -> None:
@@ -143,7 +142,7 @@ class EventQueue:
                     await self._updated.wait()
 
     async def _poll(self) -> None:
-        """Enter what came, and forget old keys."""
+        """Load new events and delete old keys."""
         self._polling = True
         for row in await self._rows.list_waiting(after=self._last_row_id):
             self._last_row_id = row.id
@@ -155,49 +154,49 @@ class EventQueue:
         self._update_idle()
 
     def _add_to_partition(self, row: QueuedEvent) -> None:
-        """Put a happening at the end of its lane."""
+        """Append an event to the partition of its ordering key."""
         self._idle.clear()
         try:
-            happening: PlatformEvent = _EVENT_TYPES[row.event_type].validate_json(row.payload)
+            event: PlatformEvent = _EVENT_TYPES[row.event_type].validate_json(row.payload)
         except (KeyError, ValidationError) as error:
             self._track_task(self._supervisor.spawn("refuse an event", self._rows.fail(row.id, type(error).__name__)))
             return
-        lane = self._handler.ordering_key(happening) or f"row {row.id}"
+        lane = self._handler.ordering_key(event) or f"row {row.id}"
         if lane in self._partitions:
-            self._partitions[lane].append((row, happening))
+            self._partitions[lane].append((row, event))
         else:
-            self._partitions[lane] = deque([(row, happening)])
+            self._partitions[lane] = deque([(row, event)])
             self._track_task(self._supervisor.run("hear events", partial(self._ingest_partition, lane)))
 
     async def _ingest_partition(self, lane: str) -> None:
-        """Listen to what waits in a lane, in order."""
+        """Ingest the events of a partition in order."""
         while waiting := self._partitions.get(lane):
-            row, happening = waiting.popleft()
-            if await self._attempt(row, happening, self._handler.ingest):
-                self._track_task(self._supervisor.spawn("handle an event", self._process(row, happening)))
+            row, event = waiting.popleft()
+            if await self._attempt(row, event, self._handler.ingest):
+                self._track_task(self._supervisor.spawn("handle an event", self._process(row, event)))
         self._partitions.pop(lane, None)
 
-    async def _process(self, row: QueuedEvent, happening: PlatformEvent) -> None:
-        async def finished(happening: PlatformEvent) -> None:
-            await self._handler.process(happening)
+    async def _process(self, row: QueuedEvent, event: PlatformEvent) -> None:
+        async def finished(event: PlatformEvent) -> None:
+            await self._handler.process(event)
             await self._rows.finish(row.id)
             self._delayed.clear_outage(row.id)
 
-        await self._attempt(row, happening, finished)
+        await self._attempt(row, event, finished)
 
     async def _attempt(
-        self, row: QueuedEvent, happening: PlatformEvent, work: Callable[[PlatformEvent], Awaitable[None]]
+        self, row: QueuedEvent, event: PlatformEvent, work: Callable[[PlatformEvent], Awaitable[None]]
     ) -> bool:
         try:
-            await work(happening)
+            await work(event)
         except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again or recorded
-            await self._handle_error(row, happening, error)
+            await self._handle_error(row, event, error)
             return False
         return True
 
-    async def _handle_error(self, row: QueuedEvent, happening: PlatformEvent, error: Exception) -> None:
+    async def _handle_error(self, row: QueuedEvent, event: PlatformEvent, error: Exception) -> None:
         if is_transient(error):
-            await self._postpone(row, happening, error)
+            await self._postpone(row, event, error)
             return
         self._delayed.clear_outage(row.id)
         name, bug = type(error).__name__, not isinstance(error, EngineError | OSError)
@@ -206,7 +205,7 @@ class EventQueue:
             log.error(
                 "event.dropped", event_type=row.event_type, error=name, reason=describe_error(error), attempts=tries
             )
-            await self._report_failure(happening, error)  # first: told twice is better than never
+            await self._report_failure(event, error)  # first: told twice is better than never
             await self._record_safely(self._rows.fail(row.id, name))  # or it comes again at the next start
             return
         delay = backoff_seconds(tries, FIRST_DELAY, MAX_DELAY)
@@ -221,9 +220,9 @@ class EventQueue:
         await self._record_safely(self._rows.delay(row.id, self._clock() + delay, name, tries))
         self._delayed.add(delay, replace(row, attempts=tries))
 
-    async def _postpone(self, row: QueuedEvent, happening: PlatformEvent, error: Exception) -> None:
-        """Try it again later; that does not count as a try, however often it fails so."""
-        failures = self._delayed.record_outage(row.id, events.platform_of(happening), error)
+    async def _postpone(self, row: QueuedEvent, event: PlatformEvent, error: Exception) -> None:
+        """Retry an event after an outage, without counting it as an attempt."""
+        failures = self._delayed.record_outage(row.id, events.platform_of(event), error)
         delay = (
             UNCONNECTED_DELAY if isinstance(error, NotConnected) else backoff_seconds(failures, FIRST_DELAY, MAX_DELAY)
         )
@@ -236,7 +235,7 @@ class EventQueue:
         self._delayed.add(delay, row)
 
     async def _record_safely(self, work: Awaitable[None]) -> None:
-        """Write down what became of an event; where that cannot be, what waits behind it goes on all the same."""
+        """Record the outcome of an event; a failure of that does not stop its partition."""
         try:
             await work
         except Exception as error:  # noqa: BLE001 - the event itself failed already, and is logged
@@ -244,9 +243,9 @@ class EventQueue:
         else:
             self._supervisor.record_success("record a failed event")
 
-    async def _report_failure(self, happening: PlatformEvent, error: Exception) -> None:
+    async def _report_failure(self, event: PlatformEvent, error: Exception) -> None:
         try:
-            await self._handler.handle_failure(happening, error)
+            await self._handler.handle_failure(event, error)
         except Exception as silent:  # noqa: BLE001 - what waits behind it in its lane must not wait for ever
             log.warning("event.drop_handler_failed", error=type(silent).__name__)
 

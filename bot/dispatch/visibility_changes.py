@@ -1,4 +1,4 @@
-"""Changes of who reads what: doubted at once, believed again once rooms were moved, and made up for if that failed."""
+"""Visibility changes: suspend at once, resume when rooms were moved, retry on failure."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
 
 
 class VisibilityChanges:
-    """What adapters tell of readers. A doubt that nothing else would end is ended by `make_up`, called now and then."""
+    """Receives visibility changes from adapters; `retry_failed`, called periodically, ends every suspension."""
 
-    def __init__(self, readers: AudienceResolver, inbox: EventQueue, listening: IngestService) -> None:
+    def __init__(self, readers: AudienceResolver, event_queue: EventQueue, listening: IngestService) -> None:
         self._audience = readers
-        self._event_queue = inbox
+        self._event_queue = event_queue
         self._ingest_service = listening
         self._unsaved: set[VisibilityChanged] = set()
         self._unreconciled: set[str] = set()
 
     async def receive(self, changed: VisibilityChanged, *keys: str) -> bool:
-        """Keep a change; durable when it returns. False if it was known already by one of the keys.
+        """Store a change; durable when it returns. False if it was stored before under one of its keys.
 
-        It is doubted first: an answer may be on its way to somebody who left. The doubt of one that is only told again
-        is withdrawn; that of the first telling stays until it is learnt. Where only people came or went, no room moves:
-        it is enough to ask anew who they are.
+        Visibility is suspended first, because an answer may be on its way to a person who left. If the change was
+        stored before, this suspension is cancelled; the first one stays until the change is handled. If only members
+        changed, no room moves, and it is enough to look them up again.
         """
         if changed.members_only:
             self._audience.invalidate(changed.location, members_only=True)
@@ -44,15 +44,15 @@ class VisibilityChanges:
         return fresh
 
     def retry_later(self, changed: VisibilityChanged) -> None:
-        """It could not be kept or learnt, and perhaps nobody tells it again."""
+        """Retry a change that could not be stored or handled."""
         self._unsaved.add(changed)
 
     def suspend(self, platform: str) -> None:
-        """Who reads what there may have changed unnoticed: no space is believed until `catch_up`, which follows."""
+        """Suspend all spaces of a platform until `reconcile` has run."""
         self._audience.suspend(Location(platform, "", ""))
 
     async def reconcile(self, platform: str) -> None:
-        """The connection had been lost: look for what was missed."""
+        """Start to fetch what was missed without a connection."""
         try:
             await self._ingest_service.start_reconciliation(platform)
         except BaseException:
@@ -61,7 +61,7 @@ class VisibilityChanges:
         self._unreconciled.discard(platform)
 
     async def retry_failed(self) -> None:
-        """Do what failed before. Raises what still hinders it."""
+        """Retry failed changes and reconciliations. Raises what still fails."""
         for changed in list(self._unsaved):
             await self._event_queue.enqueue(changed)
             self._unsaved.discard(changed)

@@ -37,143 +37,143 @@ class ChannelMembership:
     The caller holds the room; `end` and `purge`, which concern many, hold each of them themselves.
     """
 
-    def __init__(self, house: BotContext, shelf: ConversationDocuments, clock: Callable[[], datetime]) -> None:
-        self._context = house
-        self._documents = shelf
-        self._store = house.store
+    def __init__(self, context: BotContext, documents: ConversationDocuments, clock: Callable[[], datetime]) -> None:
+        self._context = context
+        self._documents = documents
+        self._store = context.store
         self._clock = clock
         self._next_announcement: dict[str, float] = {}
         self.updated = asyncio.Event()
 
-    async def join(self, place: Location, days: int | None = None) -> bool:
+    async def join(self, location: Location, days: int | None = None) -> bool:
         """The bot is in this channel; says whether what is said there is read at all. `days`: of its past, if new.
 
         It is not where it is switched off, and where the bot may not say what it does.
         """
-        if not (await self._context.get_channel_settings(place.room)).ingest:
+        if not (await self._context.get_channel_settings(location.room)).ingest:
             return False
-        channel = await self._context.audience.get_channel_info(place)
+        channel = await self._context.audience.get_channel_info(location)
         if channel.kind == "direct":
             return False
-        if not await self._store.channels.is_announced(place.room):
+        if not await self._store.channels.is_announced(location.room):
             past = self._context.settings.backfill_days if days is None else days
-            if not await self._announce(place, past):
+            if not await self._announce(location, past):
                 return False
             since = self.resolve_horizon(past)
-            await self._store.channels.upsert(place.without_thread, channel.name, since)
-            await self._store.channels.record_synced_until(place.room, self._clock())
-            await self._store.backfill_cursors.start(place.room, since)
-            await self._store.channels.record_announced(place.room)
+            await self._store.channels.upsert(location.without_thread, channel.name, since)
+            await self._store.channels.record_synced_until(location.room, self._clock())
+            await self._store.backfill_cursors.start(location.room, since)
+            await self._store.channels.record_announced(location.room)
             self.updated.set()
         return True
 
-    async def _announce(self, place: Location, days: int) -> bool:
+    async def _announce(self, location: Location, days: int) -> bool:
         """Tell a channel what the bot does there, if it may speak."""
         now = time.monotonic()
-        if now < self._next_announcement.get(place.room, now):
+        if now < self._next_announcement.get(location.room, now):
             return False
         try:
-            await self._context.platform_for(place).post(
-                place.without_thread, Card(texts.channel_welcome(self._context.traits_of(place.platform), days))
+            await self._context.platform_for(location).post(
+                location.without_thread, Card(texts.channel_welcome(self._context.traits_of(location.platform), days))
             )
         except PermissionDenied:
-            log.warning("channel.post_permission_denied", channel=place.room)
-            self._next_announcement[place.room] = now + ANNOUNCE_RETRY_SECONDS
+            log.warning("channel.post_permission_denied", channel=location.room)
+            self._next_announcement[location.room] = now + ANNOUNCE_RETRY_SECONDS
             return False
         return True
 
     async def send_welcome(self, installed: WorkspaceJoined) -> None:
         """Tell a workspace once what the bot needs there; where it reads something already, nothing is to be told."""
-        place, hints = installed.location, self._store.hints
-        if not place.channel:
-            log.warning("workspace.welcome_skipped", platform=place.platform, workspace=place.workspace)
+        location, hints = installed.location, self._store.hints
+        if not location.channel:
+            log.warning("workspace.welcome_skipped", platform=location.platform, workspace=location.workspace)
             return
-        if not await hints.record_if_new(place.platform, place.workspace, WELCOME_HINT):
+        if not await hints.record_if_new(location.platform, location.workspace, WELCOME_HINT):
             return
-        if await self._store.channels.list_joined(place.platform, place.workspace):
+        if await self._store.channels.list_joined(location.platform, location.workspace):
             return
         try:
-            card = Card(texts.workspace_welcome(self._context.traits_of(place.platform), installed.lacking))
-            await self._context.platform_for(place).post(place.without_thread, card)
+            card = Card(texts.workspace_welcome(self._context.traits_of(location.platform), installed.lacking))
+            await self._context.platform_for(location).post(location.without_thread, card)
         except BaseException:
-            await hints.delete(place.platform, place.workspace, WELCOME_HINT)
+            await hints.delete(location.platform, location.workspace, WELCOME_HINT)
             raise
 
-    async def ensure_joined(self, place: Location) -> bool:
+    async def ensure_joined(self, location: Location) -> bool:
         """Whether what is said in a channel is read; somebody may have taken the bot in unnoticed."""
-        known = await self._store.channels.is_announced(place.room)
-        return (await self._context.get_channel_settings(place.room)).ingest if known else await self.join(place)
+        known = await self._store.channels.is_announced(location.room)
+        return (await self._context.get_channel_settings(location.room)).ingest if known else await self.join(location)
 
     def resolve_horizon(self, days: int) -> datetime:
         """So many days ago, but nothing that is too old to be kept."""
         kept = self._context.settings.retention_days
         return self._clock() - timedelta(days=min(days, kept) if kept else days)
 
-    async def refresh(self, place: Location) -> bool:
+    async def refresh(self, location: Location) -> bool:
         """The bot was away: let a channel lie where exactly its readers find it; False if it is gone, and so forgotten.
 
         Raises WorkspaceGone if the bot is not in the workspace any more, and PlatformError if nobody can say.
         """
         try:
-            listed = await self._context.audience.find_listed_channel(place)
-            there = listed is not None or (await self._context.audience.get_channel(place)).has_bot
+            listed = await self._context.audience.find_listed_channel(location)
+            there = listed is not None or (await self._context.audience.get_channel(location)).has_bot
         except ChannelGone:
             there = False
         if not there:
-            log.warning("channel.removed", channel=place.room)
-            await self.forget_channel(place)
+            log.warning("channel.removed", channel=location.room)
+            await self.forget_channel(location)
             return False
-        await self.update_space(place)
+        await self.update_space(location)
         return True
 
-    async def forget_channel(self, place: Location) -> None:
+    async def forget_channel(self, location: Location) -> None:
         """A thread or a channel is gone: nothing of it is known any more."""
-        if place.thread:
-            await self._forget_thread(place)
+        if location.thread:
+            await self._forget_thread(location)
             return
-        scope = Scope(frozenset(), frozenset({place.room}))
+        scope = Scope(frozenset(), frozenset({location.room}))
         for document in await self._context.engine_context.engine.list_documents(scope):
             await self._documents.forget_document(document.key)
-        await self._context.engine_context.engine.forget_room(place.room)
-        await self._store.messages.delete_channel(place)
-        await self._store.answers.delete_in_channel(place)
-        await self._store.backfill_cursors.cancel(place.room)
-        await self._store.channels.delete(place)
+        await self._context.engine_context.engine.forget_room(location.room)
+        await self._store.messages.delete_channel(location)
+        await self._store.answers.delete_in_channel(location)
+        await self._store.backfill_cursors.cancel(location.room)
+        await self._store.channels.delete(location)
 
-    async def _forget_thread(self, place: Location) -> None:
-        messages = await self._store.messages.list_by_thread(place.room, place.thread)
+    async def _forget_thread(self, location: Location) -> None:
+        messages = await self._store.messages.list_by_thread(location.room, location.thread)
         ids = [each.id for each in messages]
-        await self._store.messages.add_tombstones(place.room, ids)
-        for file in await self._store.files.list_by_messages(place.room, ids):
+        await self._store.messages.add_tombstones(location.room, ids)
+        for file in await self._store.files.list_by_messages(location.room, ids):
             await self._documents.forget_document(file.document)
-        await self._documents.forget_document(thread_key(place.room, place.thread))
-        await self._store.messages.delete(place.room, ids)
-        await self._store.answers.delete_in_channel(place)
+        await self._documents.forget_document(thread_key(location.room, location.thread))
+        await self._store.messages.delete(location.room, ids)
+        await self._store.answers.delete_in_channel(location)
 
-    async def update_space(self, place: Location, listed: ListedChannel | None = None) -> None:
+    async def update_space(self, location: Location, listed: ListedChannel | None = None) -> None:
         """Other people may read a channel: its documents go where exactly those can. Raises PlatformError.
 
         Then nobody knows who can, and they are hidden from all but the channel itself. `listed`: what it is now.
         """
         trouble: PlatformError | None = None
         try:
-            home = audience.home_space(listed) if listed else await self._context.audience.get_home_space(place)
+            home = audience.home_space(listed) if listed else await self._context.audience.get_home_space(location)
         except PlatformError as error:
-            home = place.room  # nobody says who can read it: only those who do
+            home = location.room  # nobody says who can read it: only those who do
             trouble = None if isinstance(error, PermissionDenied) else error
-        moved = await self._context.engine_context.engine.move_room(place.room, home)
+        moved = await self._context.engine_context.engine.move_room(location.room, home)
         if moved:
-            log.info("channel.visibility_updated", channel=place.room, documents=moved)
-        widest = home == audience.workspace_space(place.platform, place.workspace)
-        await self._store.answers.recheck_after_move(place.room, home, check=not widest)
+            log.info("channel.visibility_updated", channel=location.room, documents=moved)
+        widest = home == audience.workspace_space(location.platform, location.workspace)
+        await self._store.answers.recheck_after_move(location.room, home, check=not widest)
         if trouble is not None:
             raise trouble
 
-    async def hide_channel(self, place: Location) -> None:
+    async def hide_channel(self, location: Location) -> None:
         """The bot may have been put out of a channel: its documents are hidden from all but the channel itself."""
-        moved = await self._context.engine_context.engine.move_room(place.room, place.room)
+        moved = await self._context.engine_context.engine.move_room(location.room, location.room)
         if moved:
-            log.info("channel.hidden", channel=place.room, documents=moved)
+            log.info("channel.hidden", channel=location.room, documents=moved)
 
     async def leave_workspace(self, ended: WorkspaceLeft) -> None:
         """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
@@ -185,9 +185,9 @@ class ChannelMembership:
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Nothing of a workspace is known any more."""
-        for place in await self._store.channels.list_joined(platform, workspace):
-            async with self._documents.lock(place.room):
-                await self.forget_channel(place)
+        for location in await self._store.channels.list_joined(platform, workspace):
+            async with self._documents.lock(location.room):
+                await self.forget_channel(location)
         for file in await self._store.files.list_by_workspace(platform, workspace):
             async with self._documents.lock(file.room):
                 await self._documents.forget_document(file.document)

@@ -112,9 +112,15 @@ def to_message_record(said: IndexedMessage, document: str) -> MessageRecord:
 
 def to_unindexed_record(message: Message) -> MessageRecord:
     """A message that is known, but a passage of nothing."""
-    place = message.location
+    location = message.location
     return MessageRecord(
-        place.room, message.id, place.thread, message.author, message.time, message_digest(message), is_applied=True
+        location.room,
+        message.id,
+        location.thread,
+        message.author,
+        message.time,
+        message_digest(message),
+        is_applied=True,
     )
 
 
@@ -159,8 +165,8 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
     loose = [each for each in ordered if each.location.thread in {"", each.id}]
     held: set[str] = set()
-    for place, each in enumerate(loose):
-        if place and each.time - loose[place - 1].time >= CONVERSATION_GAP:
+    for location, each in enumerate(loose):
+        if location and each.time - loose[location - 1].time >= CONVERSATION_GAP:
             break
         held.add(each.id)
     return (

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 class ConversationDocuments:
     """Where conversations are kept. Whoever changes something of a room holds it `alone`."""
 
-    def __init__(self, house: BotContext) -> None:
-        self._context = house
-        self._engine = house.engine_context.engine
-        self._store = house.store
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._engine = context.engine_context.engine
+        self._store = context.store
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, room: str) -> asyncio.Lock:
@@ -52,36 +52,36 @@ class ConversationDocuments:
         """A message as its readers see it, with names as they are now; None if there is no text in it."""
         if not message.text.strip():
             return None
-        platform, place = self._context.platform_for(message.location), message.location
-        text = await platform.to_plain_text(place.workspace, message.text)
-        link = platform.message_link(place, message.id)
+        platform, location = self._context.platform_for(message.location), message.location
+        text = await platform.to_plain_text(location.workspace, message.text)
+        link = platform.message_link(location, message.id)
         return to_indexed_message(
             message, await self._get_author_name(message), text, link, self._context.engine_context.count_tokens
         )
 
-    async def add_run(self, run: MessageRun, place: Location, *, opened: bool = False) -> None:
+    async def add_run(self, run: MessageRun, location: Location, *, opened: bool = False) -> None:
         """Make messages passages of their document; those that the engine has already are left alone."""
         said = [to_message_record(each, run.document) for each in run.messages]
         await self._store.messages.insert(said, run.thread, opened=opened)
-        fresh = {each.id for each in await self._list_records(place.room, run) if not each.is_applied}
+        fresh = {each.id for each in await self._list_records(location.room, run) if not each.is_applied}
         if fresh:
-            await self._move_root_to_thread(run, place)
+            await self._move_root_to_thread(run, location)
             await self._amend_or_add(
-                run, place, [each.passage for each in run.messages if each.message.id in fresh], opened
+                run, location, [each.passage for each in run.messages if each.message.id in fresh], opened
             )
-            await self._store.messages.record_applied(place.room, fresh)
+            await self._store.messages.record_applied(location.room, fresh)
 
     async def edit_message(self, said: IndexedMessage, document: str) -> None:
         """A message has other words now; answers that used it are redacted."""
-        place, title = said.message.location, said.title
-        key = message_key(place.room, said.message.id)
+        location, title = said.message.location, said.title
+        key = message_key(location.room, said.message.id)
         reworded = await self._has_new_text(said, document, key)
         async with self._redact_after([key], document) if reworded else nullcontext():
             await self._amend_or_add(
-                MessageRun(document, place.thread, title, (said,)), place, [said.passage], opened=False
+                MessageRun(document, location.thread, title, (said,)), location, [said.passage], opened=False
             )
-        await self._store.messages.update_digest(place.room, said.message.id, message_digest(said.message))
-        await self._store.messages.record_applied(place.room, [said.message.id])
+        await self._store.messages.update_digest(location.room, said.message.id, message_digest(said.message))
+        await self._store.messages.record_applied(location.room, [said.message.id])
 
     async def remove_messages(self, messages: Collection[MessageRecord]) -> None:
         """Take messages out of their documents; nothing is known of them any more."""
@@ -139,24 +139,30 @@ class ConversationDocuments:
         found = await self._store.messages.list_by_ids(room, [each.message.id for each in run.messages])
         return [each for each in found if each.document == run.document]
 
-    async def _amend_or_add(self, run: MessageRun, place: Location, passages: Sequence[Passage], opened: bool) -> None:  # noqa: FBT001 - as in Document
+    async def _amend_or_add(
+        self,
+        run: MessageRun,
+        location: Location,
+        passages: Sequence[Passage],
+        opened: bool,  # noqa: FBT001  - a map argument
+    ) -> None:
         try:
             await self._engine.amend(run.document, upsert=passages, is_open=True if opened else None)
         except NotFound:
-            await self._engine.add(await self._build_document(run, place, passages, opened))
+            await self._engine.add(await self._build_document(run, location, passages, opened))
 
     async def _build_document(
         self,
         run: MessageRun,
-        place: Location,
+        location: Location,
         passages: Sequence[Passage],
         opened: bool,  # noqa: FBT001 - as in Document
     ) -> Document:
-        channel = await self._context.audience.get_channel_info(place)
+        channel = await self._context.audience.get_channel_info(location)
         return Document(
             key=run.document,
             space=home_space(channel),
-            room=place.room,
+            room=location.room,
             title=f"#{channel.name}: {run.title}",
             passages=tuple(passages),
             time=passages[0].time,
@@ -165,23 +171,23 @@ class ConversationDocuments:
             is_open=opened,
         )
 
-    async def _move_root_to_thread(self, run: MessageRun, place: Location) -> None:
+    async def _move_root_to_thread(self, run: MessageRun, location: Location) -> None:
         """Move the root of a thread, if it lies in a window still, to its thread."""
-        root = await self._store.messages.get(place.room, run.thread) if run.thread else None
+        root = await self._store.messages.get(location.room, run.thread) if run.thread else None
         if root is None or root.document in {"", run.document}:
             return
-        passage = await self._find_passage(root.document, root.id, place)
+        passage = await self._find_passage(root.document, root.id, location)
         if passage:
             title = f"Thread by {passage.author}, {root.time:%Y-%m-%d}"
             await self._amend_or_add(
-                MessageRun(run.document, run.thread, title, run.messages), place, [passage], opened=False
+                MessageRun(run.document, run.thread, title, run.messages), location, [passage], opened=False
             )
             await self._remove_passages(root.document, drop=[root.id])
-        await self._store.messages.move_to_document(place.room, root.id, run.document)
+        await self._store.messages.move_to_document(location.room, root.id, run.document)
 
-    async def _find_passage(self, document: str, message: str, place: Location) -> Passage | None:
+    async def _find_passage(self, document: str, message: str, location: Location) -> Passage | None:
         try:
-            found = await self._engine.get_document(document, Scope(frozenset(), frozenset({place.room})))
+            found = await self._engine.get_document(document, Scope(frozenset(), frozenset({location.room})))
         except NotFound:
             return None
         return next((each for each in found.passages if each.key == message), None)
@@ -192,8 +198,8 @@ class ConversationDocuments:
 
     async def _get_author_name(self, message: Message) -> str:
         """Who wrote it; somebody whom the platform does not show bears their id."""
-        place = message.location
+        location = message.location
         try:
-            return (await self._context.audience.get_person(place.platform, place.workspace, message.author)).name
+            return (await self._context.audience.get_person(location.platform, location.workspace, message.author)).name
         except PermissionDenied:
             return message.author

@@ -54,9 +54,9 @@ FileResult = FileRecord | RejectedFile
 class FileIngest:
     """Takes files in. `reader` reads them in processes of their own. Nobody who calls it holds the room."""
 
-    def __init__(self, house: BotContext, shelf: ConversationDocuments, reader: FileParser) -> None:
-        self._context = house
-        self._documents = shelf
+    def __init__(self, context: BotContext, documents: ConversationDocuments, reader: FileParser) -> None:
+        self._context = context
+        self._documents = documents
         self._parser = reader
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_FILES)
 
@@ -88,14 +88,14 @@ class FileIngest:
 
     async def ingest_from_command(self, given: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
         """The same for files that came with a command; those of a private question go into the asker's own space."""
-        place, person = given.location, given.person
-        message = Message(given.id, place, person, "", time, given.uploads)
+        location, person = given.location, given.person
+        message = Message(given.id, location, person, "", time, given.uploads)
         space = (
-            personal_space(place.platform, place.workspace, person)
+            personal_space(location.platform, location.workspace, person)
             if isinstance(given, QuestionAsked) and given.private
             else ""
         )
-        told = not space and await self._context.store.channels.is_announced(place.room)
+        told = not space and await self._context.store.channels.is_announced(location.room)
         shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=told)
         reason = await self._get_rejection(shared) or ("" if space or given.may_write else texts.CANNOT_WRITE)
         if reason:
@@ -140,18 +140,18 @@ class FileIngest:
 
     async def _get_rejection(self, shared: SharedFiles) -> str:
         """Why files are left out, empty if they are not: asked before they are fetched, and when they were read."""
-        message, place, store = shared.message, shared.message.location, self._context.store
+        message, location, store = shared.message, shared.message.location, self._context.store
         written = None if shared.is_explicit else message.time
-        if await store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written):
-            return texts.opted_out_notice(self._context.traits_of(place.platform))
-        announced = await store.channels.is_announced(place.room)
+        if await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written):
+            return texts.opted_out_notice(self._context.traits_of(location.platform))
+        announced = await store.channels.is_announced(location.room)
         if shared.was_announced and not announced:
             return texts.CHANNEL_NOT_INDEXED  # the bot was put out meanwhile
-        if shared.with_question or (await self._context.audience.get_channel(place)).kind == "direct":
+        if shared.with_question or (await self._context.audience.get_channel(location)).kind == "direct":
             return ""
         return (
             ""
-            if announced and (await self._context.get_channel_settings(place.room)).ingest
+            if announced and (await self._context.get_channel_settings(location.room)).ingest
             else texts.CHANNEL_NOT_INDEXED
         )
 
@@ -189,32 +189,32 @@ class FileIngest:
 
         One that was deleted meanwhile is left out without a word.
         """
-        place = shared.message.location
+        location = shared.message.location
         async with self._documents.lock(filed.room):
-            if await self._is_deleted(filed, place):
+            if await self._is_deleted(filed, location):
                 return ""
             if reason := await self._get_rejection(shared):
                 return reason
-            space = document.space or await self._resolve_space(place)
+            space = document.space or await self._resolve_space(location)
             await self._context.store.files.insert(filed)
             await self._context.engine_context.engine.add(replace(document, space=space))
             await self._context.store.files.record_applied(filed.document)
-        if await self._is_deleted(filed, place):  # taken back everywhere, which waits for no room
+        if await self._is_deleted(filed, location):  # taken back everywhere, which waits for no room
             await self._documents.forget_document(filed.document)
         return ""
 
-    async def _resolve_space(self, place: Location) -> str:
+    async def _resolve_space(self, location: Location) -> str:
         """The space that a channel's files live in; one that is not read otherwise is watched for its readers too."""
-        channel = await self._context.audience.get_channel(place)
+        channel = await self._context.audience.get_channel(location)
         if channel.kind != "direct":
-            await self._context.store.channels.upsert(place.without_thread, channel.name)
+            await self._context.store.channels.upsert(location.without_thread, channel.name)
         return home_space(channel)
 
-    async def _is_deleted(self, filed: FileRecord, place: Location) -> bool:
+    async def _is_deleted(self, filed: FileRecord, location: Location) -> bool:
         """Whether the file, or its message, was deleted before it was taken in."""
         deleted = self._context.store.messages.find_tombstones
-        everywhere = await deleted(f"{place.platform}:{place.workspace}:", [filed.upload_id], filed.time)
-        if everywhere or await deleted(place.room, [filed.upload_id], filed.time):
+        everywhere = await deleted(f"{location.platform}:{location.workspace}:", [filed.upload_id], filed.time)
+        if everywhere or await deleted(location.room, [filed.upload_id], filed.time):
             return True  # what was shared again later was not
         return bool(await deleted(filed.room, [filed.message_id, filed.document]))
 

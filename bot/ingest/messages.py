@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 class MessageIngest:
     """What messages say becomes known, or ceases to be. The caller holds the room."""
 
-    def __init__(self, house: BotContext, shelf: ConversationDocuments, presence: ChannelMembership) -> None:
-        self._context = house
-        self._documents = shelf
+    def __init__(self, context: BotContext, documents: ConversationDocuments, presence: ChannelMembership) -> None:
+        self._context = context
+        self._documents = documents
         self._membership = presence
-        self._store = house.store
+        self._store = context.store
 
     async def ingest(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
         """A new message. What is said to the bot is known to have been said, but not indexed.
@@ -92,42 +92,42 @@ class MessageIngest:
             await self._store.answers.redact_one(answer.id)
         await self._store.answers.update_question(answer.id, message.text)
 
-    async def delete_permanently(self, place: Location, ids: Collection[str], *, wanted: bool = False) -> None:
+    async def delete_permanently(self, location: Location, ids: Collection[str], *, wanted: bool = False) -> None:
         """Messages are gone, with their files; they stay so even if they are told of later.
 
         `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
         """
-        await self._store.messages.add_tombstones(place.room, ids, wanted=wanted)
-        await self.remove_from_index(place, ids)
+        await self._store.messages.add_tombstones(location.room, ids, wanted=wanted)
+        await self.remove_from_index(location, ids)
 
-    async def remove_from_index(self, place: Location, ids: Collection[str]) -> None:
+    async def remove_from_index(self, location: Location, ids: Collection[str]) -> None:
         """Messages with their files are not there any more; they are taken in again if they are shown again."""
-        room = place.room
+        room = location.room
         await self._store.answers.redact([message_key(room, each) for each in ids])
         await self._documents.remove_messages(await self._store.messages.list_by_ids(room, ids))
         for file in await self._store.files.list_by_messages(room, ids):
             await self._documents.forget_document(file.document)
         await self._store.answers.delete_by_messages(room, ids)
 
-    async def remove_uploads(self, place: Location, uploads: Collection[str]) -> None:
+    async def remove_uploads(self, location: Location, uploads: Collection[str]) -> None:
         """Files were taken back, in one channel or everywhere."""
-        whole = f"{place.platform}:{place.workspace}:"
-        await self._store.messages.add_tombstones(place.room if place.channel else whole, uploads)
+        whole = f"{location.platform}:{location.workspace}:"
+        await self._store.messages.add_tombstones(location.room if location.channel else whole, uploads)
         for file in await self._store.files.list_by_uploads(whole, uploads):
-            if not place.channel or file.room == place.room:
+            if not location.channel or file.room == location.room:
                 await self._documents.forget_document(file.document)
 
     async def is_indexable(self, message: Message, *, wished: bool = False) -> bool:
         """Whether a message may be indexed at all."""
-        place = message.location
+        location = message.location
         if message.own or message.addressed or (message.by_bot and not self._context.settings.index_bot_messages):
             return False
         written = None if wished else message.time
-        if await self._store.opt_outs.is_opted_out(place.platform, place.workspace, message.author, written):
+        if await self._store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written):
             return False
-        if await self._store.messages.find_tombstones(place.room, [message.id]):
+        if await self._store.messages.find_tombstones(location.room, [message.id]):
             return False
-        return await self._membership.ensure_joined(place)
+        return await self._membership.ensure_joined(location)
 
     async def _record_addressed(self, message: Message, known: MessageRecord | None) -> None:
         if known and known.document:

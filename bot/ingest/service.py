@@ -55,77 +55,79 @@ def _now() -> datetime:
 
 
 class IngestService:
-    """What the bot learns from its channels. `filing` takes their files in, `stating` what people state.
+    """Ingests chat events. `files` ingests shared files, `manual_facts` what people add by hand.
 
-    `work` runs beside everything else: back-fill, catching up, closing and forgetting by age.
+    `run` does the background work: back-fill, reconciliation and retention.
     """
 
-    def __init__(self, house: BotContext, reader: FileParser, clock: Callable[[], datetime] = _now) -> None:
-        self._context = house
-        self._documents = ConversationDocuments(house)
-        self.files = FileIngest(house, self._documents, reader)
-        self.manual_facts = ManualFacts(house, self._documents)
-        self._membership = ChannelMembership(house, self._documents, clock)
-        self._messages = MessageIngest(house, self._documents, self._membership)
-        missing = DeletionCheck(house, self._documents, self._messages, clock)
-        self._backfill = Backfill(house, self._documents, self._messages, self.files)
-        catching_up = Reconciler(house, self._backfill, missing, clock)
+    def __init__(self, context: BotContext, reader: FileParser, clock: Callable[[], datetime] = _now) -> None:
+        self._context = context
+        self._documents = ConversationDocuments(context)
+        self.files = FileIngest(context, self._documents, reader)
+        self.manual_facts = ManualFacts(context, self._documents)
+        self._membership = ChannelMembership(context, self._documents, clock)
+        self._messages = MessageIngest(context, self._documents, self._membership)
+        missing = DeletionCheck(context, self._documents, self._messages, clock)
+        self._backfill = Backfill(context, self._documents, self._messages, self.files)
+        catching_up = Reconciler(context, self._backfill, missing, clock)
         self._sync_queue = SyncQueue(self._documents, self._membership, self._backfill, catching_up, missing)
-        self._jobs = PeriodicJobs(house, Retention(house, self._documents), self._sync_queue, self._membership.updated)
+        self._jobs = PeriodicJobs(
+            context, Retention(context, self._documents), self._sync_queue, self._membership.updated
+        )
         self._clock = clock
 
-    async def handle(self, happening: PlatformEvent) -> None:
+    async def handle(self, event: PlatformEvent) -> None:
         """Learn from what happened; of questions and commands there is nothing to learn.
 
         A message that is answered although it was not addressed to the bot comes with `addressed` set.
         """
-        match happening:
+        match event:
             case MessageEdited(message):
                 async with self._documents.lock(message.location.room):
                     now = await self._messages.apply_edit(message)
                 if now.uploads:
                     await self.files.ingest(now, quiet=True)
-            case VisibilityChanged(place):
-                await self._handle_visibility_change(place)
+            case VisibilityChanged(location):
+                await self._handle_visibility_change(location)
             case WorkspaceLeft():
-                await self._membership.leave_workspace(happening)
-            case FilesRemoved(place, uploads):
-                await self._messages.remove_uploads(place, uploads)
+                await self._membership.leave_workspace(event)
+            case FilesRemoved(location, uploads):
+                await self._messages.remove_uploads(location, uploads)
             case MessageReceived(message):
                 async with self._documents.lock(message.location.room):
-                    await self._messages.ingest(message, addressed=happening.addressed)
-            case MessagesDeleted(place) | ChannelRemoved(place) | BotAdded(place) | WorkspaceJoined(place):
-                async with self._documents.lock(place.room):
-                    await self._handle_channel_event(happening)
+                    await self._messages.ingest(message, addressed=event.addressed)
+            case MessagesDeleted(location) | ChannelRemoved(location) | BotAdded(location) | WorkspaceJoined(location):
+                async with self._documents.lock(location.room):
+                    await self._handle_channel_event(event)
             case _:
                 return
 
-    async def _handle_channel_event(
-        self, happening: MessagesDeleted | ChannelRemoved | BotAdded | WorkspaceJoined
-    ) -> None:
-        match happening:
+    async def _handle_channel_event(self, event: MessagesDeleted | ChannelRemoved | BotAdded | WorkspaceJoined) -> None:
+        match event:
             case WorkspaceJoined():
-                await self._membership.send_welcome(happening)
-            case MessagesDeleted(place, ids):
-                await self._messages.delete_permanently(place, ids)
-            case ChannelRemoved(place):
-                await self._membership.forget_channel(place)
-            case BotAdded(place):
-                await self._membership.join(place)
+                await self._membership.send_welcome(event)
+            case MessagesDeleted(location, ids):
+                await self._messages.delete_permanently(location, ids)
+            case ChannelRemoved(location):
+                await self._membership.forget_channel(location)
+            case BotAdded(location):
+                await self._membership.join(location)
 
-    async def _handle_visibility_change(self, place: Location) -> None:
+    async def _handle_visibility_change(self, location: Location) -> None:
         since = self._context.audience.clock()
-        self._context.audience.invalidate(place)
-        known = await self._context.store.channels.list_joined(place.platform, place.workspace)
-        troubles = await self._update_spaces([place.without_thread] if place.channel else known)
-        self._context.audience.resume(place, since)
+        self._context.audience.invalidate(location)
+        known = await self._context.store.channels.list_joined(location.platform, location.workspace)
+        troubles = await self._update_spaces([location.without_thread] if location.channel else known)
+        self._context.audience.resume(location, since)
         if troubles:
             raise troubles[0]
 
-    async def _update_spaces(self, places: Sequence[Location], found: ChannelList | None = None) -> list[PlatformError]:
+    async def _update_spaces(
+        self, locations: Sequence[Location], found: ChannelList | None = None
+    ) -> list[PlatformError]:
         """Let rooms lie where exactly their readers find them; gives what kept that from being known of some."""
         troubles, lists = [], self._context.audience.channel_lists
-        for each in places:
+        for each in locations:
             try:
                 async with self._documents.lock(each.room):
                     listed = (
@@ -166,10 +168,10 @@ class IngestService:
         """Take in a document that was known before; says whether it changed. Then answers that used it are redacted."""
         return await self._documents.replace_document(document)
 
-    async def forget_message(self, place: Location, message: str) -> None:
+    async def forget_message(self, location: Location, message: str) -> None:
         """Forget one message with its files for good, even if it stays where it is."""
-        async with self._documents.lock(place.room):
-            await self._messages.delete_permanently(place, [message], wanted=True)
+        async with self._documents.lock(location.room):
+            await self._messages.delete_permanently(location, [message], wanted=True)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
         """Forget what somebody wrote, shared and asked, and index nothing of theirs from now on."""
@@ -190,18 +192,18 @@ class IngestService:
 
     # The past.
 
-    async def start_backfill(self, place: Location, days: int) -> None:
+    async def start_backfill(self, location: Location, days: int) -> None:
         """Take in what was said in a channel in the last days; begins soon, and goes on after a restart.
 
         Raises Withheld if the bot may not read there, or not say that it does.
         """
-        async with self._documents.lock(place.room):
-            if not await self._membership.join(place, days):
+        async with self._documents.lock(location.room):
+            if not await self._membership.join(location, days):
                 raise PermissionDenied("This channel is not one that I may read.")
         since = self._membership.resolve_horizon(days)
-        channel = await self._context.audience.get_channel_info(place)
-        await self._context.store.channels.upsert(place.without_thread, channel.name, since)
-        await self._context.store.backfill_cursors.start(place.room, since)
+        channel = await self._context.audience.get_channel_info(location)
+        await self._context.store.channels.upsert(location.without_thread, channel.name, since)
+        await self._context.store.backfill_cursors.start(location.room, since)
         self._membership.updated.set()
 
     async def start_reconciliation(self, platform: str) -> None:
@@ -238,8 +240,8 @@ class IngestService:
         found = self._context.platforms.get(platform)
         return found.listable_workspaces if found is not None else ()
 
-    async def _hide_channels(self, places: Sequence[Location]) -> None:
-        for each in places:
+    async def _hide_channels(self, locations: Sequence[Location]) -> None:
+        for each in locations:
             async with self._documents.lock(each.room):
                 await self._membership.hide_channel(each)
 

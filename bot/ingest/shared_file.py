@@ -1,4 +1,4 @@
-"""A message whose files are taken in, and how they are wanted."""
+"""A message with files, and how they are ingested."""
 
 from __future__ import annotations
 

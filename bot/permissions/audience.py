@@ -22,9 +22,9 @@ EMPTY_SET: frozenset[str] = frozenset()
 
 @dataclass(frozen=True, slots=True)
 class SoleReader:
-    """Somebody who alone reads a reply. `workspaces`: those that they and the bot are in, as far as it is read there.
+    """The only reader of a reply. `workspaces`: those of the person that the bot is in.
 
-    `guest`: of another workspace, or not allowed to read every open channel. `adult`: it is read in an
+    `is_guest`: from another workspace, or without access to every open channel. `adult`: the reply is shown in an
     age-restricted channel.
     """
 
@@ -36,38 +36,38 @@ class SoleReader:
 
 
 def home_space(channel: Channel | ListedChannel) -> str:
-    """The space that a channel's documents live in."""
-    place = channel.location
+    """The space of a channel's documents."""
+    location = channel.location
     if isinstance(channel, Channel) and channel.kind == "direct" and len(channel.members) == 1:
-        return personal_space(place.platform, place.workspace, *channel.members)
+        return personal_space(location.platform, location.workspace, *channel.members)
     if channel.kind != "open" or channel.shared:
-        return place.room
-    return workspace_space(place.platform, place.workspace, adult=channel.adult)
+        return location.room
+    return workspace_space(location.platform, location.workspace, adult=channel.adult)
 
 
 def scope_for_channel(channel: Channel, others: Iterable[Channel] = ()) -> Scope:
-    """What a reply may draw on that all readers of a channel see.
+    """What a reply for everyone in a channel may use.
 
-    `others` are the workspace's known channels; they matter where guests read an open one: what these can read are
-    single rooms, in which every one of them is.
+    `others` are the workspace's known channels. They matter if guests can read an open channel: guests can read single
+    rooms only, those that all of them have joined.
     """
-    place = channel.location
+    location = channel.location
     if channel.kind == "open" and channel.guests and not channel.shared:
         readable = (
-            each for each in others if _is_workspace_open(each, place.workspace) and each.adult == channel.adult
+            each for each in others if _is_workspace_open(each, location.workspace) and each.adult == channel.adult
         )
         rooms = {each.location.room for each in readable if channel.guests <= each.members}
-        return Scope(EMPTY_SET, frozenset({place.room, *rooms}))
+        return Scope(EMPTY_SET, frozenset({location.room, *rooms}))
     if channel.shared or channel.guests or channel.kind == "direct":
         return Scope(frozenset({home_space(channel)}), EMPTY_SET)
     return Scope(
-        frozenset({home_space(channel), workspace_space(place.platform, place.workspace, adult=channel.adult)}),
+        frozenset({home_space(channel), workspace_space(location.platform, location.workspace, adult=channel.adult)}),
         EMPTY_SET,
     )
 
 
 def scope_for_person(person: SoleReader, channels: Iterable[Channel]) -> Scope:
-    """What a reply may draw on that one person alone sees; `channels` are the known ones of their workspaces."""
+    """What a reply for one person may use; `channels` are the known ones of their workspaces."""
     joined = [each for each in channels if person.id in each.members and _is_visible_to(each, person)]
     spaces = {home_space(each) for each in joined if each.kind == "closed" or each.shared}
     spaces |= {personal_space(person.platform, workspace, person.id) for workspace in ("", *person.workspaces)}
@@ -81,53 +81,53 @@ def scope_for_person(person: SoleReader, channels: Iterable[Channel]) -> Scope:
     return Scope(frozenset(spaces), EMPTY_SET)
 
 
-def scope_for_room(place: Location) -> Scope:
-    """What a reply may draw on whose readers are not known: what was said where it is read."""
-    return Scope(EMPTY_SET, frozenset({place.room}))
+def scope_for_room(location: Location) -> Scope:
+    """What a reply to an unknown audience may use: only its own room."""
+    return Scope(EMPTY_SET, frozenset({location.room}))
 
 
 def scope_covers(scope: Scope, drawn: Scope, homes: Mapping[str, str]) -> bool:
-    """Whether all that was drawn on lies within a scope; `homes` are the present spaces of the rooms drawn on.
+    """Whether a scope covers everything that was used; `homes` are the current spaces of the rooms used.
 
-    Who may read the space that bears a room's name may read the room, wherever it lies now.
+    Access to the space named after a room is access to the room, in whichever space it is now.
     """
     rooms = drawn.rooms - named_rooms(scope)
     return drawn.spaces <= scope.spaces and all(homes.get(room) in scope.spaces for room in rooms)
 
 
 def workspace_space(platform: str, workspace: str, *, adult: bool = False) -> str:
-    """The space of what every full member of a workspace may read."""
+    """The space that every full member of a workspace may read."""
     return f"{platform}:{workspace}:{'adult' if adult else 'open'}"
 
 
 def parse_workspace_space(space: str) -> tuple[str, str] | None:
-    """The platform and the workspace whose channels share this space; None if it is one channel's or one person's."""
+    """The platform and workspace of a shared space; None for the space of a channel or a person."""
     platform, _, rest = space.partition(":")
     workspace, _, kind = rest.partition(":")
     return (platform, workspace) if kind in {"open", "adult"} else None
 
 
 def personal_space(platform: str, workspace: str, person: str) -> str:
-    """The space of what a person gave the bot alone; where such talk belongs to no workspace, that is empty."""
+    """The space of what a person shared with the bot alone; the workspace is empty where DMs belong to none."""
     return f"{platform}:{workspace}:dm:{person}"
 
 
 def named_rooms(scope: Scope) -> frozenset[str]:
-    """The rooms that a scope names: single ones, and those whose own space bears their name."""
+    """The rooms in a scope: single ones, and those with a space of their own."""
     return scope.spaces | scope.rooms
 
 
 def _is_workspace_open(channel: Channel, workspace: str) -> bool:
-    """Whether every full member of this workspace may read it, and nobody else."""
+    """Whether exactly the full members of this workspace may read it."""
     return channel.kind == "open" and not channel.shared and channel.location.workspace == workspace
 
 
 def _is_visible_to(channel: Channel, person: SoleReader) -> bool:
-    """Whether it belongs to where the reply is read: to these workspaces, and age-restricted only among themselves."""
-    place = channel.location
+    """Whether it belongs to the reader's workspaces, and is not age-restricted unless the reply is."""
+    location = channel.location
     return (
-        place.platform == person.platform
-        and place.workspace in person.workspaces
+        location.platform == person.platform
+        and location.workspace in person.workspaces
         and channel.kind != "direct"
         and (person.adult or not channel.adult)
     )
@@ -135,10 +135,10 @@ def _is_visible_to(channel: Channel, person: SoleReader) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ResolvedScope:
-    """What a reply may draw on, and why that may be less than its readers can read; `gap` is empty if it is not.
+    """What a reply may use, and why that may be less than its audience can read (`gap`; empty if it is not).
 
-    `checking`: spaces are suspended until rooms lie where they belong; `partial`: some channels could not be looked
-    up; `unknown`: the readers themselves could not.
+    `checking`: visibility is suspended until rooms are in their spaces; `partial`: some channels could not be looked
+    up; `unknown`: the audience itself could not.
     """
 
     scope: Scope

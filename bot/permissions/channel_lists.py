@@ -1,7 +1,7 @@
-"""Lists of channels, cached briefly: which ones the bot is in, and which ones a person is in.
+"""Lists of channels, cached briefly: those that the bot is in, and those that a person is in.
 
-An event wins over a list: what changed after a list was begun is not taken from that list. Versions are counted, not
-timed, so that no two of them are ever the same.
+An event wins over a list: a channel that changed after a list was started is not taken from it. Versions are counted,
+not timed, so that no two are equal.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ ListKey = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ChannelList:
-    """A complete list by room, and the version and the time (`clock`) at which it was begun."""
+    """A complete list by room, with the version and the time (`clock`) of its start."""
 
     channels: Mapping[str, ListedChannel]
     version: int
@@ -36,7 +36,7 @@ class ChannelList:
 
 @dataclass(frozen=True, slots=True)
 class _ChannelChange:
-    """The latest change of a channel: its version, and when the bot was told."""
+    """The latest change of a channel: its version, and when it was received."""
 
     location: Location
     version: int
@@ -60,7 +60,7 @@ class ChannelListCache:
         return found is not None and workspace in found.listable_workspaces
 
     async def get_list(self, platform: str, workspace: str, person: str = "") -> ChannelList:
-        """A list, read anew if it is too old, or if many of its channels changed meanwhile. Raises PlatformError."""
+        """A list, fetched again if it is too old or many of its channels changed. Raises PlatformError."""
         key = (platform, workspace, person)
         found = await self._cache.get_or_fetch(key, lambda: self._fetch_list(*key))
         newer = [touch for touch in self._changes_since(found, person) if touch.version > found.version]
@@ -75,26 +75,28 @@ class ChannelListCache:
         return ChannelList({each.location.room: each for each in channels}, version, began)
 
     def list_stale_channels(self, found: ChannelList, person: str = "") -> dict[str, Location]:
-        """The channels, by room, of which a list may tell what is not true any more; also such as it lacks."""
+        """The channels, by room, that changed since a list was fetched, including ones missing from it."""
         return {touch.location.room: touch.location for touch in self._changes_since(found, person)}
 
     def _changes_since(self, found: ChannelList, person: str) -> Iterator[_ChannelChange]:
-        """What changed since a list was begun or shortly before, the latest first."""
+        """The changes since shortly before a list was fetched, latest first."""
         touches = self._membership_changes if person else self._channel_changes
         for touch in reversed(touches.values()):
             if touch.version <= found.version and found.started_at - touch.received_at >= EVENT_LAG:
                 return
             yield touch
 
-    def record_change(self, place: Location, *, members_only: bool = False) -> None:
-        """Something about a channel changed, or about a whole workspace or platform if the place names none."""
+    def record_change(self, location: Location, *, members_only: bool = False) -> None:
+        """Record a change of a channel, or of a whole workspace or platform if the location has no channel."""
         self._version += 1
-        if not place.channel:
-            self._cache.invalidate((place.platform, place.workspace) if place.workspace else (place.platform,))
+        if not location.channel:
+            self._cache.invalidate(
+                (location.platform, location.workspace) if location.workspace else (location.platform,)
+            )
             return
-        touch = _ChannelChange(place.without_thread, self._version, self._clock())
+        touch = _ChannelChange(location.without_thread, self._version, self._clock())
         for touches in (
             (self._membership_changes,) if members_only else (self._membership_changes, self._channel_changes)
         ):
-            touches.pop(place.room, None)  # so that the latest one stays last
-            touches[place.room] = touch
+            touches.pop(location.room, None)  # so that the latest one stays last
+            touches[location.room] = touch

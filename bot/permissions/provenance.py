@@ -1,4 +1,4 @@
-"""What an answer draws on, and whether everyone who reads it may still read all of that."""
+"""What an answer used, and whether its whole audience may still read that."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ _DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # behind the room i
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Spaces and single rooms drawn on, and where each source's room lay then.
+    """The spaces and single rooms that an answer used, and the space of each room at `recorded_at`.
 
-    `since`: when that was, by the clock of Readers.
+    `recorded_at`: by the clock of AudienceResolver.
     """
 
     source_scope: Scope
@@ -34,7 +34,7 @@ class Provenance:
 
 
 def build_provenance(context: Context, scope: Scope, history_scope: Scope, recorded_at: float) -> Provenance:
-    """What an answer rests on: what was recalled within a scope, and what was said before."""
+    """The provenance of an answer: retrieved sources within a scope, and the history before it."""
     homes = {source.room: source.space for source in context.sources}
     spaces = frozenset(space for space in homes.values() if space in scope.spaces)
     rooms = frozenset(room for room, space in homes.items() if space not in scope.spaces)
@@ -46,18 +46,18 @@ def build_provenance(context: Context, scope: Scope, history_scope: Scope, recor
 
 
 def provenance_of_answer(stored: StoredAnswer) -> Provenance:
-    """What a finished answer rests on; nothing is believed of where its documents lay."""
+    """The provenance of a stored answer; the spaces of its rooms are looked up again."""
     rooms = stored.rooms.union(source.room for source in stored.sources)
     rooms = rooms.union(_DOCUMENT.split(key)[0] for key in stored.documents if _DOCUMENT.search(key))
     return Provenance(Scope(stored.spaces, rooms), {}, 0.0)
 
 
 async def can_read(
-    resolver: AudienceResolver, provenance: Provenance, place: Location, person: str = ""
+    resolver: AudienceResolver, provenance: Provenance, location: Location, person: str = ""
 ) -> bool | None:
-    """Whether the readers of a place (or one person there) may read what an answer rests on; None if nobody knows."""
+    """Whether the audience of a location (or one person there) may read all sources; None if that is unknown."""
     wanted = Scope(provenance.source_scope.spaces, provenance.source_scope.rooms.union(provenance.room_spaces))
-    reach = await resolver.resolve_scope(place, person, wanted)
+    reach = await resolver.resolve_scope(location, person, wanted)
     unsure = None if reach.gap else False
     if not wanted.spaces <= reach.scope.spaces:
         return unsure
@@ -74,8 +74,8 @@ async def _current_spaces(
     """The current space of each room; a recorded one counts as current until a change is reported."""
     found = {}
     for room in rooms:
-        place = Location.from_room(room)
+        location = Location.from_room(room)
         told = provenance.room_spaces.get(room)
-        stands = told is not None and not resolver.has_changed_since(place, provenance.recorded_at)
-        found[room] = told if told is not None and stands else await resolver.get_home_space(place)
+        stands = told is not None and not resolver.has_changed_since(location, provenance.recorded_at)
+        found[room] = told if told is not None and stands else await resolver.get_home_space(location)
     return found

@@ -1,4 +1,4 @@
-"""What may be asked: so many questions a minute from one person, so many tokens a day from one workspace."""
+"""Limit the questions per person and minute, and the tokens per workspace and day."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ class Quotas:
         self.clock = clock
         self._question_times: dict[tuple[str, str, str], deque[float]] = {}
 
-    async def check_question(self, place: Location, person: str) -> str:
-        """Count a question; gives the sentence why it is not answered, empty if it is."""
-        if not self._count_question((place.platform, place.workspace, person)):
+    async def check_question(self, location: Location, person: str) -> str:
+        """Count a question; returns why it is refused, empty if it is not."""
+        if not self._count_question((location.platform, location.workspace, person)):
             return texts.TOO_MANY_QUESTIONS
         if (
             self.per_day
-            and await self.store.usage.get_tokens(place.platform, place.workspace, current_day()) >= self.per_day
+            and await self.store.usage.get_tokens(location.platform, location.workspace, current_day()) >= self.per_day
         ):
             return texts.BUDGET_SPENT
         return ""
 
-    async def record_usage(self, place: Location, usage: Iterable[Usage]) -> None:
-        """Put what an answer took on the workspace's bill."""
+    async def record_usage(self, location: Location, usage: Iterable[Usage]) -> None:
+        """Add the tokens of an answer to the workspace's count."""
         tokens = sum(each.input_tokens + each.output_tokens for each in usage)
         if tokens:
-            await self.store.usage.add_tokens(place.platform, place.workspace, current_day(), tokens)
+            await self.store.usage.add_tokens(location.platform, location.workspace, current_day(), tokens)
 
     def _count_question(self, person: tuple[str, str, str]) -> bool:
         now = self.clock()
@@ -65,5 +65,5 @@ class Quotas:
 
 
 def current_day() -> str:
-    """The day on whose bill tokens are put (UTC)."""
+    """The day (UTC) that tokens are counted for."""
     return datetime.now(UTC).date().isoformat()

@@ -1,6 +1,6 @@
-"""The present readers of a place: facts asked of the platform, believed for a while, dropped when they change.
+"""Who can currently read a location, cached briefly and invalidated on change.
 
-What cannot be known makes a scope smaller, never larger: at the least it is the room in which the reply is read.
+Whatever cannot be looked up makes a scope smaller, never larger: at the least it is the room of the reply.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ MAX_GUESTS = 40  # of a channel; where there are more, what all of them can read
 
 
 class AudienceResolver:
-    """Scopes by present readers. `max_age`: seconds for which a fact is believed."""
+    """Resolves scopes by the current audience. `max_age`: seconds for which a fact is cached."""
 
     def __init__(
         self,
@@ -57,9 +57,9 @@ class AudienceResolver:
         self._last_open_at: dict[str, float] = {}
         self._suspensions = VisibilitySuspensions(clock)
 
-    async def get_channel(self, place: Location) -> Channel:
+    async def get_channel(self, location: Location) -> Channel:
         """The facts of a channel. Raises PlatformError."""
-        where = place.without_thread
+        where = location.without_thread
         found = await self._channels.get_or_fetch(
             location_key(where), lambda: self._platform_named(where.platform).fetch_channel(where)
         )
@@ -69,130 +69,133 @@ class AudienceResolver:
             self._last_open_at.pop(where.room, None)
         return found
 
-    async def get_channel_info(self, place: Location) -> Channel | ListedChannel:
-        """What a channel is, from a list if that spares a call; who reads it may not be told. Raises PlatformError."""
+    async def get_channel_info(self, location: Location) -> Channel | ListedChannel:
+        """The facts of a channel, perhaps from a list and without its members. Raises PlatformError."""
         return (
-            self._channels.get_cached(location_key(place.without_thread))
-            or await self.find_listed_channel(place)
-            or await self.get_channel(place)
+            self._channels.get_cached(location_key(location.without_thread))
+            or await self.find_listed_channel(location)
+            or await self.get_channel(location)
         )
 
-    async def find_listed_channel(self, place: Location) -> ListedChannel | None:
-        """A channel that the bot is in, as a list tells of it; None if no list does, or not for sure."""
-        if not self.channel_lists.is_listable(place.platform, place.workspace):
+    async def find_listed_channel(self, location: Location) -> ListedChannel | None:
+        """A channel from the list of channels that the bot is in; None if it is not certain."""
+        if not self.channel_lists.is_listable(location.platform, location.workspace):
             return None
         try:
-            found = await self.channel_lists.get_list(place.platform, place.workspace)
+            found = await self.channel_lists.get_list(location.platform, location.workspace)
         except PlatformError as error:
-            log.warning("audience.channels_list_failed", platform=place.platform, error=type(error).__name__)
+            log.warning("audience.channels_list_failed", platform=location.platform, error=type(error).__name__)
             return None
-        return None if place.room in self.channel_lists.list_stale_channels(found) else found.channels.get(place.room)
+        return (
+            None
+            if location.room in self.channel_lists.list_stale_channels(found)
+            else found.channels.get(location.room)
+        )
 
     async def get_person(self, platform: str, workspace: str, person: str) -> Person:
-        """Somebody as their workspace knows them. Raises PlatformError."""
+        """A person as their workspace knows them. Raises PlatformError."""
         key = (platform, workspace, person)
         return await self._people.get_or_fetch(
             key, lambda: self._platform_named(platform).fetch_person(workspace, person)
         )
 
-    def invalidate(self, place: Location, *, members_only: bool = False) -> None:
-        """Believe nothing any more of a channel, or of a whole workspace if the place names none.
+    def invalidate(self, location: Location, *, members_only: bool = False) -> None:
+        """Drop cached facts of a channel, or of a whole workspace if the location has no channel.
 
-        `members_only`: people came or went; what kind of channel it is stays as it was.
+        `members_only`: only the members changed, not the kind of channel.
         """
-        key = location_key(place)
+        key = location_key(location)
         self._changed_at[key] = self.clock()
         self._channels.invalidate(key)
         self._people.invalidate(key[:2])
-        self.channel_lists.record_change(place, members_only=members_only)
+        self.channel_lists.record_change(location, members_only=members_only)
 
-    def suspend(self, place: Location) -> float:
-        """Rooms may lie in spaces that others read than they do: a channel's, a workspace's or a platform's.
+    def suspend(self, location: Location) -> float:
+        """Suspend the shared spaces of a channel, a workspace or a platform, because rooms may be in the wrong ones.
 
-        Until `trust` is told that they were moved, no space that they may share is in any scope. Gives its time
-        (`clock`).
+        Until `resume`, no scope contains them. Returns the time of the suspension (`clock`).
         """
-        self.invalidate(place)
-        return self._suspensions.suspend(place)
+        self.invalidate(location)
+        return self._suspensions.suspend(location)
 
-    def cancel(self, place: Location, time: float) -> None:
-        """The doubt of that time had no reason; earlier ones stay."""
-        self._suspensions.cancel(place, time)
+    def cancel(self, location: Location, time: float) -> None:
+        """Cancel the suspension of that time; earlier ones stay."""
+        self._suspensions.cancel(location, time)
 
-    def resume(self, place: Location, since: float) -> None:
-        """The rooms lie where they belonged then (`clock`): those of the place, and of all that is within it."""
-        self._suspensions.resume(place, since)
+    def resume(self, location: Location, since: float) -> None:
+        """End the suspensions until that time (`clock`) of a location and everything within it."""
+        self._suspensions.resume(location, since)
 
-    def has_changed_since(self, place: Location, since: float) -> bool:
-        """Whether something about a channel's readers changed since then (`clock`)."""
-        key = location_key(place)
+    def has_changed_since(self, location: Location, since: float) -> bool:
+        """Whether a channel's audience changed since that time (`clock`)."""
+        key = location_key(location)
         return any(self._changed_at.get(key[:length], since - 1) >= since for length in (1, 2, 3))
 
-    async def get_home_space(self, place: Location) -> str:
-        """The space that a channel's documents live in. Raises PlatformError if that cannot be known."""
-        return audience.home_space(await self.get_channel_info(place))
+    async def get_home_space(self, location: Location) -> str:
+        """The space of a channel's documents. Raises PlatformError if it cannot be looked up."""
+        return audience.home_space(await self.get_channel_info(location))
 
-    async def scope_for_channel(self, place: Location) -> Scope:
-        """What a reply in a place may draw on."""
-        return (await self.resolve_scope(place)).scope
+    async def scope_for_channel(self, location: Location) -> Scope:
+        """What a public reply in a location may use."""
+        return (await self.resolve_scope(location)).scope
 
-    async def scope_for_person(self, place: Location, person: str) -> Scope:
-        """What a reply in a place may draw on that one person alone sees."""
-        return (await self.resolve_scope(place, person)).scope
+    async def scope_for_person(self, location: Location, person: str) -> Scope:
+        """What a private reply in a location may use."""
+        return (await self.resolve_scope(location, person)).scope
 
     async def resolve_scope(
-        self, place: Location, person: str = "", among: Scope | None = None, wait: float | None = None
+        self, location: Location, person: str = "", among: Scope | None = None, wait: float | None = None
     ) -> ResolvedScope:
-        """What a reply in a place may draw on; with a person, one that they alone see.
+        """What a reply in a location may use; with a person, a private one.
 
-        With `among`, only channels that it names are asked about: enough to tell whether it is covered. `wait`: seconds
-        until it is said that spaces are suspended.
+        With `among`, only the channels in it are looked up, which is enough to check whether it is covered. `wait`:
+        seconds to wait for suspended spaces.
         """
-        await self._suspensions.wait_until_resumed(place, SUSPENSION_WAIT if wait is None else wait)
+        await self._suspensions.wait_until_resumed(location, SUSPENSION_WAIT if wait is None else wait)
         try:
             scope, whole = await (
-                self._person_scope(place, person, among) if person else self._channel_scope(place, among)
+                self._person_scope(location, person, among) if person else self._channel_scope(location, among)
             )
         except EngineError as error:
-            log.warning("audience.lookup_failed", channel=place.room, error=type(error).__name__)
-            return ResolvedScope(audience.scope_for_room(place), "unknown")
+            log.warning("audience.lookup_failed", channel=location.room, error=type(error).__name__)
+            return ResolvedScope(audience.scope_for_room(location), "unknown")
         kept = self._suspensions.remove_suspended(scope)
         if kept != scope:
-            log.warning("audience.visibility_pending", channel=place.room)
-            room = await self._own_room(place, person)
+            log.warning("audience.visibility_pending", channel=location.room)
+            room = await self._own_room(location, person)
             return ResolvedScope(replace(kept, rooms=kept.rooms | room), "checking")
         return ResolvedScope(scope, "" if whole else "partial")
 
-    async def _own_room(self, place: Location, person: str) -> frozenset[str]:
-        """The room in which a reply is read, if the one person who reads it may read there; none if nobody knows."""
+    async def _own_room(self, location: Location, person: str) -> frozenset[str]:
+        """The room of a reply, if its reader may read there; empty if that is unknown."""
         try:
-            channel = await self.get_channel(place)
+            channel = await self.get_channel(location)
         except EngineError:
             return frozenset()
         reads = not person or channel.kind == "open" or person in channel.members
-        return audience.scope_for_room(place).rooms if reads else frozenset()
+        return audience.scope_for_room(location).rooms if reads else frozenset()
 
-    async def _channel_scope(self, place: Location, among: Scope | None) -> tuple[Scope, bool]:
-        """The scope of all readers of a place, and whether all of it could be known."""
-        channel = await self.get_channel(place)
+    async def _channel_scope(self, location: Location, among: Scope | None) -> tuple[Scope, bool]:
+        """The scope of everyone in a location, and whether it is complete."""
+        channel = await self.get_channel(location)
         if channel.kind == "direct" and len(channel.members) == 1:
             [person] = channel.members
-            return await self._person_scope(place, person, among)
+            return await self._person_scope(location, person, among)
         if channel.kind != "open" or not channel.guests or channel.shared:
             return audience.scope_for_channel(channel), True
-        others, whole = await self._guest_channels(place, channel.guests, among)
+        others, whole = await self._guest_channels(location, channel.guests, among)
         return audience.scope_for_channel(channel, others), whole
 
     async def _guest_channels(
-        self, place: Location, guests: Collection[str], among: Scope | None
+        self, location: Location, guests: Collection[str], among: Scope | None
     ) -> tuple[list[Channel], bool]:
-        """The channels of a workspace with those of some guests who are in them, and whether all could be known."""
-        if not self.channel_lists.is_listable(place.platform, place.workspace):
-            return await self._bot_channels(place, {place.workspace}, among), True
+        """The channels of a workspace that some guests are in, and whether they are complete."""
+        if not self.channel_lists.is_listable(location.platform, location.workspace):
+            return await self._bot_channels(location, {location.workspace}, among), True
         if len(guests) > MAX_GUESTS:
             return [], False
         lists = await asyncio.gather(
-            *(self._joined_channels(place, place.workspace, each, among) for each in sorted(guests))
+            *(self._joined_channels(location, location.workspace, each, among) for each in sorted(guests))
         )
         found: dict[str, Channel] = {}
         for channel in (each for channels, _ in lists for each in channels):
@@ -200,90 +203,92 @@ class AudienceResolver:
             found[channel.location.room] = replace(channel, members=before.members | channel.members)
         return list(found.values()), all(whole for _, whole in lists)
 
-    async def _person_scope(self, place: Location, person: str, among: Scope | None) -> tuple[Scope, bool]:
-        """The scope of one person, and whether all of it could be known."""
-        sole = await self._sole_reader(place, person)
-        listable = {each for each in sole.workspaces if self.channel_lists.is_listable(place.platform, each)}
-        found = await self._bot_channels(place, sole.workspaces - listable, among, spaces=not sole.is_guest)
+    async def _person_scope(self, location: Location, person: str, among: Scope | None) -> tuple[Scope, bool]:
+        """The scope of one person, and whether it is complete."""
+        sole = await self._sole_reader(location, person)
+        listable = {each for each in sole.workspaces if self.channel_lists.is_listable(location.platform, each)}
+        found = await self._bot_channels(location, sole.workspaces - listable, among, spaces=not sole.is_guest)
         whole = True
         for workspace in sorted(listable):
-            channels, complete = await self._joined_channels(place, workspace, person, among)
+            channels, complete = await self._joined_channels(location, workspace, person, among)
             found += channels
             whole &= complete
         return audience.scope_for_person(sole, found), whole
 
     async def _joined_channels(
-        self, place: Location, workspace: str, person: str, among: Scope | None
+        self, location: Location, workspace: str, person: str, among: Scope | None
     ) -> tuple[list[Channel], bool]:
-        """The channels that somebody is in, and whether these are all; the place's own one even if there is no list."""
+        """The channels that a person is in, and whether they are complete; always with the location's own one."""
         try:
-            listed = await self.channel_lists.get_list(place.platform, workspace, person)
+            listed = await self.channel_lists.get_list(location.platform, workspace, person)
         except PlatformError as error:
-            log.warning("audience.memberships_lookup_failed", platform=place.platform, error=type(error).__name__)
-            return (await self._fetch_channels([place.without_thread] if place.channel else []))[0], False
+            log.warning("audience.memberships_lookup_failed", platform=location.platform, error=type(error).__name__)
+            return (await self._fetch_channels([location.without_thread] if location.channel else []))[0], False
         stale = self.channel_lists.list_stale_channels(listed, person)
         found = [each.with_members([person]) for room, each in listed.channels.items() if room not in stale]
         doubtful = [each for each in stale.values() if each.workspace == workspace and _is_relevant(each, among)]
         looked, whole = await self._fetch_channels(doubtful)
         return found + looked, whole
 
-    async def _sole_reader(self, place: Location, person: str) -> audience.SoleReader:
-        if place.workspace:
-            known = await self.get_person(place.platform, place.workspace, person)
-            adult = await self._is_age_restricted(place)
-            return audience.SoleReader(person, place.platform, frozenset({place.workspace}), known.is_guest, adult)
-        shared = {each.workspace for each in await self.store.channels.list_joined(place.platform)} - {""}
-        looks = (self._workspace_if_member(place.platform, name, person) for name in sorted(shared))
+    async def _sole_reader(self, location: Location, person: str) -> audience.SoleReader:
+        if location.workspace:
+            known = await self.get_person(location.platform, location.workspace, person)
+            adult = await self._is_age_restricted(location)
+            return audience.SoleReader(
+                person, location.platform, frozenset({location.workspace}), known.is_guest, adult
+            )
+        shared = {each.workspace for each in await self.store.channels.list_joined(location.platform)} - {""}
+        looks = (self._workspace_if_member(location.platform, name, person) for name in sorted(shared))
         found = await asyncio.gather(*looks)
-        return audience.SoleReader(person, place.platform, frozenset(filter(None, found)))
+        return audience.SoleReader(person, location.platform, frozenset(filter(None, found)))
 
     async def _workspace_if_member(self, platform: str, workspace: str, person: str) -> str:
-        """The workspace, if they are a full member of it."""
+        """The workspace, if the person is a full member of it."""
         try:
             known = await self.get_person(platform, workspace, person)
         except PlatformError:
             return ""
         return "" if known.is_guest else workspace
 
-    async def _is_age_restricted(self, place: Location) -> bool:
+    async def _is_age_restricted(self, location: Location) -> bool:
         try:
-            return bool(place.channel) and (await self.get_channel_info(place)).adult
+            return bool(location.channel) and (await self.get_channel_info(location)).adult
         except PlatformError:
             return False
 
     async def _bot_channels(
-        self, place: Location, workspaces: Collection[str], among: Scope | None, *, spaces: bool = False
+        self, location: Location, workspaces: Collection[str], among: Scope | None, *, spaces: bool = False
     ) -> list[Channel]:
-        """The facts of the channels that the bot is in; those that cannot be had are left out.
+        """The facts of the channels that the bot is in; those that cannot be looked up are omitted.
 
-        `spaces`: only channels with a space of their own matter; one that was open lately has none, or is missed.
+        `spaces`: only channels with a space of their own matter.
         """
         if not workspaces:
             return []
-        joined = await self.store.channels.list_joined(place.platform)
-        places = [each for each in joined if each.workspace in workspaces]
+        joined = await self.store.channels.list_joined(location.platform)
+        locations = [each for each in joined if each.workspace in workspaces]
         if spaces:
-            places = [each for each in places if not self._was_recently_open(each)]
-        return (await self._fetch_channels([each for each in places if _is_relevant(each, among)]))[0]
+            locations = [each for each in locations if not self._was_recently_open(each)]
+        return (await self._fetch_channels([each for each in locations if _is_relevant(each, among)]))[0]
 
-    def _was_recently_open(self, place: Location) -> bool:
-        since = self._last_open_at.get(place.room)
+    def _was_recently_open(self, location: Location) -> bool:
+        since = self._last_open_at.get(location.room)
         recent = since is not None and self.clock() - since < OPEN_CHANNEL_TTL
-        return recent and since is not None and not self.has_changed_since(place, since)
+        return recent and since is not None and not self.has_changed_since(location, since)
 
-    async def _fetch_channels(self, places: Iterable[Location]) -> tuple[list[Channel], bool]:
-        """The facts of channels that can be had, and whether the platform said something of each of them."""
+    async def _fetch_channels(self, locations: Iterable[Location]) -> tuple[list[Channel], bool]:
+        """The facts of channels, and whether the platform returned all of them."""
         gate = asyncio.Semaphore(MAX_CONCURRENT_LOOKUPS)
 
-        async def one(place: Location) -> Channel | PlatformError:
+        async def one(location: Location) -> Channel | PlatformError:
             async with gate:
                 try:
-                    return await self.get_channel(place)
+                    return await self.get_channel(location)
                 except PlatformError as error:
-                    log.warning("audience.channel_lookup_failed", channel=place.room, error=type(error).__name__)
+                    log.warning("audience.channel_lookup_failed", channel=location.room, error=type(error).__name__)
                     return error
 
-        found = await asyncio.gather(*map(one, places))
+        found = await asyncio.gather(*map(one, locations))
         refused = [each for each in found if isinstance(each, PlatformError)]
         known = [each for each in found if not isinstance(each, PlatformError)]
         return known, all(isinstance(each, PermissionDenied) for each in refused)
@@ -295,6 +300,6 @@ class AudienceResolver:
             raise NotConnected(f"There is no connection to {name}.") from error
 
 
-def _is_relevant(place: Location, among: Scope | None) -> bool:
-    """Whether a channel matters where only those in `among` are asked about."""
-    return among is None or place.room in audience.named_rooms(among)
+def _is_relevant(location: Location, among: Scope | None) -> bool:
+    """Whether a channel matters if only the rooms and spaces of `among` do."""
+    return among is None or location.room in audience.named_rooms(among)

@@ -1,7 +1,7 @@
-"""Spaces that are not to be believed for a while: rooms may lie in them that others read than they do.
+"""Suspended spaces: rooms may be in them that other people read than the space.
 
-Only spaces that several rooms share can hold what a reader of the space may not read: those of open channels. A room's
-own space holds that room alone, and who may read it is asked anew. So it is the shared spaces that are suspended.
+Only spaces that several rooms share can hold something that a reader of the space may not read: those of open channels.
+The own space of a room holds that room alone, and its readers are looked up again. So only shared spaces are suspended.
 """
 
 from __future__ import annotations
@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 LocationKey = tuple[str, ...]
 
 
-def location_key(place: Location) -> LocationKey:
-    """A channel, or all of a workspace, or all of a platform."""
-    if place.channel:
-        return place.platform, place.workspace, place.channel
-    return (place.platform, place.workspace) if place.workspace else (place.platform,)
+def location_key(location: Location) -> LocationKey:
+    """The key of a channel, a workspace or a platform."""
+    if location.channel:
+        return location.platform, location.workspace, location.channel
+    return (location.platform, location.workspace) if location.workspace else (location.platform,)
 
 
 class VisibilitySuspensions:
-    """What is suspended, each with its time (`clock`); a place stands for all that is within it."""
+    """The suspensions with their times (`clock`); a location includes everything within it."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._active: list[tuple[LocationKey, float]] = []
         self._updated = asyncio.Event()
 
-    def suspend(self, place: Location) -> float:
-        """The rooms of a place may lie where they do not belong. Gives the time of it."""
+    def suspend(self, location: Location) -> float:
+        """Suspend a location. Returns the time of the suspension."""
         now = self._clock()
-        self._active.append((location_key(place), now))
+        self._active.append((location_key(location), now))
         return now
 
-    def cancel(self, place: Location, time: float) -> None:
-        """That suspension had no reason; earlier ones stay."""
+    def cancel(self, location: Location, time: float) -> None:
+        """Cancel the suspension of that time; earlier ones stay."""
         with suppress(ValueError):  # it may be over already
-            self._active.remove((location_key(place), time))
+            self._active.remove((location_key(location), time))
         self._updated.set()
 
-    def resume(self, place: Location, since: float) -> None:
-        """The rooms lie where they belonged at that time: those of the place, and of all that is within it."""
-        key = location_key(place)
+    def resume(self, location: Location, since: float) -> None:
+        """End the suspensions until that time, of a location and everything within it."""
+        key = location_key(location)
         self._active = [(each, at) for each, at in self._active if each[: len(key)] != key or at > since]
         self._updated.set()
 
@@ -59,16 +59,16 @@ class VisibilitySuspensions:
         wide = (platform, workspace) if workspace else (platform,)
         return any(key[: len(wide)] == wide[: len(key)] for key, _ in self._active)
 
-    async def wait_until_resumed(self, place: Location, seconds: float) -> None:
-        """Wait until nothing is suspended in a place's workspace any more, but no longer than this."""
+    async def wait_until_resumed(self, location: Location, seconds: float) -> None:
+        """Wait until nothing is suspended in a location's workspace, up to a limit in seconds."""
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.is_suspended(place.platform, place.workspace):
+                while self.is_suspended(location.platform, location.workspace):
                     self._updated.clear()
                     await self._updated.wait()
 
     def remove_suspended(self, scope: Scope) -> Scope:
-        """A scope without the spaces that are suspended."""
+        """A scope without suspended spaces."""
         shared = {
             space
             for space in scope.spaces

@@ -1,4 +1,4 @@
-"""What happens on a platform, as adapters tell it and as the inbox keeps it."""
+"""Platform events, as adapters report them and the event queue stores them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bot.platform.models import Location, Message, Upload  # noqa: TC001  - the 
 
 @dataclass(frozen=True, slots=True)
 class MessageReceived:
-    """A new message; `addressed`: to the bot, by a mention, a reply or in a DM."""
+    """A new message. `addressed`: to the bot, by a mention, a reply or in a DM."""
 
     message: Message
     addressed: bool
@@ -18,14 +18,14 @@ class MessageReceived:
 
 @dataclass(frozen=True, slots=True)
 class MessageEdited:
-    """A message was edited, or only looks so (a preview, a counter): it is compared with what is known."""
+    """A message was edited, or perhaps only changed in a preview or a counter: it is compared with the stored one."""
 
     message: Message
 
 
 @dataclass(frozen=True, slots=True)
 class MessagesDeleted:
-    """Messages are gone."""
+    """Messages were deleted."""
 
     location: Location
     ids: tuple[str, ...]
@@ -33,7 +33,7 @@ class MessagesDeleted:
 
 @dataclass(frozen=True, slots=True)
 class FilesRemoved:
-    """Files were taken back; in this channel, or everywhere if it is empty."""
+    """Files were removed, from this channel or, if it is empty, everywhere."""
 
     location: Location
     uploads: tuple[str, ...]
@@ -41,14 +41,14 @@ class FilesRemoved:
 
 @dataclass(frozen=True, slots=True)
 class ChannelRemoved:
-    """A thread or a whole channel was deleted, or the bot was put out of it: nothing of it is known any more."""
+    """A thread or channel was deleted, or the bot was removed from it: everything of it is forgotten."""
 
     location: Location
 
 
 @dataclass(frozen=True, slots=True)
 class BotAdded:
-    """The bot was taken into a channel, or switched on there, by somebody."""
+    """The bot was added to a channel, or enabled in it."""
 
     location: Location
     by: str = ""
@@ -56,10 +56,10 @@ class BotAdded:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceJoined:
-    """The bot is in a workspace in which it reads only channels that somebody switches on.
+    """The bot is in a workspace whose channels must be enabled one by one.
 
-    `place`: where it may say so; without a channel if that is nowhere. `lacking`: permissions that it needs and does
-    not have, as the platform calls them. It may be told again: the bot says it once.
+    `location`: where it may announce itself; without a channel if nowhere. `lacking`: missing permissions, as the
+    platform calls them. The event may be repeated; the announcement is not.
     """
 
     location: Location
@@ -68,9 +68,9 @@ class WorkspaceJoined:
 
 @dataclass(frozen=True, slots=True)
 class VisibilityChanged:
-    """Who may read a channel has changed: its visibility, its members, roles. An empty channel: of any.
+    """A channel's audience changed (visibility, members, roles). Empty channel: any channel of the workspace.
 
-    `members_only`: people came or went, or are guests now; what kind of channel it is stays as it was.
+    `members_only`: only the members changed; the kind of channel is the same.
     """
 
     location: Location
@@ -79,9 +79,9 @@ class VisibilityChanged:
 
 @dataclass(frozen=True, slots=True)
 class QuestionAsked:
-    """A question by a command. `private`: only the asker sees the reply. `handle`: the adapter's way to answer it.
+    """A question by a command. `private`: only the asker sees the reply. `handle`: the adapter's id to reply to it.
 
-    `may_write`: whether the asker may write messages there, as far as the platform says so.
+    `may_write`: whether the asker may post messages there, if the platform reports it.
     """
 
     id: str
@@ -98,10 +98,10 @@ class QuestionAsked:
 
 @dataclass(frozen=True, slots=True)
 class CommandInvoked:
-    """A command of bot/commands by name, with the words behind it; only the caller sees what comes back.
+    """A command of bot/commands by name, with its arguments; only the caller sees the result.
 
-    `message`: the one from whose menu it was chosen, or in which it was said. `time`: when it was given; None: nobody
-    noted that. `may_write`: as of a question.
+    `message`: the one whose menu it was chosen from, or that contained it. `time`: when it was sent; None if unknown.
+    `may_write`: as in QuestionAsked.
     """
 
     id: str
@@ -118,7 +118,7 @@ class CommandInvoked:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A button of a reply: "up" and "down" (feedback), "sources", "delete", "share", "forget". `value`: its answer."""
+    """A button of a reply: "up" and "down" (feedback), "sources", "delete", "share", "forget". `value`: the answer."""
 
     id: str
     location: Location
@@ -130,7 +130,7 @@ class ButtonPressed:
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceLeft:
-    """The bot was taken out of a workspace, or its tokens were."""
+    """The bot was removed from a workspace, or its tokens were revoked."""
 
     platform: str
     workspace: str
@@ -153,12 +153,12 @@ PlatformEvent = (
 )
 
 
-def platform_of(happening: PlatformEvent) -> str:
-    """The name of the platform on which it happened."""
-    match happening:
+def platform_of(event: PlatformEvent) -> str:
+    """The platform of an event."""
+    match event:
         case WorkspaceLeft():
-            return happening.platform
+            return event.platform
         case MessageReceived(message) | MessageEdited(message):
             return message.location.platform
         case _:
-            return happening.location.platform
+            return event.location.platform

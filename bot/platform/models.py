@@ -1,6 +1,6 @@
-"""The words of chat: who says what where, and what the bot shows.
+"""Records of a chat: locations, people, channels and messages, and what the bot shows.
 
-Ids are the platform's own strings. Texts go out as standard Markdown; an adapter renders what its platform shows.
+Ids are the strings of the platform. Texts are standard Markdown; an adapter renders what its platform supports.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody. `guest`: may not read every open channel (an invited guest, or a person of another workspace).
+    """A person. `is_guest`: may not read every open channel (an invited guest, or a person of another workspace).
 
-    `manager`: may change settings and forget what others said.
+    `is_manager`: may change settings and forget what others wrote.
     """
 
     id: str
@@ -82,9 +82,9 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class ListedChannel:
-    """A channel as a list of channels describes it: what it is, but not who reads it. Fields as in Channel.
+    """A channel in a list of channels, without its members. Fields as in Channel.
 
-    `archived`: nothing can be said there any more.
+    `archived`: nobody can post in it anymore.
     """
 
     location: Location
@@ -95,13 +95,13 @@ class ListedChannel:
     archived: bool = False
 
     def with_members(self, people: Iterable[str]) -> Channel:
-        """The channel with those of its members that are known."""
+        """The channel with some known members."""
         return Channel(self.location, self.name, self.kind, frozenset(people), shared=self.shared, adult=self.adult)
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file as the platform announces it. `kind` is its media type, `size` in bytes (0: not told)."""
+    """A file as the platform announces it. `kind` is its media type, `size` in bytes (0: unknown)."""
 
     id: str
     name: str
@@ -143,7 +143,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Button:
-    """Something to press; `action` and `value` come back in a Clicked."""
+    """A button; `action` and `value` come back in a ButtonPressed."""
 
     label: str
     action: str
@@ -152,7 +152,7 @@ class Button:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A PNG, and what it shows in words."""
+    """A PNG with its description."""
 
     name: str
     data: bytes
@@ -161,7 +161,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """Something the bot says that is not a streamed answer; Markdown."""
+    """A message of the bot that is not a streamed answer; Markdown."""
 
     text: str
     picture: Picture | None = None
@@ -170,9 +170,9 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class FooterSource:
-    """A source below an answer: [number], what it is called, and where it leads (empty: nowhere).
+    """A source in a footer: number, title and link (empty: none).
 
-    `time`: when it was said, which an adapter shows in the reader's own time zone if its platform can.
+    `time`: of a message; an adapter shows it in the time zone of the reader if its platform can.
     """
 
     number: int
@@ -189,7 +189,7 @@ def title_with_time(title: str, time: datetime | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class AnswerFooter:
-    """What stands below a finished answer; `answer` is its id, which buttons bring back."""
+    """What is shown below a finished answer; `answer` is the answer's id."""
 
     answer: str
     sources: tuple[FooterSource, ...] = ()

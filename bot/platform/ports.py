@@ -1,4 +1,4 @@
-"""What the bot wants from a platform: adapters fill these Protocols and decide nothing."""
+"""What the bot needs from a platform. Adapters implement these Protocols and make no decisions."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class ThreadPage:
 
 
 class Reply(Protocol):
-    """One answer on its way to its readers. Calls come one after another, never two at once."""
+    """One answer in progress. Calls come one after another, never concurrently."""
 
     @property
     def reply_ref(self) -> str:
@@ -51,7 +51,7 @@ class Reply(Protocol):
         """
 
     async def show_status(self, words: str) -> None:
-        """Show at once that it is worked on; may be called again with other words."""
+        """Show at once that the answer is in progress; may be called again."""
 
     async def show(self, parts: Sequence[str]) -> bool | None:
         """The answer so far, in parts no longer than `Limits.part`; all but the last one stay as they are.
@@ -60,15 +60,15 @@ class Reply(Protocol):
         """
 
     async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
-        """The whole answer, and what stands below it."""
+        """Show the whole answer and its footer."""
 
     async def replace(self, text: str) -> None:
-        """Take back everything shown so far, and say this instead."""
+        """Replace everything shown so far by this text."""
 
 
 @dataclass(frozen=True, slots=True)
 class MessageLimits:
-    """`part`: characters of a message; `every`: seconds between two writes; `burst`: characters that do not wait."""
+    """Characters of a message, seconds between two writes, and characters that are written without waiting."""
 
     max_length: int
     write_interval: float
@@ -79,13 +79,13 @@ Reaction = Literal["working", "done", "failed"]
 
 
 class Platform(Protocol):
-    """What the bot wants from a chat platform. Raises PlatformError (bot/errors.py) for what cannot be done."""
+    """A chat platform. Raises PlatformError (bot/errors.py) for everything that fails."""
 
     name: str
     traits: PlatformTraits
     limits: MessageLimits
 
-    async def fetch_channel(self, place: Location) -> Channel:
+    async def fetch_channel(self, location: Location) -> Channel:
         """The facts of a channel, as they are now. Raises if they cannot be known.
 
         ChannelGone and WorkspaceGone only where the platform is sure: what was said there is forgotten then.
@@ -102,39 +102,39 @@ class Platform(Protocol):
         """
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
-        """Somebody, as the workspace knows them."""
+        """A person as the workspace knows them."""
 
     async def to_plain_text(self, workspace: str, text: str) -> str:
         """A text with its mentions of people and channels as names (@Ada, #roof), and no markup of the platform."""
 
-    def message_link(self, place: Location, message: str) -> str:
-        """The address of a message."""
+    def message_link(self, location: Location, message: str) -> str:
+        """The permalink of a message."""
 
-    def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
+    def history(self, location: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads, newest first, older than message `before`.
 
         Raises Withheld where the platform would show less than there is, as far as it says so.
         """
 
-    async def fetch_thread(self, place: Location, limit: int) -> ThreadPage:
+    async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
         """The newest messages of a thread, also the one to which its first one replies. Raises as `history` does."""
 
-    async def fetch_message(self, place: Location, message: str) -> Message | None:
-        """A message as it is now; None only if it was surely deleted. Raises if that cannot be known."""
+    async def fetch_message(self, location: Location, message: str) -> Message | None:
+        """A message as it is now; None only if it was certainly deleted. Raises if that is unknown."""
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
         """The bytes of a file, from the platform's own hosts only. Raises InvalidDocument if it is too large."""
 
-    async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
-        """Put a reaction on a message in place of the one before; None takes it away."""
+    async def set_reaction(self, location: Location, message: str, sign: Reaction | None) -> None:
+        """Replace the reaction of the bot on a message; None removes it."""
 
-    async def post(self, place: Location, card: Card) -> str:
-        """Say something to all readers of a place; gives the message's id."""
+    async def post(self, location: Location, card: Card) -> str:
+        """Post a card in a location; returns the message's id."""
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
-        """Say something to one person alone: the answer to a command, a button, or a line about their message.
+        """Send a card to one person: the result of a command or a button, or a notice about their message.
 
-        Where nobody can be spoken to alone in a channel, what is not `target.private` is said below their message.
+        Where a channel has no private messages, a card without `target.private` is posted below their message.
         """
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
@@ -144,7 +144,7 @@ class Platform(Protocol):
         """
 
     async def delete_answer(self, target: ReplyTarget) -> None:
-        """Delete all messages of a finished answer, and a thread that was opened for it if nothing else is in it."""
+        """Delete all messages of a finished answer, and its thread if nothing else is in it."""
 
     def start_reply(self, target: ReplyTarget) -> Reply:
-        """An answer to be written; with a mark, or if its traces are found, the one that was begun before."""
+        """Start an answer; with a reply reference, or if its messages are found, continue the one started before."""

@@ -1,4 +1,4 @@
-"""Facts that are looked up once, believed for a while, and not any more once they are said to have changed."""
+"""A cache of looked-up facts: each expires after a time, and is invalidated on change."""
 
 from __future__ import annotations
 
@@ -33,9 +33,10 @@ class _Entry(Generic[Value]):
 
 
 class TTLCache(Generic[Value]):
-    """Facts by key, each believed for `max_age` seconds since its lookup began; whoever asks meanwhile shares that.
+    """Facts by key, each fresh for `max_age` seconds since its lookup started; concurrent callers share a lookup.
 
-    `patience`: seconds that a lookup may take (PATIENCE). `kept`: facts that are kept before stale ones go (KEPT).
+    `patience`: seconds that a lookup may take (LOOKUP_TIMEOUT). `kept`: entries before stale ones are removed
+    (MAX_ENTRIES).
     """
 
     def __init__(
@@ -48,9 +49,9 @@ class TTLCache(Generic[Value]):
         self._entries: dict[CacheKey, _Entry[Value]] = {}
 
     async def get_or_fetch(self, key: CacheKey, look: Callable[[], Awaitable[Value]]) -> Value:
-        """The fact; looked up again if it was dropped meanwhile. A lookup that fails is not remembered.
+        """The fact, looked up again if it was invalidated in the meantime. Failed lookups are not cached.
 
-        Raises what the lookup raises, and PlatformError if the fact changes too often to be known.
+        Raises what the lookup raises, and PlatformError if the value keeps changing.
         """
         for _ in range(MAX_LOOKUPS):
             fact = self._usable_entry(key) or self._start_lookup(key, look)
@@ -65,14 +66,14 @@ class TTLCache(Generic[Value]):
         raise PlatformError("This changes faster than it can be looked up.")
 
     def get_cached(self, key: CacheKey) -> Value | None:
-        """The fact, if it is believed and needs no lookup."""
+        """The fact, if it is cached and fresh."""
         fact = self._entries.get(key)
         if fact is None or not fact.task.done() or fact.task.cancelled() or fact.task.exception():
             return None
         return fact.task.result() if self._is_fresh(fact) else None
 
     def invalidate(self, begun: CacheKey) -> None:
-        """Believe nothing any more whose key begins like this."""
+        """Drop all facts whose keys start like this."""
         for key in [key for key in self._entries if key[: len(begun)] == begun]:
             del self._entries[key]
 
@@ -104,6 +105,6 @@ async def _with_timeout(look: Callable[[], Awaitable[Value]], patience: float) -
 
 
 def _consume_exception(task: asyncio.Task[Any]) -> None:
-    """Whoever waits is told of an error; nobody else is."""
+    """Mark the error of a lookup as retrieved; only its callers see it."""
     if not task.cancelled():
         task.exception()

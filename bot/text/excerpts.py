@@ -20,8 +20,8 @@ _CONVERSATION_TIMES = re.compile(
 
 def source_title(title: str, label: str) -> tuple[str, str]:
     """The title of a source, and the place in it: what both tell (a conversation's time, a document's name) once."""
-    place = label.removeprefix(title).lstrip(" ›")
-    return (_CONVERSATION_TIMES.sub(r"\1", title) if re.search(_DATE, label) else title), place
+    location = label.removeprefix(title).lstrip(" ›")
+    return (_CONVERSATION_TIMES.sub(r"\1", title) if re.search(_DATE, label) else title), location
 
 
 def strip_speaker(text: str) -> str:

@@ -144,10 +144,10 @@ def _find_cut(opening: str, window: str, sure: int) -> int:
     links += open_ends[-1:]
     whole = links + brackets + open_ends
     fenced = _fence_lines(opening, window)
-    places = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
-    places.append([at for at in range(least, len(window) + 1) if not _splits_surrogates(window, at)])
+    locations = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
+    locations.append([at for at in range(least, len(window) + 1) if not _splits_surrogates(window, at)])
     for spans in map(_merge_spans, (whole + fenced, links + fenced, fenced, links, [])):
-        for kind in places:
+        for kind in locations:
             last = next((at for at in reversed(kind) if at >= least and not _is_inside_span(at, spans)), None)
             if last is not None:
                 return last

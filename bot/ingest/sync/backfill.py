@@ -43,13 +43,13 @@ class Backfill:
     """Takes in what was said in channels before."""
 
     def __init__(
-        self, house: BotContext, shelf: ConversationDocuments, hearing: MessageIngest, filing: FileIngest
+        self, context: BotContext, documents: ConversationDocuments, hearing: MessageIngest, filing: FileIngest
     ) -> None:
-        self._context = house
-        self._documents = shelf
+        self._context = context
+        self._documents = documents
         self._messages = hearing
         self._files = filing
-        self._store = house.store
+        self._store = context.store
 
     async def run_due(self, now: float | None = None) -> bool:
         """Go on with one back-fill that is due (seconds since 1970), to its end; False if there is none."""
@@ -85,25 +85,25 @@ class Backfill:
         await self.ingest(cursor.location, held)
         return True
 
-    async def ingest(self, place: Location, messages: Sequence[Message]) -> None:
+    async def ingest(self, location: Location, messages: Sequence[Message]) -> None:
         """Take in what is not known yet of some messages of a channel, and their files."""
-        await self.ingest_messages(place, messages)
+        await self.ingest_messages(location, messages)
         for message in messages:
             if message.uploads:
                 await self.ingest_files(message)
 
-    async def ingest_messages(self, place: Location, messages: Sequence[Message]) -> None:
+    async def ingest_messages(self, location: Location, messages: Sequence[Message]) -> None:
         """Take in what is not known yet of some messages of a channel; their files are owed from now on."""
-        fresh = await self._select_new(place, messages)
+        fresh = await self._select_new(location, messages)
         said = [found for each in fresh if (found := await self._documents.render_message(each))]
         wordless = {each.id for each in fresh} - {each.message.id for each in said}
-        async with self._documents.lock(place.room):
-            unknown = await self._select_new(place, messages)
+        async with self._documents.lock(location.room):
+            unknown = await self._select_new(location, messages)
             for each in unknown:
                 await self._record_pending_files(each)
             ids = {each.id for each in unknown}
-            for run in await self._build_runs(place, [each for each in said if each.message.id in ids]):
-                await self._documents.add_run(run, place)
+            for run in await self._build_runs(location, [each for each in said if each.message.id in ids]):
+                await self._documents.add_run(run, location)
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
 
@@ -132,17 +132,17 @@ class Backfill:
                 if not file.is_applied:
                     await self._documents.forget_document(file.document)
 
-    async def _select_new(self, place: Location, messages: Sequence[Message]) -> list[Message]:
-        known = await self._store.messages.list_by_ids(place.room, [each.id for each in messages])
+    async def _select_new(self, location: Location, messages: Sequence[Message]) -> list[Message]:
+        known = await self._store.messages.list_by_ids(location.room, [each.id for each in messages])
         settled = {each.id for each in known if each.is_applied}
         return [each for each in messages if each.id not in settled and await self._messages.is_indexable(each)]
 
-    async def _build_runs(self, place: Location, said: Sequence[IndexedMessage]) -> list[MessageRun]:
+    async def _build_runs(self, location: Location, said: Sequence[IndexedMessage]) -> list[MessageRun]:
         """Documents of messages; those that were decided already, before a crash, stay as they were decided."""
-        known = await self._store.messages.list_by_ids(place.room, [each.message.id for each in said])
+        known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in said])
         decided = {each.id: each.document for each in known}
-        roots = await self._store.messages.list_thread_roots(place.room, [each.message.id for each in said])
-        fresh = group_into_runs([each for each in said if each.message.id not in decided], place.room, roots)
+        roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in said])
+        fresh = group_into_runs([each for each in said if each.message.id not in decided], location.room, roots)
         rest = sorted(
             (each for each in said if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
         )

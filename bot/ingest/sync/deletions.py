@@ -37,38 +37,42 @@ class DeletionCheck:
     """Finds out what became of messages, and forgets what is gone."""
 
     def __init__(
-        self, house: BotContext, shelf: ConversationDocuments, hearing: MessageIngest, clock: Callable[[], datetime]
+        self,
+        context: BotContext,
+        documents: ConversationDocuments,
+        hearing: MessageIngest,
+        clock: Callable[[], datetime],
     ) -> None:
-        self._context = house
-        self._documents = shelf
+        self._context = context
+        self._documents = documents
         self._messages = hearing
-        self._store = house.store
+        self._store = context.store
         self._clock = clock
 
-    async def check_messages(self, place: Location, lacking: Sequence[MessageRecord]) -> bool:
+    async def check_messages(self, location: Location, lacking: Sequence[MessageRecord]) -> bool:
         """Ask for messages of a channel which its lists lack, and for those about which nobody could say before.
 
         False if some are too young for that to mean anything, or could not be asked for yet.
         """
-        room, old = place.room, [each for each in lacking if not self._is_recent(each)]
+        room, old = location.room, [each for each in lacking if not self._is_recent(each)]
         await self._store.unconfirmed_deletions.add(room, [each.id for each in old])
-        there, gone, unanswered = await self._query_platform(place)
+        there, gone, unanswered = await self._query_platform(location)
         await self._store.unconfirmed_deletions.record_checks(room, [*there, *gone, *unanswered])
         await self._store.unconfirmed_deletions.delete(room, there - {each.id for each in old})
-        await self.remove_deleted(place, gone)
+        await self.remove_deleted(location, gone)
         return len(old) == len(lacking) and not await self._store.unconfirmed_deletions.has_unchecked(room)
 
-    async def _query_platform(self, place: Location) -> tuple[set[str], set[str], set[str]]:
+    async def _query_platform(self, location: Location) -> tuple[set[str], set[str], set[str]]:
         """Those that are there, those that were surely deleted, and those of which that cannot be said."""
-        platform = self._context.platform_for(place)
+        platform = self._context.platform_for(location)
         there, gone, unanswered = set[str](), set[str](), set[str]()
-        for id_ in await self._store.unconfirmed_deletions.list_next(place.room, MAX_CHECKS):
-            known = await self._store.messages.get(place.room, id_)
+        for id_ in await self._store.unconfirmed_deletions.list_next(location.room, MAX_CHECKS):
+            known = await self._store.messages.get(location.room, id_)
             thread = known.thread if known else ""
             try:
-                found = await platform.fetch_message(replace(place, thread=thread), id_)
+                found = await platform.fetch_message(replace(location, thread=thread), id_)
             except PlatformError as error:
-                log.warning("sync.message_check_failed", channel=place.room, error=type(error).__name__)
+                log.warning("sync.message_check_failed", channel=location.room, error=type(error).__name__)
                 unanswered.add(id_)
             else:
                 (gone if found is None else there).add(id_)
@@ -93,22 +97,22 @@ class DeletionCheck:
         known = await self._store.messages.get(file.room, file.message_id)
         if known is None:
             return True  # it came with a command, of which nothing can be deleted
-        place = replace(Location.from_room(file.room), thread=known.thread)
-        message = await self._context.platform_for(place).fetch_message(place, file.message_id)
+        location = replace(Location.from_room(file.room), thread=known.thread)
+        message = await self._context.platform_for(location).fetch_message(location, file.message_id)
         if message is None:
             young = self._is_recent(known)
-            await self.remove_deleted(place, [] if young else [file.message_id])
+            await self.remove_deleted(location, [] if young else [file.message_id])
             return not young
-        async with self._documents.lock(place.room):
+        async with self._documents.lock(location.room):
             await self._messages.reconcile_files(message)
         return True
 
-    async def remove_deleted(self, place: Location, ids: Collection[str]) -> None:
+    async def remove_deleted(self, location: Location, ids: Collection[str]) -> None:
         """Messages are surely gone."""
         if ids:
-            log.info("sync.deletions_confirmed", channel=place.room, messages=len(ids))
-            async with self._documents.lock(place.room):
-                await self._messages.remove_from_index(place, ids)
+            log.info("sync.deletions_confirmed", channel=location.room, messages=len(ids))
+            async with self._documents.lock(location.room):
+                await self._messages.remove_from_index(location, ids)
 
     def _is_recent(self, message: MessageRecord) -> bool:
         return message.time > self._clock() - MIN_AGE

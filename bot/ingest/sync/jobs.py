@@ -27,9 +27,9 @@ COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two removals of forgotten by
 class PeriodicJobs:
     """Does what is due. `news` is set when there is something to look back at."""
 
-    def __init__(self, house: BotContext, retention: Retention, back: SyncQueue, news: asyncio.Event) -> None:
-        self._context = house
-        self._supervisor = house.engine_context.engine.supervisor
+    def __init__(self, context: BotContext, retention: Retention, back: SyncQueue, news: asyncio.Event) -> None:
+        self._context = context
+        self._supervisor = context.engine_context.engine.supervisor
         self._retention = retention
         self._sync_queue = back
         self._updated = news

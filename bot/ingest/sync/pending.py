@@ -33,10 +33,10 @@ class RetryQueue:
         """The channels that a look is owed to, due or not."""
         return set(self._pending)
 
-    def add(self, places: Iterable[Location]) -> None:
+    def add(self, locations: Iterable[Location]) -> None:
         """A look at each of them is due at once."""
-        for place in places:
-            self._pending[place] = PendingSync(place)
+        for location in locations:
+            self._pending[location] = PendingSync(location)
 
     def list_due(self, now: float) -> list[PendingSync]:
         """What is due by now."""
@@ -60,7 +60,7 @@ class RetryQueue:
     def delete_workspace(self, platform: str, workspace: str) -> None:
         """No channel of this workspace is looked at any more."""
         self._pending = {
-            place: each
-            for place, each in self._pending.items()
-            if (place.platform, place.workspace) != (platform, workspace)
+            location: each
+            for location, each in self._pending.items()
+            if (location.platform, location.workspace) != (platform, workspace)
         }

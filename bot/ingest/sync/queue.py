@@ -34,13 +34,13 @@ class SyncQueue:
 
     def __init__(
         self,
-        shelf: ConversationDocuments,
+        documents: ConversationDocuments,
         presence: ChannelMembership,
         past: Backfill,
         catching_up: Reconciler,
         missing: DeletionCheck,
     ) -> None:
-        self._documents = shelf
+        self._documents = documents
         self._membership = presence
         self._backfill = past
         self._reconciler = catching_up
@@ -53,14 +53,14 @@ class SyncQueue:
     def pending_syncs(self) -> set[Location]:
         return self._pending.locations
 
-    def enqueue(self, places: Iterable[Location]) -> None:
+    def enqueue(self, locations: Iterable[Location]) -> None:
         """These are to be looked at soon."""
-        self._pending.add(places)
+        self._pending.add(locations)
         self._membership.updated.set()
 
-    def enqueue_unannounced(self, places: Iterable[Location]) -> None:
+    def enqueue_unannounced(self, locations: Iterable[Location]) -> None:
         """The bot was taken into these while it was away: they are to be told, and read, soon."""
-        fresh = set(places)
+        fresh = set(locations)
         self._unannounced |= fresh
         self.enqueue(fresh)
 
@@ -77,16 +77,16 @@ class SyncQueue:
                 await self._sync_channel(debt)
 
     async def _sync_channel(self, debt: PendingSync) -> None:
-        place = debt.location
+        location = debt.location
         try:
-            sure = await self._reconcile(place)
+            sure = await self._reconcile(location)
         except WorkspaceGone:
             await self._membership.leave_workspace(
-                WorkspaceLeft(place.platform, place.workspace, "removed while nobody listened")
+                WorkspaceLeft(location.platform, location.workspace, "removed while nobody listened")
             )
-            self._pending.delete_workspace(place.platform, place.workspace)
+            self._pending.delete_workspace(location.platform, location.workspace)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
-            log.warning("sync.reconciliation_retry_scheduled", channel=place.room, error=type(error).__name__)
+            log.warning("sync.reconciliation_retry_scheduled", channel=location.room, error=type(error).__name__)
             self._pending.delay(debt, time.monotonic())
         else:
             if sure:
@@ -94,13 +94,13 @@ class SyncQueue:
             else:
                 self._pending.delay(debt, time.monotonic())
 
-    async def _reconcile(self, place: Location) -> bool:
+    async def _reconcile(self, location: Location) -> bool:
         """Look what became of a channel; false if it is to be looked at again."""
-        if not place.channel:
-            return await self._deletion_check.check_files(place.platform)
-        async with self._documents.lock(place.room):
-            there = await self._membership.refresh(place)
-            if there and place in self._unannounced:
-                await self._membership.ensure_joined(place)
-                self._unannounced.discard(place)
-        return await self._reconciler.reconcile(place) if there else True
+        if not location.channel:
+            return await self._deletion_check.check_files(location.platform)
+        async with self._documents.lock(location.room):
+            there = await self._membership.refresh(location)
+            if there and location in self._unannounced:
+                await self._membership.ensure_joined(location)
+                self._unannounced.discard(location)
+        return await self._reconciler.reconcile(location) if there else True

@@ -55,32 +55,32 @@ class Reconciler:
     """Compares what is known of channels with what the platform has. `missing` asks for what lists lack."""
 
     def __init__(
-        self, house: BotContext, past: Backfill, missing: DeletionCheck, clock: Callable[[], datetime]
+        self, context: BotContext, past: Backfill, missing: DeletionCheck, clock: Callable[[], datetime]
     ) -> None:
-        self._context = house
+        self._context = context
         self._backfill = past
         self._deletion_check = missing
-        self._store = house.store
+        self._store = context.store
         self._clock = clock
 
-    async def reconcile(self, place: Location) -> bool:
+    async def reconcile(self, location: Location) -> bool:
         """Take in what is new in a channel, and what changed lately. Raises PlatformError.
 
         False if not all of it could be known or had: look again soon.
         """
-        room, began = place.room, self._clock()
+        room, began = location.room, self._clock()
         compared = await self._store.channels.get_synced_until(room)
         if compared is None or not await self._is_indexed(room):
             return True
         newest = await self._store.messages.get_newest_time(room) or compared
         until = min(newest, compared)
         before = await self._store.messages.list_between(room, until - OVERLAP, newest)
-        look = ChannelScan(place, _digests_by_id(before), await self._get_oldest(room))
+        look = ChannelScan(location, _digests_by_id(before), await self._get_oldest(room))
         await self._scan_channel(look, until - OVERLAP)
         lacking = await self._scan_threads(look, until - ACTIVE_THREAD_WINDOW)
         lacking += [each for each in before if each.thread in {"", each.id}]
         sure = await self._deletion_check.check_messages(
-            place, [each for each in lacking if each.id not in look.seen_ids]
+            location, [each for each in lacking if each.id not in look.seen_ids]
         )
         had = await self._ingest_pending_files(look)
         await self._store.channels.record_synced_until(room, began)
@@ -112,8 +112,8 @@ class Reconciler:
             inside = await self._store.messages.list_by_thread(room, window.thread)
             root = await self._store.messages.list_by_ids(room, [window.thread])
             known = list({each.id: each for each in [*inside, *root]}.values())
-            place = replace(look.location, thread=window.thread)
-            listing = await self._scan_thread(replace(look, location=place, stored_digests=_digests_by_id(known)))
+            location = replace(look.location, thread=window.thread)
+            listing = await self._scan_thread(replace(look, location=location, stored_digests=_digests_by_id(known)))
             if listing.thread_exists:
                 lacking += find_missing(listing, known)
             else:
@@ -161,13 +161,15 @@ class Reconciler:
             return False
         return True
 
-    async def _find_message(self, place: Location, file: FileRecord) -> Message | None:
+    async def _find_message(self, location: Location, file: FileRecord) -> Message | None:
         """The message that a file came with, as it is now; it is forgotten if it was deleted."""
         known = await self._store.messages.get(file.room, file.message_id)
         thread = known.thread if known else ""
-        message = await self._context.platform_for(place).fetch_message(replace(place, thread=thread), file.message_id)
+        message = await self._context.platform_for(location).fetch_message(
+            replace(location, thread=thread), file.message_id
+        )
         if message is None:
-            await self._deletion_check.remove_deleted(place, [file.message_id])
+            await self._deletion_check.remove_deleted(location, [file.message_id])
         return message
 
 

@@ -25,10 +25,10 @@ BATCH = 500  # messages that are taken out at once
 class Retention:
     """Closes conversations in which nothing is said any more, and forgets by age."""
 
-    def __init__(self, house: BotContext, shelf: ConversationDocuments) -> None:
-        self._context = house
-        self._documents = shelf
-        self._store = house.store
+    def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
+        self._context = context
+        self._documents = documents
+        self._store = context.store
 
     async def close_idle(self, now: datetime) -> None:
         """Close the conversations in which nothing was said for a quarter of an hour."""
@@ -39,7 +39,7 @@ class Retention:
                     await self._documents.close_conversation(window.document)
 
     async def delete_expired(self, now: datetime) -> None:
-        """Forget messages, files and answers that are older than the setting allows, and deletions of long ago."""
+        """Delete messages, files and answers beyond the retention period, and old tombstones."""
         await self._store.messages.delete_tombstones(now - TOMBSTONE_TTL)
         if not self._context.settings.retention_days:
             return

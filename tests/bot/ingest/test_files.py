@@ -122,7 +122,7 @@ async def test_what_is_too_large_or_no_text_at_all_is_not_even_fetched(home: Bot
     await home.ingest_service.files.ingest_and_confirm(_shared(home, roof, big, film))
     assert "fetch" not in home.platform.calls
     [(_, card)] = home.platform.private_messages
-    assert "50 are allowed" in card.text
+    assert "the limit is 50 MiB" in card.text
 
 
 async def test_a_file_that_is_larger_than_it_was_said_to_be_is_refused(tmp_path: Path) -> None:
