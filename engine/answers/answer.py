@@ -39,17 +39,14 @@ HISTORY_SHARE = 4  # history takes at most a fourth of the token budget; the old
 
 
 class Answer:
-    """A streamed answer: iterate over it to get its text with citations [1], [2], ….
+    """A streamed answer: iterate over it for text with citations [1]; `sources` and `usage` are complete at its end."""
 
-    `context` is known before the stream starts; `sources` and `usage` are complete when it has ended.
-    """
-
-    def __init__(self, service: AnswerService, result: RetrievalResult, prompt: Prompt, bill: UsageMeter) -> None:
+    def __init__(self, service: AnswerService, result: RetrievalResult, prompt: Prompt, meter: UsageMeter) -> None:
         self.context = result.context
         self._service = service
         self._result = result
         self._prompt = prompt
-        self._meter = bill
+        self._meter = meter
         texts = [f"{source.text}\n{source.link}" for source in self.context.sources]
         titles = [f"{source.title}\n{source.label}" for source in self.context.sources]
         self._citation_filter = CitationFilter(
@@ -149,24 +146,24 @@ class AnswerService:
 
     async def ask(self, question: Question) -> Answer:
         """Retrieve the context and return the answer, ready to stream."""
-        bill, question = UsageMeter(), self._fit_question(question)
+        meter, question = UsageMeter(), self._fit_question(question)
         try:
-            recalled = await self._retrieve(question, bill)
+            recalled = await self._retrieve(question, meter)
         except BaseException:
-            await self.record_usage(bill)
+            await self.record_usage(meter)
             raise
-        return Answer(self, recalled, build_prompt(question, recalled.context), bill)
+        return Answer(self, recalled, build_prompt(question, recalled.context), meter)
 
-    async def retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
-        """The context of a question with its provenance; the model calls are recorded in `bill`."""
-        return await self._retrieve(self._trim_history(question), bill)
+    async def retrieve(self, question: Question, meter: UsageMeter) -> RetrievalResult:
+        """The context of a question with its provenance; the model calls are recorded in `meter`."""
+        return await self._retrieve(self._trim_history(question), meter)
 
-    async def _retrieve(self, question: Question, bill: UsageMeter) -> RetrievalResult:
+    async def _retrieve(self, question: Question, meter: UsageMeter) -> RetrievalResult:
         ledger, within = self.runtime.ledger, question.filters
         if question.mode == "bypass":
             generation = await ledger.work.current_generation()
             asked = (
-                await self._build_search_query(question, bill)
+                await self._build_search_query(question, meter)
                 if question.is_unaddressed
                 else SearchQuery(question.text)
             )
@@ -176,7 +173,7 @@ class AnswerService:
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
             else:
-                recalled = await self.retriever.retrieve(question, self._build_search_query(question, bill), bill)
+                recalled = await self.retriever.retrieve(question, self._build_search_query(question, meter), meter)
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
         )
@@ -187,11 +184,11 @@ class AnswerService:
         return await self._retrieve_context(self._trim_history(question))
 
     async def _retrieve_context(self, question: Question) -> Context:
-        bill = UsageMeter()
+        meter = UsageMeter()
         try:
-            return (await self._retrieve(question, bill)).context
+            return (await self._retrieve(question, meter)).context
         finally:
-            await self.record_usage(bill)
+            await self.record_usage(meter)
 
     async def build_messages(self, question: Question) -> list[LLMMessage]:
         """The messages that the model would receive."""
@@ -201,24 +198,24 @@ class AnswerService:
         )
 
     async def stream_answer(
-        self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter
+        self, prompt: Prompt, recalled: RetrievalResult, meter: UsageMeter
     ) -> AsyncGenerator[str, None]:
         """The unfiltered answer: from the cache if the prompt was answered in the same scope, else from the model."""
         runtime = self.runtime
         if prompt.context.overview is not None:
-            prompt = await self._answer_parts(prompt, recalled, bill)
+            prompt = await self._answer_parts(prompt, recalled, meter)
         key = answer_cache_key(
             runtime.language.name, prompt.model, runtime.language.build_answer_messages(prompt), recalled.scope
         )
         # An answer with history is not cached: its text may quote turns, and could not be deleted with them.
         keep = runtime.options.cache_answers and not prompt.history
-        if keep and (known := await runtime.ledger.cache.find_answer(key)) is not None:
+        if keep and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
             await runtime.ledger.cache.touch_answer(key, time.time())
-            for piece in known.splitlines(keepends=True):
+            for piece in cached.splitlines(keepends=True):
                 yield piece
             return
         pieces: list[str] = []
-        async with aclosing(repair_deltas(runtime.language.answer(prompt, bill))) as stream:
+        async with aclosing(repair_deltas(runtime.language.answer(prompt, meter))) as stream:
             with runtime.priority.foreground_request():
                 delta: str | None = await next_answer_delta(stream) or ""
             while delta is not None:
@@ -226,31 +223,31 @@ class AnswerService:
                 yield delta
                 delta = await next_answer_delta(stream)
         reply = "".join(pieces)
-        if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in bill.items):
-            made = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
-            await runtime.ledger.cache.save_answer(made, time.time())
+        if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in meter.items):
+            entry = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
+            await runtime.ledger.cache.save_answer(entry, time.time())
 
-    async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> Prompt:
+    async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> Prompt:
         """Answer sources that are too long for one prompt in parts, and build a prompt from these partial answers."""
         runtime = self.runtime
         parts = split_prompt(prompt, runtime.language.build_answer_messages, runtime.tokenizer.count)
         if len(parts) < 2:
             return prompt
-        notes = await asyncio.gather(*(self._answer_part(part, recalled, bill) for part in parts))
+        notes = await asyncio.gather(*(self._answer_part(part, recalled, meter) for part in parts))
         return build_combined_prompt(prompt, notes, runtime.language.build_answer_messages, runtime.tokenizer.count)
 
-    async def _answer_part(self, part: Prompt, recalled: RetrievalResult, bill: UsageMeter) -> str:
-        async with aclosing(self.stream_answer(part, recalled, bill)) as stream:
+    async def _answer_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
+        async with aclosing(self.stream_answer(part, recalled, meter)) as stream:
             return "".join([piece async for piece in stream])
 
-    async def record_usage(self, bill: UsageMeter) -> None:
-        """Add the model calls to the day's usage; `bill` keeps them for the caller."""
-        if not bill.items:
+    async def record_usage(self, meter: UsageMeter) -> None:
+        """Add the model calls to the day's usage; `meter` keeps them for the caller."""
+        if not meter.items:
             return
         with suppress(EngineClosed):  # the answer may outlive its engine
-            await self.runtime.ledger.cache.add_usage(current_day().isoformat(), tuple(bill.items))
+            await self.runtime.ledger.cache.add_usage(current_day().isoformat(), tuple(meter.items))
 
-    async def _build_search_query(self, question: Question, bill: UsageMeter) -> SearchQuery:
+    async def _build_search_query(self, question: Question, meter: UsageMeter) -> SearchQuery:
         """The stand-alone question with its keywords: given, cached, or from the model.
 
         A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
@@ -259,23 +256,23 @@ class AnswerService:
         day, scope = current_day(), question.scope
         key = (question.is_unaddressed, question.text, question.history, day, question.asker, scope)
         if question.is_unaddressed:
-            return await self.query_cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, bill))
+            return await self.query_cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, meter))
         if question.high or question.low:
             return SearchQuery(question.text, question.high, question.low)
         if question.mode == "naive" and not question.history:
             return SearchQuery(question.text)
-        made = await self.query_cache.get_or_create(key, lambda: self._rewrite_query(question, day, bill))
-        return made if made.high or made.low else replace(made, low=(made.question,))
+        query = await self.query_cache.get_or_create(key, lambda: self._rewrite_query(question, day, meter))
+        return query if query.high or query.low else replace(query, low=(query.question,))
 
-    async def _rewrite_query(self, question: Question, day: date, bill: UsageMeter) -> SearchQuery:
+    async def _rewrite_query(self, question: Question, day: date, meter: UsageMeter) -> SearchQuery:
         rewrite = self.runtime.language.rewrite_query
         with guard_plugin_call(MODEL_LABEL):
-            return await rewrite(question.text, question.history, bill, today=day, asker=question.asker)
+            return await rewrite(question.text, question.history, meter, today=day, asker=question.asker)
 
-    async def _rewrite_unaddressed(self, question: Question, day: date, bill: UsageMeter) -> SearchQuery:
+    async def _rewrite_unaddressed(self, question: Question, day: date, meter: UsageMeter) -> SearchQuery:
         rewrite = self.runtime.language.rewrite_unaddressed_query
         with guard_plugin_call(MODEL_LABEL):
-            query = await rewrite(question.text, question.history, bill, today=day, asker=question.asker)
+            query = await rewrite(question.text, question.history, meter, today=day, asker=question.asker)
         return query or SearchQuery(question.text, ignored=True)
 
     def _trim_history(self, question: Question) -> Question:

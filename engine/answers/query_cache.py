@@ -25,9 +25,9 @@ class QueryCache:
         if key in self._queries:
             self._queries.move_to_end(key)
             return self._queries[key]
-        made = await make()
-        if made.ignored or made.high or (made.low and made.low != (made.question,)):
-            self._queries[key] = made
+        query = await make()
+        if query.ignored or query.high or (query.low and query.low != (query.question,)):
+            self._queries[key] = query
             while len(self._queries) > self._max_size:
                 self._queries.popitem(last=False)
-        return made
+        return query

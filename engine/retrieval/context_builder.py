@@ -146,10 +146,10 @@ class ContextBuilder:
             return {}
         return await self.searcher.stopwatch.measure("fetch chunks", self.searcher.load_chunk_vectors(ids))
 
-    async def rerank(self, reranker: Reranker, bill: UsageMeter) -> None:
+    async def rerank(self, reranker: Reranker, meter: UsageMeter) -> None:
         """Order the chunks by a reranker's scores."""
         texts = await self._load_best_texts()
-        scoring = reranker.rerank(self.hits.query.question, [self._render_for_reranker(text) for text in texts], bill)
+        scoring = reranker.rerank(self.hits.query.question, [self._render_for_reranker(text) for text in texts], meter)
         with guard_plugin_call(f"The reranker {reranker.name}"):
             scores = await self.searcher.stopwatch.measure("rerank", scoring)
         lowest = self.ranking_options.min_rerank_score
@@ -206,9 +206,9 @@ class ContextBuilder:
 
     async def _load_spaces(self) -> tuple[str, ...]:
         """The spaces whose facts the rows of the graph state."""
-        known = self.hits.profile_cache
-        ids = {known.entities[id_].space for view in self.entities for id_ in view.ids}
-        ids |= {known.relations[id_].space for view in self.relations for id_ in view.ids}
+        profiles = self.hits.profile_cache
+        ids = {profiles.entities[id_].space for view in self.entities for id_ in view.ids}
+        ids |= {profiles.relations[id_].space for view in self.relations for id_ in view.ids}
         return await self.runtime.ledger.search.load_space_names(ids) if ids else ()
 
     def _filter_passages(self, texts: list[ChunkText]) -> list[ChunkText]:
@@ -247,19 +247,19 @@ class ContextBuilder:
         self, ids: Sequence[int], edges: Sequence[GraphEdge], limit: int
     ) -> tuple[ContextEntity | None, tuple[ContextRelation, ...], tuple[ContextEntity, ...]]:
         """An entity, its `limit` heaviest relations and the entities at their other ends, without sources."""
-        known, where = self.hits.profile_cache, self.searcher.scope
+        profiles, scope = self.hits.profile_cache, self.searcher.scope
         ends = {end for edge in edges for end in (edge.source, edge.target)}
-        known.entities.update(await self.runtime.ledger.search.load_entities({*ids, *ends}, where.scope_ids))
-        known.relations.update(
-            await self.runtime.ledger.search.load_relations([edge.id for edge in edges], where.scope_ids)
+        profiles.entities.update(await self.runtime.ledger.search.load_entities({*ids, *ends}, scope.scope_ids))
+        profiles.relations.update(
+            await self.runtime.ledger.search.load_relations([edge.id for edge in edges], scope.scope_ids)
         )
-        visible = [edge for edge in edges if edge.id in known.relations]
-        kept = sorted(visible, key=lambda edge: (-edge.weight, known.relation_sort_key(edge.id)))[:limit]
+        visible = [edge for edge in edges if edge.id in profiles.relations]
+        kept = sorted(visible, key=lambda edge: (-edge.weight, profiles.relation_sort_key(edge.id)))[:limit]
         others = {end for edge in kept for end in (edge.source, edge.target)} - set(ids)
-        loader = ViewLoader(self.runtime, known, where.fact_chunks)
-        center = await loader.load_entities(id_ for id_ in ids if id_ in known.entities)
+        loader = ViewLoader(self.runtime, profiles, scope.fact_chunks)
+        center = await loader.load_entities(id_ for id_ in ids if id_ in profiles.entities)
         relations = await loader.load_relations(edge.id for edge in kept)
-        neighbors = await loader.load_entities(sorted(others & known.entities.keys(), key=known.entity_sort_key))
+        neighbors = await loader.load_entities(sorted(others & profiles.entities.keys(), key=profiles.entity_sort_key))
         rows = [ContextEntity(view.name, view.type, view.description) for view in center]
         return (
             rows[0] if rows else None,

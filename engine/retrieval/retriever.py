@@ -48,14 +48,14 @@ class Retriever:
     runtime: Runtime
 
     async def retrieve(
-        self, question: Question, query: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
+        self, question: Question, query: Coroutine[Any, Any, SearchQuery], meter: UsageMeter
     ) -> RetrievalResult:
         """The context of a question; awaiting `query` gives the stand-alone question and its keywords."""
         generation = await self.runtime.ledger.work.current_generation()
         # 1. Resolve the scope and the filters to ids.
         searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
         # 2. Search: the vector leg (chunks), the local leg (entities first) and the global leg (relations first).
-        hits = await self._search(searcher, query, bill)
+        hits = await self._search(searcher, query, meter)
         # 3. Load the entities and relations of both legs of the graph, merged.
         builder = ContextBuilder(self.runtime, searcher, hits)
         await builder.load_views()
@@ -65,7 +65,7 @@ class Retriever:
         await builder.rank_chunks()
         # 6. Rerank them by a model, if one is set.
         if self.runtime.reranker is not None and question.rerank:
-            await builder.rerank(self.runtime.reranker, bill)
+            await builder.rerank(self.runtime.reranker, meter)
         # 7. Number the passages that fit as sources.
         return await builder.build(generation)
 
@@ -83,7 +83,7 @@ class Retriever:
             )
 
     async def _search(
-        self, searcher: Searcher, rewriting: Coroutine[Any, Any, SearchQuery], bill: UsageMeter
+        self, searcher: Searcher, rewriting: Coroutine[Any, Any, SearchQuery], meter: UsageMeter
     ) -> SearchHits:
         """Run the searches that the mode asks for.
 
@@ -97,11 +97,11 @@ class Retriever:
             await asyncio.wait({task}, timeout=KEYWORD_WAIT_SECONDS)
             stands_alone = not (question.history or question.is_unaddressed)
             if not task.done() and stands_alone and _effective_mode(question) in VECTOR_MODES:
-                early = await stack.enter_async_context(child_task(self._search_raw_question(searcher, bill)))
+                early = await stack.enter_async_context(child_task(self._search_raw_question(searcher, meter)))
             query = await task
             if query.ignored:
                 return SearchHits(query, None, ProfileCache())
-            vectors, profiles = await self._embed_query(query, watch, bill), ProfileCache()
+            vectors, profiles = await self._embed_query(query, watch, meter), ProfileCache()
             entities = await _run_leg(question, LOCAL_MODES, searcher.find_entities(query, vectors, profiles), ())
             vector_leg = _wait_for_task(early) if early else searcher.vector_leg(query.question, vectors.question)
             chunks, local_leg, global_leg = await gather_or_cancel(
@@ -111,15 +111,15 @@ class Retriever:
             )
         return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks)
 
-    async def _embed_query(self, query: SearchQuery, watch: Stopwatch, bill: UsageMeter) -> QueryVectors:
+    async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
         """Embed the question and its keywords in one call."""
         low, high = ", ".join(query.low) or query.question, ", ".join(query.high) or query.question
-        embedding = self.runtime.embedder.embed([query.question, low, high], bill)
+        embedding = self.runtime.embedder.embed([query.question, low, high], meter)
         return QueryVectors(*unit_vectors(await watch.measure("embed", embedding)))
 
-    async def _search_raw_question(self, searcher: Searcher, bill: UsageMeter) -> tuple[int, ...]:
+    async def _search_raw_question(self, searcher: Searcher, meter: UsageMeter) -> tuple[int, ...]:
         text = searcher.question.text
-        [vector] = await self.runtime.embedder.embed([text], bill)
+        [vector] = await self.runtime.embedder.embed([text], meter)
         return await searcher.vector_leg(text, vector)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:

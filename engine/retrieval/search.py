@@ -173,8 +173,8 @@ class Searcher:
         """Best first; ties by name."""
         if len({ranking.sort_key(hit.similarity) for hit in hits}) == len(hits):
             return hits
-        known = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
-        return sorted(hits, key=lambda hit: (ranking.sort_key(hit.similarity), known.get(hit.id, EMPTY_SORT_KEY)))
+        sort_keys = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
+        return sorted(hits, key=lambda hit: (ranking.sort_key(hit.similarity), sort_keys.get(hit.id, EMPTY_SORT_KEY)))
 
     async def load_chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, shape (parts, dim): from the ledger's cache, else from the vector store."""
@@ -186,53 +186,55 @@ class Searcher:
         missing = [id_ for id_ in ids if id_ not in found]
         return found | (await store.fetch("chunks", missing) if missing else {})
 
-    async def find_entities(self, asked: SearchQuery, vectors: QueryVectors, known: ProfileCache) -> tuple[int, ...]:
+    async def find_entities(self, query: SearchQuery, vectors: QueryVectors, profiles: ProfileCache) -> tuple[int, ...]:
         """Entities for the low keywords: exact names first, then by similarity and by full text."""
         exact, named, hits = await asyncio.gather(
-            self._find_exact_names(asked),
-            self._find_names_by_words(asked),
-            self._find_distinct_entities(vectors.low, known),
+            self._find_exact_names(query),
+            self._find_names_by_words(query),
+            self._find_distinct_entities(vectors.low, profiles),
         )
-        known.similarities.update({(KeyKind.NAME, hit.id): hit.similarity for hit in hits})
+        profiles.similarities.update({(KeyKind.NAME, hit.id): hit.similarity for hit in hits})
         order = ranking.rank_entities(exact, [hit.id for hit in hits], named, self.runtime.options.ranking)
-        await self._load_entities(known, order)
+        await self._load_entities(profiles, order)
         names: dict[str, list[int]] = {}
         for id_ in order:
-            if id_ in known.entities:
-                names.setdefault(known.entities[id_].canonical, []).append(id_)
+            if id_ in profiles.entities:
+                names.setdefault(profiles.entities[id_].canonical, []).append(id_)
         return tuple(id_ for ids in list(names.values())[: self.question.top_k] for id_ in ids)
 
-    async def local_leg(self, entities: tuple[int, ...], vectors: QueryVectors, known: ProfileCache) -> GraphLeg:
+    async def local_leg(self, entities: tuple[int, ...], vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The local leg: these entities and the relations around them."""
-        return GraphLeg(entities, await self._find_relations(entities, vectors, known))
+        return GraphLeg(entities, await self._find_relations(entities, vectors, profiles))
 
-    async def _find_exact_names(self, asked: SearchQuery) -> list[int]:
+    async def _find_exact_names(self, query: SearchQuery) -> list[int]:
         """Entities whose name or alias is a keyword."""
-        names = {normalize_name(keyword) for keyword in (*asked.low, *asked.high)} - {""}
+        names = {normalize_name(keyword) for keyword in (*query.low, *query.high)} - {""}
         found = await self.runtime.ledger.search.find_entities_by_name(names, self.scope.scope_ids) if names else []
         inside = await self._filter_ids(KeyKind.NAME, found)
         return [id_ for id_ in found if id_ in inside]
 
-    async def _find_names_by_words(self, asked: SearchQuery) -> list[int]:
-        words = " ".join(asked.low) or asked.question
+    async def _find_names_by_words(self, query: SearchQuery) -> list[int]:
+        words = " ".join(query.low) or query.question
         wanted, where = int(self.runtime.options.ranking.entity_fulltext_share * self.question.top_k), self.scope
         searching = self.runtime.ledger.search.search_entities(words, wanted, where.scope_ids, where.filters)
         return await self.stopwatch.measure("names", searching)
 
-    async def _find_distinct_entities(self, vector: np.ndarray, known: ProfileCache) -> list[VectorHit]:
+    async def _find_distinct_entities(self, vector: np.ndarray, profiles: ProfileCache) -> list[VectorHit]:
         """Entities by similarity; fetches more until there are enough *distinct* names, as spaces may share names."""
         wanted = self.question.top_k
         most = self.runtime.options.ranking.max_entity_overfetch * wanted
         asked = wanted if len(self.scope.scope_ids.spaces) < 2 else 2 * wanted
         while True:
             hits = await self._search_vectors("entities", vector, asked)
-            await self._load_entities(known, [hit.id for hit in hits])
-            names = {known.entities[hit.id].canonical for hit in hits if hit.id in known.entities}
+            await self._load_entities(profiles, [hit.id for hit in hits])
+            names = {profiles.entities[hit.id].canonical for hit in hits if hit.id in profiles.entities}
             if len(names) >= wanted or len(hits) < asked or asked >= most:
                 return hits
             asked *= 2
 
-    async def _find_relations(self, ids: Sequence[int], vectors: QueryVectors, known: ProfileCache) -> tuple[int, ...]:
+    async def _find_relations(
+        self, ids: Sequence[int], vectors: QueryVectors, profiles: ProfileCache
+    ) -> tuple[int, ...]:
         """Relations of these entities, ranked by similarity to the question, degree and weight."""
         if not ids:
             return ()
@@ -245,36 +247,36 @@ class Searcher:
         rows = await self.stopwatch.measure("fetch relations", fetching)
         similar = {id_: best_similarity(vectors.question, parts) for id_, parts in rows.items()}
         for id_, similarity in similar.items():
-            known.similarities.setdefault((KeyKind.PAIR, id_), similarity)
-        await self._load_entities(known, {end for edge in edges for end in (edge.source, edge.target)})
-        await self._load_relations(known, [edge.id for edge in edges])
+            profiles.similarities.setdefault((KeyKind.PAIR, id_), similarity)
+        await self._load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
+        await self._load_relations(profiles, [edge.id for edge in edges])
 
         def score(id_: int) -> float:
-            relation = known.relations[id_]
-            degrees = sum(known.entities[end].degree for end in relation.ends if end in known.entities)
+            relation = profiles.relations[id_]
+            degrees = sum(profiles.entities[end].degree for end in relation.ends if end in profiles.entities)
             return ranking.sort_key(ranking.relation_score(similar.get(id_, 0.0), degrees, relation.weight, options))
 
-        ids = [edge.id for edge in edges if edge.id in known.relations]
-        return tuple(sorted(ids, key=lambda id_: (score(id_), known.relation_sort_key(id_))))
+        ids = [edge.id for edge in edges if edge.id in profiles.relations]
+        return tuple(sorted(ids, key=lambda id_: (score(id_), profiles.relation_sort_key(id_))))
 
-    async def global_leg(self, vectors: QueryVectors, known: ProfileCache) -> GraphLeg:
+    async def global_leg(self, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The global leg: relations for the high keywords, and the entities at their ends."""
         hits = await self._search_vectors("relations", vectors.high, self.question.top_k)
-        known.similarities.update({(KeyKind.PAIR, hit.id): hit.similarity for hit in hits})
-        await self._load_relations(known, [hit.id for hit in hits])
-        relations = [hit.id for hit in hits if hit.id in known.relations]
-        await self._load_entities(known, {end for id_ in relations for end in known.relations[id_].ends})
+        profiles.similarities.update({(KeyKind.PAIR, hit.id): hit.similarity for hit in hits})
+        await self._load_relations(profiles, [hit.id for hit in hits])
+        relations = [hit.id for hit in hits if hit.id in profiles.relations]
+        await self._load_entities(profiles, {end for id_ in relations for end in profiles.relations[id_].ends})
         ends = dict.fromkeys(
-            end for id_ in relations for end in sorted(known.relations[id_].ends, key=known.entity_sort_key)
+            end for id_ in relations for end in sorted(profiles.relations[id_].ends, key=profiles.entity_sort_key)
         )
-        return GraphLeg(tuple(end for end in ends if end in known.entities), tuple(relations))
+        return GraphLeg(tuple(end for end in ends if end in profiles.entities), tuple(relations))
 
-    async def _load_entities(self, known: ProfileCache, ids: Collection[int]) -> None:
-        missing = [id_ for id_ in ids if id_ not in known.entities]
+    async def _load_entities(self, profiles: ProfileCache, ids: Collection[int]) -> None:
+        missing = [id_ for id_ in ids if id_ not in profiles.entities]
         if missing:
-            known.entities.update(await self.runtime.ledger.search.load_entities(missing, self.scope.scope_ids))
+            profiles.entities.update(await self.runtime.ledger.search.load_entities(missing, self.scope.scope_ids))
 
-    async def _load_relations(self, known: ProfileCache, ids: Collection[int]) -> None:
-        missing = [id_ for id_ in ids if id_ not in known.relations]
+    async def _load_relations(self, profiles: ProfileCache, ids: Collection[int]) -> None:
+        missing = [id_ for id_ in ids if id_ not in profiles.relations]
         if missing:
-            known.relations.update(await self.runtime.ledger.search.load_relations(missing, self.scope.scope_ids))
+            profiles.relations.update(await self.runtime.ledger.search.load_relations(missing, self.scope.scope_ids))

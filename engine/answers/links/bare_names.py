@@ -27,7 +27,7 @@ class BareName(NamedTuple):
     is_open: bool
 
 
-def match_bare_name(word: str, read: str, tail: str, known: AllowedAddresses) -> BareName | None:
+def match_bare_name(word: str, read: str, tail: str, allowed: AllowedAddresses) -> BareName | None:
     """An allowed name with its punctuation, spelled as in its source; None if it is not allowed.
 
     `read` is the decoded word, `tail` the text before it. The start of the word may be written already, so that its
@@ -35,7 +35,7 @@ def match_bare_name(word: str, read: str, tail: str, known: AllowedAddresses) ->
     """
     read = normalize_text(read)
     core = read.lstrip(OPENING_PUNCTUATION).rstrip(CLOSING_PUNCTUATION)
-    name = known.find_name(core) if core else ""
+    name = allowed.find_name(core) if core else ""
     if not name or "://" in name:
         return None
     lead, _, trail = read.partition(core)

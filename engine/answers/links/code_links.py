@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from engine.answers.links.addresses import AllowedAddresses
 
 
-def filter_code_word(word: str, known: AllowedAddresses, *, angled: bool) -> str:
+def filter_code_word(word: str, allowed: AllowedAddresses, *, angled: bool) -> str:
     """Filter a word of code, where names without a scheme are not linked and brackets have no meaning.
 
     `angled`: a `<` precedes the code, so that chat markup reads the code as part of a link.
@@ -29,12 +29,12 @@ def filter_code_word(word: str, known: AllowedAddresses, *, angled: bool) -> str
     if word.isascii() and not ADDRESS_SIGNS.search(word):
         return word
     read = decode_and_normalize(word)
-    if not is_linkable(read, domains=False) or (not angled and _is_allowed(word, known)):
+    if not is_linkable(read, domains=False) or (not angled and _is_allowed(word, allowed)):
         return word
     return defang_word(read, domains=False)
 
 
-def _is_allowed(word: str, known: AllowedAddresses) -> bool:
+def _is_allowed(word: str, allowed: AllowedAddresses) -> bool:
     """Whether the only linkable part of a word is an allowed address, spelled as in its source."""
     start = find_scheme(word)
     if start < 0:
@@ -42,7 +42,7 @@ def _is_allowed(word: str, known: AllowedAddresses) -> bool:
     core = word[start:].rstrip(CLOSING_PUNCTUATION)
     return (
         bool(core)
-        and core in (known.find_link(core), known.find_name(core))
+        and core in (allowed.find_link(core), allowed.find_name(core))
         and bool(STRIPPED_SUFFIX.fullmatch(word, start + len(core)))
         and not is_linkable(normalize_text(decode_escapes(word[:start])), domains=False)
     )
