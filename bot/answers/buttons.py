@@ -95,11 +95,11 @@ class AnswerButtons:
             raise NotFound(texts.NO_ANSWER)
         id_ = shared_answer_id(stored.id)
         before = await self.context.store.answers.get(id_)
-        if before is not None and before.state != "begun":
+        if before is not None and before.state != "started":
             return texts.ANSWER_SHARED
         if before is None and not await self._can_channel_read(stored):
             return texts.ANSWER_NOT_SHARED
-        shared = replace(stored, id=id_, message_id="", private=False, state="begun")
+        shared = replace(stored, id=id_, message_id="", private=False, state="started")
         reply = self.context.platform_for(stored.location).start_reply(
             _public_target(shared, before.reply_ref if before else "")
         )

@@ -112,14 +112,14 @@ class ThreadHistory:
         if await answers.has_answered_in(location.room, location.thread):
             return True
         first = await answers.get_by_message(location.without_thread, location.thread)
-        return first is not None and first.state in {"done", "blanked"} and not first.private
+        return first is not None and first.state in {"done", "redacted"} and not first.private
 
     async def get_askers(self, location: Location) -> tuple[frozenset[str], datetime | None]:
         """The people whom the bot answered publicly in a thread, and when they last asked."""
         answers = self._context.store.answers
         people, latest = await answers.get_askers(location.room, location.thread)
         first = await answers.get_by_message(location.without_thread, location.thread)
-        if first is not None and first.state in {"done", "blanked"} and not first.private:
+        if first is not None and first.state in {"done", "redacted"} and not first.private:
             return people | {first.asker}, max(latest or first.time, first.time)
         return people, latest
 

@@ -77,7 +77,7 @@ class AnswerService:
     async def post_failure(self, request: AnswerRequest, error: Exception) -> None:
         """Tell the asker that their question was given up."""
         stored = await self._context.store.answers.get(request.id)
-        if stored is not None and stored.state != "begun":
+        if stored is not None and stored.state != "started":
             return
         if request.overheard and (stored is None or not stored.reply_ref):
             await self._context.store.answers.delete(request.id)
@@ -102,7 +102,7 @@ class AnswerService:
 
     async def _answer_once(self, request: AnswerRequest, enclosed: Attachments) -> bool:
         stored = await self._context.store.answers.get(request.id)
-        if stored is not None and stored.state != "begun":
+        if stored is not None and stored.state != "started":
             return True
         if stored is None and not await self._admit(request):
             return not request.overheard

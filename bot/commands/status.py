@@ -35,7 +35,7 @@ async def sources_command(call: CommandContext) -> Card:
     last = await _find_answer(call)
     if last is None:
         raise InvalidQuestion("I haven't answered anything here yet.", hint="Ask me something first.")
-    if last.state == "begun":
+    if last.state == "started":
         raise InvalidQuestion(
             "The answer is still being written.", hint="Its sources will appear below it in a moment."
         )

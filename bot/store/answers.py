@@ -24,13 +24,13 @@ if TYPE_CHECKING:
 _SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
-    " text, sources, spaces, rooms, mark, state,"
-    " (SELECT json_group_object(document, used) FROM drawn WHERE answer = id)"
+    " text, sources, spaces, rooms, reply_ref, state,"
+    " (SELECT json_group_object(key, used) FROM answer_provenance WHERE answer = id)"
 )
 
 _USED_ELSEWHERE = (  # answers in other channels that used something of one, or whose model was shown it
-    "SELECT d.answer, MAX(d.used) FROM drawn d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
-    " AND d.document >= ?1 || ':' AND d.document < ?1 || ';' GROUP BY d.answer"
+    "SELECT d.answer, MAX(d.used) FROM answer_provenance d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
+    " AND d.key >= ?1 || ':' AND d.key < ?1 || ';' GROUP BY d.answer"
 )
 
 
@@ -58,20 +58,21 @@ class Answers:
     async def save_reply_ref(self, id_: str, mark: str) -> None:
         """Keep what is needed to find the reply again, by its answer and by each message that it stands in."""
         async with self._database.transaction() as db:
-            if await db.execute("UPDATE answer SET mark = ? WHERE id = ? RETURNING id", (mark, id_)):
-                await db.execute("DELETE FROM said WHERE answer = ?", (id_,))
+            if await db.execute("UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (mark, id_)):
+                await db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
                 await db.execute_many(
-                    "INSERT OR IGNORE INTO said VALUES (?, ?)", [(each, id_) for each in parse_message_ids(mark)]
+                    "INSERT OR IGNORE INTO answer_message VALUES (?, ?)",
+                    [(each, id_) for each in parse_message_ids(mark)],
                 )
 
     async def finish(self, id_: str, outcome: AnswerResult) -> bool:
         """Keep what was answered; False if something it used was removed meanwhile: then it is redacted, or gone."""
         async with self._database.transaction() as db:
             [state] = [row[0] for row in await db.execute("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
-            if state != "begun":
+            if state != "started":
                 return await self._redact_late_answer(db, id_)
             rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
-            await db.execute_many("INSERT INTO drawn VALUES (?, ?, ?)", rows)
+            await db.execute_many("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
             await db.execute(
                 "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
                 (
@@ -83,9 +84,9 @@ class Answers:
                 ),
             )
             removed = await db.execute(
-                "SELECT MAX(d.used) FROM answer JOIN drawn d ON d.answer = answer.id"
-                " JOIN forgotten f ON f.document = d.document"
-                " WHERE answer.id = ? AND f.time * 1e6 >= answer.time HAVING COUNT(*)",
+                "SELECT MAX(d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
+                " JOIN recent_removal f ON f.key = d.key"
+                " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*)",
                 (id_,),
             )
             await clear_answer_text(db, {id_} if removed else ())
@@ -122,12 +123,12 @@ class Answers:
 
     async def has_answered_in(self, room: str, thread: str) -> bool:
         """Whether a question was answered in a thread before all, even if the answer was taken back since."""
-        seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
+        seen = "room = ? AND thread = ? AND state IN ('done', 'redacted') AND NOT private"
         return await self._database.fetch_one(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
 
     async def get_askers(self, room: str, thread: str) -> tuple[frozenset[str], datetime | None]:
         """Whose questions were answered in a thread before all, and when the latest of them was asked."""
-        seen = "room = ? AND thread = ? AND state IN ('done', 'blanked') AND NOT private"
+        seen = "room = ? AND thread = ? AND state IN ('done', 'redacted') AND NOT private"
         rows = await self._database.fetch_all(
             f"SELECT asker, MAX(time) FROM answer WHERE {seen} GROUP BY asker", (room, thread)
         )
@@ -144,7 +145,7 @@ class Answers:
         """The answer to this message, or the one that stands in it."""
         found = await self._select_latest(
             "id IN (SELECT id FROM answer WHERE room = ?1 AND message = ?2"
-            " UNION SELECT answer FROM said WHERE message = ?2) AND +room = ?1",
+            " UNION SELECT answer FROM answer_message WHERE message = ?2) AND +room = ?1",
             *(place.room, message),
             limit=1,
         )
@@ -182,7 +183,7 @@ class Answers:
     async def update_question(self, id_: str, question: str) -> None:
         """The question reads otherwise now; that of a redacted answer stays away."""
         await self._database.execute(
-            "UPDATE answer SET question = ? WHERE id = ? AND state <> 'blanked' AND question <> ''", (question, id_)
+            "UPDATE answer SET question = ? WHERE id = ? AND state <> 'redacted' AND question <> ''", (question, id_)
         )
 
     async def recheck_after_move(self, room: str, home: str, *, check: bool) -> None:
@@ -191,7 +192,10 @@ class Answers:
         That is noted with the channel, so that it is done once for each such move. `check`: some people who read the
         other channels may not read this one.
         """
-        moved = f"SELECT 1 FROM room WHERE room = ?1 AND home <> ?2 AND (home <> '' OR EXISTS ({_USED_ELSEWHERE}))"
+        moved = (
+            "SELECT 1 FROM channel WHERE room = ?1 AND checked_space <> ?2"
+            f" AND (checked_space <> '' OR EXISTS ({_USED_ELSEWHERE}))"
+        )
         if not await self._database.fetch_one(moved, (room, home)):
             return  # of a thousand channels at a start, few have anything to be written down
         posted = False
@@ -200,21 +204,23 @@ class Answers:
                 found = await db.execute(_USED_ELSEWHERE, (room,))
                 posted = await request_corrections(db, {answer for answer, used in found if used}, checked=False)
                 await clear_answer_text(db, {answer for answer, used in found if not used})
-            await db.execute("UPDATE room SET home = ? WHERE room = ?", (home, room))
+            await db.execute("UPDATE channel SET checked_space = ? WHERE room = ?", (home, room))
         self._wake_corrections(posted)
 
     async def list_redacted_questions(self, room: str, messages: Collection[str]) -> frozenset[str]:
         """Those of these messages that are questions of redacted answers."""
         rows = await self._database.fetch_all(
             "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))"
-            " AND state = 'blanked'",
+            " AND state = 'redacted'",
             (room, json.dumps(list(messages))),
         )
         return frozenset(row[0] for row in rows)
 
     async def is_used(self, key: str) -> bool:
         """Whether an answer used this document or message, or its model was shown it."""
-        return await self._database.fetch_one("SELECT 1 FROM drawn WHERE document = ? LIMIT 1", (key,)) is not None
+        return (
+            await self._database.fetch_one("SELECT 1 FROM answer_provenance WHERE key = ? LIMIT 1", (key,)) is not None
+        )
 
     def _wake_corrections(self, posted: bool) -> None:  # noqa: FBT001 - what the transaction found
         if posted:
@@ -224,11 +230,11 @@ class Answers:
         """Remove an answer, and what is still to be corrected of it."""
         async with self._database.transaction() as db:
             await db.execute("DELETE FROM answer WHERE id = ?", (id_,))
-            await db.execute("DELETE FROM correction WHERE answer = ?", (id_,))
+            await db.execute("DELETE FROM answer_correction WHERE answer = ?", (id_,))
 
     async def delete_unfinished(self, id_: str) -> None:
         """It will not be finished: remove it, unless it is."""
-        await self._database.execute("DELETE FROM answer WHERE id = ? AND state = 'begun'", (id_,))
+        await self._database.execute("DELETE FROM answer WHERE id = ? AND state = 'started'", (id_,))
 
     async def delete_by_asker(self, platform: str, workspace: str, asker: str) -> None:
         """Remove everything that somebody asked, and what they thought of answers."""
@@ -267,7 +273,7 @@ class Answers:
 
 def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
-    text, sources, spaces, rooms, mark, state, drawn = rest
+    text, sources, spaces, rooms, reply_ref, state, drawn = rest
     keys: dict[str, int] = json.loads(drawn)
     return StoredAnswer(
         id=id_,
@@ -283,6 +289,6 @@ def _to_stored_answer(row: Row) -> StoredAnswer:
         spaces=frozenset(json.loads(spaces)),
         rooms=frozenset(json.loads(rooms)),
         shown_keys=frozenset(keys),
-        reply_ref=mark,
+        reply_ref=reply_ref,
         state=state,
     )

@@ -25,7 +25,7 @@ class ChannelSettingsTable:
     async def get(self, room: str) -> ChannelSettings | None:
         """The settings of a channel; None if nobody changed any."""
         row = await self._database.fetch_one(
-            "SELECT mode, style, language, answers, ingest FROM channel WHERE room = ?", (room,)
+            "SELECT mode, style, language, reply_to, ingest FROM channel_settings WHERE room = ?", (room,)
         )
         if row is None:
             return None
@@ -35,7 +35,7 @@ class ChannelSettingsTable:
     async def save(self, room: str, settings: ChannelSettings) -> None:
         """Keep the settings of a channel."""
         await self._database.execute(
-            "INSERT OR REPLACE INTO channel VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO channel_settings VALUES (?, ?, ?, ?, ?, ?)",
             (room, settings.mode, settings.style, settings.language, settings.reply_to, settings.ingest),
         )
 
@@ -49,7 +49,7 @@ class Channels:
     async def list_joined(self, platform: str, workspace: str | None = None) -> list[Location]:
         """The channels of a workspace, or of a whole platform, by name."""
         rows = await self._database.fetch_all(
-            "SELECT platform, workspace, channel FROM room WHERE platform = ?1 AND (?2 IS NULL OR workspace = ?2)"
+            "SELECT platform, workspace, channel FROM channel WHERE platform = ?1 AND (?2 IS NULL OR workspace = ?2)"
             " ORDER BY name, room",
             (platform, workspace),
         )
@@ -57,18 +57,18 @@ class Channels:
 
     async def get_name(self, room: str) -> str | None:
         """The channel's name as it was last told; None if the bot is not there."""
-        row = await self._database.fetch_one("SELECT name FROM room WHERE room = ?", (room,))
+        row = await self._database.fetch_one("SELECT name FROM channel WHERE room = ?", (room,))
         return row[0] if row else None
 
     async def get_horizon(self, room: str) -> datetime | None:
         """How far back the channel was ever asked for; None if the bot is not there."""
-        row = await self._database.fetch_one("SELECT horizon FROM room WHERE room = ?", (room,))
+        row = await self._database.fetch_one("SELECT horizon FROM channel WHERE room = ?", (room,))
         return from_micros(row[0]) if row else None
 
     async def upsert(self, place: Location, name: str, horizon: datetime | None = None) -> None:
         """The bot is in this channel; with a horizon, messages since then are of interest."""
         await self._database.execute(
-            "INSERT INTO room (room, platform, workspace, channel, name, horizon, compared)"
+            "INSERT INTO channel (room, platform, workspace, channel, name, horizon, synced_until)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
             " ON CONFLICT (room) DO UPDATE SET name = excluded.name, horizon = MIN(horizon, excluded.horizon)",
             (place.room, place.platform, place.workspace, place.channel, name, to_micros(horizon or FAR_FUTURE)),
@@ -76,30 +76,30 @@ class Channels:
 
     async def get_synced_until(self, room: str) -> datetime | None:
         """Until when all that was said, edited and deleted in the channel is known; None if the bot is not there."""
-        row = await self._database.fetch_one("SELECT compared FROM room WHERE room = ?", (room,))
+        row = await self._database.fetch_one("SELECT synced_until FROM channel WHERE room = ?", (room,))
         return from_micros(row[0]) if row else None
 
     async def record_synced_until(self, room: str, until: datetime) -> None:
         """The channel was compared with its platform as a whole, or its past is read by a back-fill."""
-        await self._database.execute("UPDATE room SET compared = ? WHERE room = ?", (to_micros(until), room))
+        await self._database.execute("UPDATE channel SET synced_until = ? WHERE room = ?", (to_micros(until), room))
 
     async def is_announced(self, room: str) -> bool:
         """Whether the channel was told what the bot does there."""
-        row = await self._database.fetch_one("SELECT announced FROM room WHERE room = ?", (room,))
+        row = await self._database.fetch_one("SELECT announced FROM channel WHERE room = ?", (room,))
         return bool(row and row[0])
 
     async def list_announced(self, platform: str) -> set[str]:
         """The rooms of a platform's channels that were told so."""
-        rows = await self._database.fetch_all("SELECT room FROM room WHERE platform = ? AND announced", (platform,))
+        rows = await self._database.fetch_all("SELECT room FROM channel WHERE platform = ? AND announced", (platform,))
         return {row[0] for row in rows}
 
     async def record_announced(self, room: str) -> None:
         """The channel was told."""
-        await self._database.execute("UPDATE room SET announced = 1 WHERE room = ?", (room,))
+        await self._database.execute("UPDATE channel SET announced = 1 WHERE room = ?", (room,))
 
     async def delete(self, place: Location) -> None:
         """The bot is not in this channel any more."""
-        await self._database.execute("DELETE FROM room WHERE room = ?", (place.room,))
+        await self._database.execute("DELETE FROM channel WHERE room = ?", (place.room,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,14 +121,14 @@ class BackfillCursors:
     async def start(self, room: str, since: datetime) -> None:
         """Start over, to take in what was said since then; what is known already is left alone."""
         await self._database.execute(
-            "INSERT OR REPLACE INTO cursor (room, since) VALUES (?, ?)", (room, to_micros(since))
+            "INSERT OR REPLACE INTO backfill_cursor (room, since) VALUES (?, ?)", (room, to_micros(since))
         )
 
     async def get_due(self, now: float) -> BackfillCursor | None:
         """One that may go on now (seconds since 1970)."""
         row = await self._database.fetch_one(
-            "SELECT r.platform, r.workspace, r.channel, c.since, c.before, c.tries FROM cursor c"
-            " JOIN room r ON r.room = c.room WHERE c.due <= ? ORDER BY c.due, c.room LIMIT 1",
+            "SELECT r.platform, r.workspace, r.channel, c.since, c.before, c.attempts FROM backfill_cursor c"
+            " JOIN channel r ON r.room = c.room WHERE c.due_at <= ? ORDER BY c.due_at, c.room LIMIT 1",
             (now,),
         )
         if row is None:
@@ -138,28 +138,30 @@ class BackfillCursors:
 
     async def get_position(self, room: str) -> str | None:
         """The oldest message that the channel's back-fill took in; None if none is under way."""
-        row = await self._database.fetch_one("SELECT before FROM cursor WHERE room = ?", (room,))
+        row = await self._database.fetch_one("SELECT before FROM backfill_cursor WHERE room = ?", (room,))
         return row[0] if row else None
 
     async def advance(self, cursor: BackfillCursor, before: str) -> bool:
         """Everything from this message on is taken in, if it is any; False if the back-fill is another one by now."""
         rows = await self._database.execute(
-            "UPDATE cursor SET before = COALESCE(NULLIF(?, ''), before), tries = 0 WHERE room = ? AND since = ?"
-            " RETURNING room",
+            "UPDATE backfill_cursor SET before = COALESCE(NULLIF(?, ''), before), attempts = 0"
+            " WHERE room = ? AND since = ? RETURNING room",
             (before, cursor.location.room, to_micros(cursor.since)),
         )
         return bool(rows)
 
     async def delay(self, room: str, due: float) -> None:
         """Try again at that time (seconds since 1970)."""
-        await self._database.execute("UPDATE cursor SET due = ?, tries = tries + 1 WHERE room = ?", (due, room))
+        await self._database.execute(
+            "UPDATE backfill_cursor SET due_at = ?, attempts = attempts + 1 WHERE room = ?", (due, room)
+        )
 
     async def finish(self, cursor: BackfillCursor) -> None:
         """All is taken in."""
         await self._database.execute(
-            "DELETE FROM cursor WHERE room = ? AND since = ?", (cursor.location.room, to_micros(cursor.since))
+            "DELETE FROM backfill_cursor WHERE room = ? AND since = ?", (cursor.location.room, to_micros(cursor.since))
         )
 
     async def cancel(self, room: str) -> None:
         """It is not wanted any more."""
-        await self._database.execute("DELETE FROM cursor WHERE room = ?", (room,))
+        await self._database.execute("DELETE FROM backfill_cursor WHERE room = ?", (room,))

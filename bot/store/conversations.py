@@ -48,7 +48,7 @@ class Conversations:
         """It is no document any more, and its messages are passages of none."""
         async with self._database.transaction() as db:
             await db.execute("DELETE FROM conversation WHERE document = ?", (document,))
-            await db.execute("UPDATE message SET document = '', settled = 1 WHERE document = ?", (document,))
+            await db.execute("UPDATE message SET document = '', applied = 1 WHERE document = ?", (document,))
 
     async def _select(self, condition: str, *parameters: Any) -> list[ConversationRecord]:
         rows = await self._database.fetch_all(

@@ -1,4 +1,4 @@
-"""The file of the bot's tables: one connection that writes, one that reads, numbered migrations."""
+"""SQLite database of the bot: one connection for writes, one for reads."""
 
 from __future__ import annotations
 
@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 
-from engine.errors import NewerSchema
+from engine.errors import NewerSchema, StoreError
 from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
 from engine.storage.sqlite.integrity import check_places
-from engine.storage.sqlite.migration_scripts import load_migration_scripts
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -27,13 +26,17 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
 )
 
+SCHEMA_VERSION = 1
 DATABASE_LABEL = "bot's database"
+EARLY_VERSION_HINT = (
+    "Export with that version (`threadlore export`), and ingest your files and channels into a new data directory."
+)
 
 Row = tuple[Any, ...]
 
 
 class Database:
-    """SQLite in WAL mode; a write is durable when it returns, a read sees what was committed."""
+    """SQLite in WAL mode: a write is durable when it returns; a read sees all committed writes."""
 
     def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
         self._writer = writer
@@ -43,18 +46,18 @@ class Database:
     @classmethod
     @asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Database]:
-        """Open or create the file, and bring its schema up to date. Raises StoreError."""
+        """Open or create the file. Raises StoreError."""
         check_places(path, DATABASE_LABEL)
         async with AsyncExitStack() as stack:
             try:
                 connections = [await stack.enter_async_context(_connect(path)) for _ in range(2)]
-                await _migrate(connections[0], path)
+                await _create_schema(connections[0], path)
             except SQLITE_ERRORS as error:
                 raise translate_error(error, DATABASE_LABEL) from error
             yield cls(*connections)
 
     async def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """The rows of a query."""
+        """All rows of a query."""
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
         except SQLITE_ERRORS as error:
@@ -65,7 +68,7 @@ class Database:
         return next(iter(await self.fetch_all(sql, parameters)), None)
 
     async def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement, which is a transaction of its own; gives what it returns."""
+        """Run one statement in its own transaction; returns its rows."""
         async with self._write_lock:
             try:
                 return await Transaction(self._writer).execute(sql, parameters)
@@ -87,28 +90,28 @@ class Database:
                 raise
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
-        """Remove every row of a workspace, but for who opted out."""
+        """Delete all rows of a workspace except opt-outs."""
         async with self.transaction() as db:
-            for table in ("room", "answer", "correction", "usage", "hint"):
+            for table in ("channel", "answer", "answer_correction", "daily_usage", "shown_hint"):
                 await db.execute(f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
-            for table in ("channel", "cursor", "message", "deleted", "conversation", "file"):
+            for table in ("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file"):
                 sql = f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1"
                 await db.execute(sql, (f"{platform}:{workspace}:",))
 
     async def compact(self) -> None:
-        """Write the log back and empty it, so that removed bytes leave it too."""
+        """Checkpoint and truncate the write-ahead log, so that it no longer holds deleted data."""
         async with self._write_lock:
             await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
 
 
 class Transaction:
-    """The connection while it writes."""
+    """A connection within a transaction."""
 
     def __init__(self, connection: aiosqlite.Connection) -> None:
         self._connection = connection
 
     async def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement; gives its rows."""
+        """Run one statement; returns its rows."""
         return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
 
     async def execute_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
@@ -124,22 +127,13 @@ async def _connect(path: Path) -> AsyncIterator[aiosqlite.Connection]:
         yield connection
 
 
-async def _migrate(connection: aiosqlite.Connection, path: Path) -> None:
-    """Make the tables of a new file; lead those of an old one to the present schema, step by step."""
+async def _create_schema(connection: aiosqlite.Connection, path: Path) -> None:
+    """Create the tables of a new file. Raises NewerSchema, and StoreError for a file of an early version."""
     [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
-    schema, later = load_scripts()
-    if version > latest_version():
-        raise NewerSchema(f"The file {path} has schema {version}; this program knows up to {latest_version()}.")
-    steps = enumerate(later[version - 1 :], version + 1) if version else [(latest_version(), schema)]
-    for number, script in steps:
-        await connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {number};\nCOMMIT;")
-
-
-def load_scripts() -> tuple[str, list[str]]:
-    """The present schema, and what leads to it from the first one, in order."""
-    return (files("bot.store") / "schema.sql").read_text(), load_migration_scripts("bot.store")
-
-
-def latest_version() -> int:
-    """The number of the present schema."""
-    return len(load_scripts()[1]) + 1
+    if not version:
+        script = (files("bot.store") / "schema.sql").read_text()
+        await connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {SCHEMA_VERSION};\nCOMMIT;")
+    elif not await connection.execute_fetchall("SELECT 1 FROM sqlite_schema WHERE name = 'event'"):
+        raise StoreError(f"The file {path} was written by an early version of Threadlore.", hint=EARLY_VERSION_HINT)
+    elif version > SCHEMA_VERSION:
+        raise NewerSchema(f"The file {path} has schema {version}; this program supports {SCHEMA_VERSION}.")

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
 
-_COLUMNS = "document, room, message, upload, author, time, settled"
+_COLUMNS = "document, room, message, upload, author, time, applied"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 
 
@@ -41,7 +41,7 @@ class Files:
 
     async def record_applied(self, document: str) -> None:
         """The engine has it too."""
-        await self._database.execute("UPDATE file SET settled = 1 WHERE document = ?", (document,))
+        await self._database.execute("UPDATE file SET applied = 1 WHERE document = ?", (document,))
 
     async def get(self, document: str) -> FileRecord | None:
         """One file by its document."""
@@ -72,7 +72,7 @@ class Files:
         found = await self._select(
             f"document IN (SELECT document FROM file f WHERE {_OF_WORKSPACE}"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = f.room AND m.id = f.message)"
-            " AND room NOT IN (SELECT room FROM room WHERE announced) ORDER BY time DESC LIMIT ?2)",
+            " AND room NOT IN (SELECT room FROM channel WHERE announced) ORDER BY time DESC LIMIT ?2)",
             f"{platform}:",
             limit,
         )
@@ -84,7 +84,7 @@ class Files:
         `after`: the document of the last one that was given before.
         """
         return await self._select(
-            "room = ? AND document > ? AND NOT settled"
+            "room = ? AND document > ? AND NOT applied"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = file.room AND m.id = file.message)",
             room,
             after,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.store.database import Database, Row
 
-_COLUMNS = "room, id, thread, author, time, digest, document, tokens, settled"
+_COLUMNS = "room, id, thread, author, time, digest, document, tokens, applied"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 _DELETE_EMPTY = (
     "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
@@ -108,7 +108,7 @@ class Messages:
     async def record_applied(self, room: str, ids: Collection[str]) -> None:
         """The engine has them too."""
         await self._database.execute(
-            "UPDATE message SET settled = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
+            "UPDATE message SET applied = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
             (room, json.dumps(list(ids))),
         )
 
@@ -121,7 +121,7 @@ class Messages:
         async with self._database.transaction() as db:
             before = await db.execute("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
             await db.execute(
-                "UPDATE message SET document = ?, settled = 1 WHERE room = ? AND id = ?", (document, room, id_)
+                "UPDATE message SET document = ?, applied = 1 WHERE room = ? AND id = ?", (document, room, id_)
             )
             await db.execute_many(_DELETE_EMPTY, before)
 
@@ -150,19 +150,19 @@ class Messages:
         async with self._database.transaction() as db:
             rows = [(room, id_, now, wanted) for id_ in ids]
             await db.execute_many(
-                "INSERT INTO deleted (room, id, time, wanted) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET time = excluded.time, wanted = MAX(wanted, excluded.wanted)",
+                "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
+                " ON CONFLICT DO UPDATE SET time = excluded.time, requested = MAX(requested, excluded.requested)",
                 rows,
             )
 
     async def delete_tombstones(self, before: datetime) -> None:
         """Remember no longer what the platform said before that time to be gone from it; it tells of it no more."""
-        await self._database.execute("DELETE FROM deleted WHERE NOT wanted AND time < ?", (to_micros(before),))
+        await self._database.execute("DELETE FROM tombstone WHERE NOT requested AND time < ?", (to_micros(before),))
 
     async def find_tombstones(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
         """Those of them that were deleted, as far as that is known; with a time, since then."""
         rows = await self._database.fetch_all(
-            "SELECT id FROM deleted WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
+            "SELECT id FROM tombstone WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
             (room, json.dumps(list(ids)), to_micros(since)),
         )
         return frozenset(row[0] for row in rows)

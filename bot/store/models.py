@@ -9,7 +9,7 @@ from typing import Literal
 
 from bot.platform.models import Location  # noqa: TC001  - pydantic reads the fields' types at run time
 
-AnswerState = Literal["begun", "done", "failed", "blanked"]
+AnswerState = Literal["started", "done", "failed", "redacted"]
 
 
 _CONVERSATION = re.compile(r":(?:thread|window):")  # in the key of a document that consists of messages
@@ -97,7 +97,7 @@ class StoredAnswer:
     rooms: frozenset[str] = frozenset()
     shown_keys: frozenset[str] = frozenset()
     reply_ref: str = ""
-    state: AnswerState = "begun"
+    state: AnswerState = "started"
 
     @property
     def reply_message_ids(self) -> tuple[str, ...]:

@@ -21,19 +21,19 @@ class OptOuts:
     async def is_opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
         """Whether nothing of this person is indexed now; with a time, or nothing that they wrote then."""
         sql = (
-            "SELECT 1 FROM opted_out WHERE platform = ? AND workspace = ? AND person = ?"
-            " AND (until IS NULL OR until > ?)"
+            "SELECT 1 FROM opt_out WHERE platform = ? AND workspace = ? AND person = ?"
+            " AND (ended_at IS NULL OR ended_at > ?)"
         )
         return await self._database.fetch_one(sql, (platform, workspace, person, to_micros(time))) is not None
 
     async def opt_out(self, platform: str, workspace: str, person: str) -> None:
         """From now on nothing of this person is indexed; what is known already goes by Listening.forget_person."""
-        sql = "INSERT INTO opted_out VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET until = NULL"
+        sql = "INSERT INTO opt_out VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL"
         await self._database.execute(sql, (platform, workspace, person))
 
     async def opt_in(self, platform: str, workspace: str, person: str, since: datetime) -> None:
         """What this person writes from then on may be indexed again; what they wrote before stays out for ever."""
-        sql = "UPDATE opted_out SET until = ? WHERE platform = ? AND workspace = ? AND person = ? AND until IS NULL"
+        sql = "UPDATE opt_out SET ended_at = ? WHERE platform = ? AND workspace = ? AND person = ? AND ended_at IS NULL"
         await self._database.execute(sql, (to_micros(since), platform, workspace, person))
 
 
@@ -69,12 +69,12 @@ class OneTimeHints:
 
     async def record_if_new(self, platform: str, workspace: str, name: str) -> bool:
         """Whether this hint was never given there; from now on it was."""
-        sql = "INSERT INTO hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
+        sql = "INSERT INTO shown_hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
         return bool(await self._database.execute(sql, (platform, workspace, name)))
 
     async def delete(self, platform: str, workspace: str, name: str) -> None:
         """It is to be given again."""
-        sql = "DELETE FROM hint WHERE platform = ? AND workspace = ? AND name = ?"
+        sql = "DELETE FROM shown_hint WHERE platform = ? AND workspace = ? AND name = ?"
         await self._database.execute(sql, (platform, workspace, name))
 
 
@@ -87,13 +87,13 @@ class DailyUsage:
     async def add_tokens(self, platform: str, workspace: str, day: str, tokens: int) -> None:
         """Put tokens on the day's bill; `day` is like 2026-11-20."""
         sql = (
-            "INSERT INTO usage VALUES (?, ?, ?, ?)"
+            "INSERT INTO daily_usage VALUES (?, ?, ?, ?)"
             " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = tokens + excluded.tokens"
         )
         await self._database.execute(sql, (platform, workspace, day, tokens))
 
     async def get_tokens(self, platform: str, workspace: str, day: str) -> int:
         """The tokens of a day."""
-        sql = "SELECT tokens FROM usage WHERE platform = ? AND workspace = ? AND day = ?"
+        sql = "SELECT tokens FROM daily_usage WHERE platform = ? AND workspace = ? AND day = ?"
         row = await self._database.fetch_one(sql, (platform, workspace, day))
         return int(row[0]) if row else 0

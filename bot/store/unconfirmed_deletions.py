@@ -22,22 +22,24 @@ class UnconfirmedDeletions:
     async def add(self, room: str, ids: Collection[str]) -> None:
         """Lists lack these; those of which nothing is known any more are nobody's business."""
         await self._write(
-            f"INSERT OR IGNORE INTO missing (room, id) SELECT room, id FROM message WHERE {_BY_IDS}", room, ids
+            f"INSERT OR IGNORE INTO unconfirmed_deletion (room, id) SELECT room, id FROM message WHERE {_BY_IDS}",
+            room,
+            ids,
         )
 
     async def record_checks(self, room: str, ids: Collection[str]) -> None:
         """The platform was asked for these once more."""
-        await self._write(f"UPDATE missing SET asked = asked + 1 WHERE {_BY_IDS}", room, ids)
+        await self._write(f"UPDATE unconfirmed_deletion SET checks = checks + 1 WHERE {_BY_IDS}", room, ids)
 
     async def delete(self, room: str, ids: Collection[str]) -> None:
         """These are there."""
-        await self._write(f"DELETE FROM missing WHERE {_BY_IDS}", room, ids)
+        await self._write(f"DELETE FROM unconfirmed_deletion WHERE {_BY_IDS}", room, ids)
 
     async def list_next(self, room: str, limit: int) -> list[str]:
         """Those whose turn it is: the least often asked for, and of these the newest, first."""
         rows = await self._database.fetch_all(
-            "SELECT n.id FROM missing n CROSS JOIN message m USING (room, id) WHERE n.room = ?"
-            " ORDER BY n.asked, m.time DESC, n.id LIMIT ?",
+            "SELECT n.id FROM unconfirmed_deletion n CROSS JOIN message m USING (room, id) WHERE n.room = ?"
+            " ORDER BY n.checks, m.time DESC, n.id LIMIT ?",
             (room, limit),
         )
         return [row[0] for row in rows]
@@ -45,7 +47,9 @@ class UnconfirmedDeletions:
     async def has_unchecked(self, room: str) -> bool:
         """Whether there are some for which nobody asked yet."""
         return bool(
-            await self._database.fetch_one("SELECT 1 FROM missing WHERE room = ? AND asked = 0 LIMIT 1", (room,))
+            await self._database.fetch_one(
+                "SELECT 1 FROM unconfirmed_deletion WHERE room = ? AND checks = 0 LIMIT 1", (room,)
+            )
         )
 
     async def _write(self, sql: str, room: str, ids: Collection[str]) -> None:

@@ -39,7 +39,7 @@ async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answ
         assert last == Completed("Forgotten: old")
         stored = await bot.store.answers.get("a1")
         assert stored is not None
-        assert (stored.state, stored.text, stored.sources) == ("blanked", "", ())
+        assert (stored.state, stored.text, stored.sources) == ("redacted", "", ())
 
 
 async def test_commands_are_worked_on_as_long_as_the_bot_is_there() -> None:

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database, Transaction
 
-_COLUMNS = "answer, platform, workspace, channel, thread, asker, message, mark, asked, since, tries, checked"
+_COLUMNS = (
+    "answer, platform, workspace, channel, thread, asker, message, reply_ref, asked_at,"
+    " requested_at, attempts, confirmed"
+)
 
 _ON_PLATFORMS = "platform IN (SELECT value FROM json_each(?))"
 
@@ -50,8 +53,8 @@ class AnswerCorrections:
     async def list_due(self, now: float, platforms: Collection[str], limit: int) -> list[AnswerCorrection]:
         """Up to so many corrections on these platforms that may be tried now, first those that are certain."""
         rows = await self._database.fetch_all(
-            f"SELECT {_COLUMNS} FROM correction WHERE due <= ? AND {_ON_PLATFORMS}"
-            f" ORDER BY checked DESC, due, answer LIMIT {limit}",
+            f"SELECT {_COLUMNS} FROM answer_correction WHERE due_at <= ? AND {_ON_PLATFORMS}"
+            f" ORDER BY confirmed DESC, due_at, answer LIMIT {limit}",
             (now, json.dumps(list(platforms))),
         )
         return [
@@ -63,26 +66,30 @@ class AnswerCorrections:
 
     async def get_next_due(self, platforms: Collection[str]) -> float | None:
         """When the next correction on these platforms may be tried; None if there is none."""
-        sql = f"SELECT MIN(due) FROM correction WHERE {_ON_PLATFORMS}"
+        sql = f"SELECT MIN(due_at) FROM answer_correction WHERE {_ON_PLATFORMS}"
         [(due,)] = await self._database.fetch_all(sql, (json.dumps(list(platforms)),))
         return None if due is None else float(due)
 
     async def delay(self, answer: str, due: float) -> None:
         """Try again at that time."""
-        await self._database.execute("UPDATE correction SET tries = tries + 1, due = ? WHERE answer = ?", (due, answer))
+        await self._database.execute(
+            "UPDATE answer_correction SET attempts = attempts + 1, due_at = ? WHERE answer = ?", (due, answer)
+        )
 
     async def finish(self, answer: str) -> None:
         """The posted answer is corrected, or cannot be."""
-        await self._database.execute("DELETE FROM correction WHERE answer = ?", (answer,))
+        await self._database.execute("DELETE FROM answer_correction WHERE answer = ?", (answer,))
 
 
 async def request_corrections(db: Transaction, answers: Collection[str], *, checked: bool = True) -> bool:
     """Request the correction of those of these answers that were posted; says whether there are any."""
     made = await db.execute(
-        "INSERT INTO correction (answer, platform, workspace, channel, thread, asker, message, mark, asked, since, due,"
-        " checked) SELECT id, platform, workspace, channel, thread, asker, message, mark, time, ?2, ?2, ?3 FROM answer"
-        " WHERE id IN (SELECT value FROM json_each(?1)) AND mark <> ''"
-        " ON CONFLICT DO UPDATE SET checked = MAX(checked, excluded.checked), due = MIN(due, excluded.due)"
+        "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
+        " asked_at, requested_at, due_at, confirmed)"
+        " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"
+        " WHERE id IN (SELECT value FROM json_each(?1)) AND reply_ref <> ''"
+        " ON CONFLICT DO UPDATE SET confirmed = MAX(confirmed, excluded.confirmed),"
+        " due_at = MIN(due_at, excluded.due_at)"
         " RETURNING answer",
         (json.dumps(sorted(answers)), clock.time(), checked),
     )

@@ -28,15 +28,15 @@ class PendingRedactions:
     async def cancel(self, keys: Collection[str], part_of: str) -> None:
         """Nothing of them has changed."""
         async with self._database.transaction() as db:
-            sql = "DELETE FROM pending_redaction WHERE document = ? AND part_of = ?"
+            sql = "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?"
             await db.execute_many(sql, [(key, part_of) for key in keys])
 
     async def is_pending(self, key: str) -> bool:
         """Whether a former attempt to change this document or message was cut off."""
-        sql = "SELECT 1 FROM pending_redaction WHERE document = ? LIMIT 1"
+        sql = "SELECT 1 FROM pending_redaction WHERE key = ? LIMIT 1"
         return await self._database.fetch_one(sql, (key,)) is not None
 
     async def list_all(self) -> list[tuple[str, str]]:
         """All of them: key, part_of."""
-        rows = await self._database.fetch_all("SELECT document, part_of FROM pending_redaction ORDER BY 1, 2")
+        rows = await self._database.fetch_all("SELECT key, part_of FROM pending_redaction ORDER BY 1, 2")
         return [(key, part_of) for key, part_of in rows]

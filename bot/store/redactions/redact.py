@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bot.store.database import Transaction
 
 CLEAR_TEXT = "question = '', text = '', sources = '[]'"
-SET_REDACTED = "state = CASE state WHEN 'done' THEN 'blanked' ELSE state END"
+SET_REDACTED = "state = CASE state WHEN 'done' THEN 'redacted' ELSE state END"
 REMOVAL_TTL_SECONDS = 24 * 60 * 60  # seconds for which a removal is known to answers that are being written
 
 
@@ -26,7 +26,7 @@ async def redact_answers(db: Transaction, answers: Collection[str]) -> bool:
     """
     listed = json.dumps(sorted(answers))
     rows = await db.execute(
-        "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'begun'", (listed,)
+        "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
     )
     finished = {each for (each,) in rows}
     posted = await request_corrections(db, finished)
@@ -35,7 +35,7 @@ async def redact_answers(db: Transaction, answers: Collection[str]) -> bool:
         f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
         which,
     )
-    await db.execute("DELETE FROM drawn WHERE answer IN (SELECT value FROM json_each(?))", which)
+    await db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM json_each(?))", which)
     return posted
 
 
@@ -49,14 +49,14 @@ async def redact_answers_using(db: Transaction, keys: Collection[str], part_of: 
     removed = {*keys, unknown_part_key(part_of)} - {""}
     await _record_removals(db, removed)
     found = await db.execute(
-        "SELECT answer, used FROM drawn WHERE document IN (SELECT value FROM json_each(?1))"
-        " UNION SELECT answer, 1 FROM drawn d WHERE document = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
-        " (SELECT 1 FROM drawn m WHERE m.answer = d.answer AND m.used AND instr(m.document, ':message:'))",
+        "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
+        " UNION SELECT answer, 1 FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
+        " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:'))",
         (json.dumps(sorted(removed)), part_of),
     )
     await clear_answer_text(db, {answer for answer, _ in found})
     await db.execute_many(
-        "DELETE FROM pending_redaction WHERE document = ? AND part_of = ?", [(key, part_of) for key in keys]
+        "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys]
     )
     return await redact_answers(db, {answer for answer, used in found if used})
 
@@ -65,7 +65,7 @@ async def clear_answer_text(db: Transaction, answers: Collection[str]) -> None:
     """Take the words of finished answers away, but leave their sources: they are no history any more."""
     await db.execute(
         f"UPDATE answer SET question = '', text = '', {SET_REDACTED}"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'begun'",
+        " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
         (json.dumps(sorted(answers)),),
     )
 
@@ -75,7 +75,7 @@ async def delete_answers(db: Transaction, condition: str, parameters: Sequence[A
 
     Of one that is being written it stays that it is not wanted any more.
     """
-    stands = "NOT private AND mark <> '' AND (state = 'begun' OR id IN (SELECT answer FROM drawn))"
+    stands = "NOT private AND reply_ref <> '' AND (state = 'started' OR id IN (SELECT answer FROM answer_provenance))"
     await db.execute(f"DELETE FROM answer WHERE {condition} AND NOT ({stands})", parameters)
     left = await db.execute(
         f"UPDATE answer SET {CLEAR_TEXT}, asker = '', state = 'failed' WHERE {condition} RETURNING id", parameters
@@ -86,5 +86,5 @@ async def delete_answers(db: Transaction, condition: str, parameters: Sequence[A
 async def _record_removals(db: Transaction, keys: Collection[str]) -> None:
     """Remember for a day that these documents and messages were removed, for answers that are being written."""
     now = clock.time()
-    await db.execute_many("INSERT OR REPLACE INTO forgotten VALUES (?, ?)", [(key, now) for key in sorted(keys)])
-    await db.execute("DELETE FROM forgotten WHERE time < ?", (now - REMOVAL_TTL_SECONDS,))
+    await db.execute_many("INSERT OR REPLACE INTO recent_removal VALUES (?, ?)", [(key, now) for key in sorted(keys)])
+    await db.execute("DELETE FROM recent_removal WHERE removed_at < ?", (now - REMOVAL_TTL_SECONDS,))

@@ -168,7 +168,7 @@ async def test_what_is_stored_loses_answer_and_question(
     reply = await home.ask(roof, "bob", "Do the Tiles come on Monday?")
     await home.edit(tiles, "The Tiles come on Thursday.")
     found = await stored(home, reply)
-    assert (found.state, found.text, found.question, found.sources) == ("blanked", "", "", ())
+    assert (found.state, found.text, found.question, found.sources) == ("redacted", "", "", ())
     with closing(sqlite3.connect(tmp_path / "home" / "bot.db")) as connection:
         assert "Monday" not in "\n".join(connection.iterdump())
 

@@ -174,7 +174,7 @@ async def test_an_answer_that_was_told_a_message_is_blank_once_that_is_gone(
         await home.ingest_service.forget_person("slack", "T1", "ada")
     found = await home.context.store.answers.get("q1")
     assert found
-    assert (found.state, found.text) == ("blanked", "")
+    assert (found.state, found.text) == ("redacted", "")
 
 
 async def test_what_an_answer_was_told_of_one_message_outlives_another_one(

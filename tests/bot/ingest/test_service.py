@@ -95,7 +95,7 @@ async def test_answers_go_blank_when_something_that_they_drew_on_is_deleted(home
     await home.delete(said)
     found = await answers.get("a1")
     assert found
-    assert (found.state, found.text) == ("blanked", "")
+    assert (found.state, found.text) == ("redacted", "")
 
 
 async def test_one_message_can_be_forgotten_by_hand_and_stays_out(home: BotFixture) -> None:

@@ -111,7 +111,7 @@ async def test_forgetting_blanks_the_answers_that_drew_on_it(store: BotStore) ->
         await store.answers.finish(f"a{number}", replace(TOLD, documents=frozenset(documents)))
     await store.answers.redact(["d1"])
     blanked = [await store.answers.get(each) for each in ("a0", "a2")]
-    assert [(each.state, each.text, each.sources) for each in blanked if each] == 2 * [("blanked", "", ())]
+    assert [(each.state, each.text, each.sources) for each in blanked if each] == 2 * [("redacted", "", ())]
     assert await turns(store, 10) == ["a1"]
 
 
@@ -121,7 +121,7 @@ async def test_an_answer_that_was_being_written_when_something_was_forgotten_end
     assert not await store.answers.finish("a1", TOLD)
     found = await store.answers.get("a1")
     assert found
-    assert (found.state, found.text) == ("blanked", "")
+    assert (found.state, found.text) == ("redacted", "")
 
 
 async def test_an_answer_that_was_dropped_meanwhile_stays_away(store: BotStore) -> None:

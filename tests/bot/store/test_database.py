@@ -1,11 +1,9 @@
-"""The file of the bot's tables: old ones are led to the present schema, and what is asked often never reads it all."""
+"""The database of the bot: files of an early version are refused, and frequent queries use an index."""
 
 from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,91 +11,25 @@ import pytest
 from bot.platform.models import Location
 from bot.store import BotStore
 from bot.store.database import Database
-from engine.storage.sqlite.timestamps import EPOCH
-from tests.support.engines import find_files_containing
+from engine.errors import StoreError
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
+    from pathlib import Path
 
     from bot.store.database import Row
 
-FIRST = Path(__file__).parent / "schema_1.sql"
 ROOF = Location("slack", "T1", "ROOF", "m1")
 
 
-def old(path: Path, script: str = "") -> Path:
-    """A file as the first version made it."""
-    with closing(sqlite3.connect(path)) as connection:
-        connection.executescript(f"{FIRST.read_text()}\n{script}\nPRAGMA user_version = 1;")
-    return path
-
-
-def shape(path: Path) -> dict[str, Any]:
-    """The columns and keys of all tables, and what the indexes are of."""
-    with closing(sqlite3.connect(path)) as connection:
-        names = connection.execute("SELECT type, name FROM sqlite_master WHERE name NOT LIKE 'sqlite_%'").fetchall()
-        pragmas = {"table": ("table_info", "foreign_key_list"), "index": ("index_xinfo",)}
-        return {
-            name: [connection.execute(f"PRAGMA {pragma}({name})").fetchall() for pragma in pragmas[kind]]
-            for kind, name in names
-        }
-
-
-async def test_an_old_file_becomes_what_a_new_one_is(tmp_path: Path) -> None:
-    path = old(tmp_path / "old.db")
-    for each in (path, tmp_path / "new.db"):
-        async with BotStore.open(each):
+async def test_a_file_of_an_early_version_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
+        connection.executescript("CREATE TABLE inbox (id INTEGER PRIMARY KEY); PRAGMA user_version = 7;")
+    with pytest.raises(StoreError, match="early version") as caught:
+        async with BotStore.open(tmp_path / "bot.db"):
             pass
-    assert shape(path) == shape(tmp_path / "new.db")
-
-
-async def test_what_an_old_file_held_is_there_and_can_be_found(tmp_path: Path) -> None:
-    answer = (
-        "'{id}', 'slack', 'T1', 'ROOF', 'm1', 'slack:T1:ROOF', 'ada', 'Who?', 1, '{message}', 0, 'swordfish', '', '[]',"
-        " NULL, 'He.', '[]', '[]', '[]', '{mark}', 'done'"
-    )
-    rows = [
-        answer.format(id=id_, message=message, mark=mark)
-        for id_, message, mark in (("a1", "m1", "ROOF:m2,m3"), ("a2", "m9", ""), ("a3", "m8", 'odd"\\'))
-    ]
-    path = old(tmp_path / "bot.db", "".join(f"INSERT INTO answer VALUES ({row});\n" for row in rows))
-    async with BotStore.open(path) as store:
-        for message, id_ in (("m1", "a1"), ("m2", "a1"), ("m3", "a1"), ("m9", "a2"), ("m8", "a3")):
-            found = await store.answers.get_by_message(ROOF, message)
-            assert found is not None
-            assert (found.id, found.text, found.state) == (id_, "He.", "done")
-        assert await store.answers.get_by_message(ROOF, "m4") is None
-        await store.compact()
-    assert find_files_containing(tmp_path, "swordfish") == []
-
-
-async def test_who_opted_out_by_an_old_file_is_out_still(tmp_path: Path) -> None:
-    path = old(tmp_path / "bot.db", "INSERT INTO opted_out VALUES ('slack', 'T1', 'ada');")
-    async with BotStore.open(path) as store:
-        assert await store.opt_outs.is_opted_out("slack", "T1", "ada", START)
-        await store.opt_outs.opt_in("slack", "T1", "ada", START)
-        assert not await store.opt_outs.is_opted_out("slack", "T1", "ada")
-
-
-async def test_a_channel_of_an_old_file_was_compared_up_to_the_last_message_that_is_known(tmp_path: Path) -> None:
-    rows = [
-        *(f"room VALUES ('{name}', 'slack', 'T1', '{name}', '{name}', 7, 1)" for name in ("ROOF", "HALL")),
-        *(f"message VALUES ('ROOF', 'm{time}', '', 'ada', {time}, '', '', 0, 1)" for time in (8, 9)),
-    ]
-    path = old(tmp_path / "bot.db", "".join(f"INSERT INTO {row};\n" for row in rows))
-    async with BotStore.open(path) as store:
-        compared = [await store.channels.get_synced_until(name) for name in ("ROOF", "HALL", "YARD")]
-    assert compared == [EPOCH + timedelta(microseconds=9), EPOCH + timedelta(microseconds=7), None]
-
-
-async def test_a_step_that_fails_leaves_the_old_file_as_it_was(tmp_path: Path) -> None:
-    path = old(tmp_path / "bot.db", "DROP INDEX message_author;")
-    before = shape(path)
-    with pytest.raises(sqlite3.OperationalError):
-        async with BotStore.open(path):
-            pass
-    assert shape(path) == before
+    assert "threadlore export" in caught.value.hint
 
 
 class Asked:
@@ -151,7 +83,7 @@ async def test_the_answer_that_stands_in_a_message_is_found_without_looking_at_o
     looked = [plan.partition("USING ")[2] for plan in plans if "SCAN" in plan or "SEARCH" in plan]
     assert looked[:3] == [
         "PRIMARY KEY (id=?)",
-        "COVERING INDEX answer_message (room=? AND message=?)",
+        "COVERING INDEX answer_question (room=? AND message=?)",
         "PRIMARY KEY (message=?)",
     ]
 

@@ -80,7 +80,7 @@ async def test_what_is_forgotten_without_the_bot_is_said_by_none_of_its_answers(
     async with BotStore.open(settings.data_path / "bot.db") as store:
         stored = await store.answers.get("a1")
         assert stored is not None
-        assert (stored.state, stored.text) == ("blanked", "")
+        assert (stored.state, stored.text) == ("redacted", "")
 
 
 async def test_a_program_that_holds_the_folder_and_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

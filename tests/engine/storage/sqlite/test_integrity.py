@@ -2,12 +2,12 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
+from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
 import pytest
 
-from bot.store.database import load_scripts
 from engine.errors import NewerSchema
 from engine.storage.ledger.database import load_migrations
 from engine.storage.sqlite import integrity
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 SCHEMAS = {
     "ledger": [Template(script).safe_substitute(tokenizer="trigram") for script in load_migrations()],
-    "bot": [load_scripts()[0]],
+    "bot": [(files("bot.store") / "schema.sql").read_text()],
 }
 VALUES = {"INTEGER": 1, "REAL": 1.5, "TEXT": "x", "BLOB": b"\1", "ANY": 1, "": 1}
 
@@ -41,7 +41,7 @@ def made(path: Path, schema: Sequence[str]) -> Path:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_whole_database_with_a_row_in_every_table_is_taken(tmp_path: Path, name: str) -> None:
     path = made(tmp_path / "x.db", SCHEMAS[name])
-    integrity.check_file(path, {"ledger": "document", "bot": "inbox"}[name], 9)
+    integrity.check_file(path, {"ledger": "document", "bot": "event"}[name], 9)
     with closing(sqlite3.connect(path)) as database:
         layouts = [row[0] for row in database.execute("SELECT sql FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID%'")]
     assert len(layouts) > 9
@@ -68,4 +68,4 @@ def test_a_database_of_a_later_version_or_of_another_program_is_refused(tmp_path
     with closing(sqlite3.connect(path)) as database:
         database.execute("PRAGMA user_version = 10")
     with pytest.raises(NewerSchema):
-        integrity.check_file(path, "inbox", 9)
+        integrity.check_file(path, "event", 9)

@@ -22,7 +22,7 @@ def schema(path: Path) -> tuple[int, list[tuple[str, ...]]]:
         return version, connection.execute("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name").fetchall()
 
 
-@pytest.mark.parametrize("package", ["engine.storage.ledger", "bot.store"])
+@pytest.mark.parametrize("package", ["engine.storage.ledger"])
 def test_the_scripts_of_each_package_are_numbered_without_gap_or_repetition(package: str) -> None:
     assert len(load_migration_scripts(package)) > 1
 
