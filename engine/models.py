@@ -177,7 +177,7 @@ class Overview:
     summary covers.
     """
 
-    wanted: OverviewKind
+    kind: OverviewKind
     recent: bool = False
     truncated: bool = False
     days: str = ""

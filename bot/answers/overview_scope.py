@@ -49,7 +49,7 @@ async def _overview_filter(context: BotContext, request: AnswerRequest, asked: O
     """Filter by the mentioned channel or the current one; decisions and open questions are searched everywhere."""
     location = request.location
     in_thread = bool(location.thread) and location.thread != request.message
-    summary = asked.overview.wanted == "summary"
+    summary = asked.overview.kind == "summary"
     if in_thread and (asked.place == "thread" or (summary and not asked.place and not asked.time_span.is_bounded)):
         return Filters(documents=frozenset({thread_key(location.room, location.thread)}))
     here = asked.place in {"channel", "thread"} or (summary and asked.place != "everywhere")

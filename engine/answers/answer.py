@@ -20,7 +20,7 @@ from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
 from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, current_day, newest_turns
 from engine.retrieval.results import RetrievalResult
-from engine.retrieval.writers import narrowed_to_writers
+from engine.retrieval.writers import restrict_to_writers
 from engine.storage.ledger.records import CachedAnswer
 from engine.text.visible_text import has_visible_uncited_text
 from engine.usage import UsageMeter
@@ -169,7 +169,7 @@ class AnswerService:
             )
             return RetrievalResult(Context(asked, "bypass"), generation, scope=question.scope)
         with self.runtime.priority.foreground_request():
-            question = await narrowed_to_writers(ledger, question)
+            question = await restrict_to_writers(ledger, question)
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
             else:

@@ -139,7 +139,7 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     values["occasion"] = _render_occasion(prompt.today, prompt.asker)
     context = prompt.context
     if context.overview is not None:
-        overview_task = fill_template(f"overview_{context.overview.wanted}")
+        overview_task = fill_template(f"overview_{context.overview.kind}")
         values["instructions"] = " ".join(
             [overview_task, *([fill_template("overview_notes")] if prompt.partial_answers else []), prompt.instructions]
         )

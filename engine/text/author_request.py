@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 from engine.text.overview_request import (
     MAX_REQUEST_CHARACTERS,
     OverviewRequest,
+    find_time_span,
     parse_overview_request,
-    span_in,
     wants_summary,
 )
 from engine.text.word_lists import STOP_WORDS, word_set
@@ -79,7 +79,7 @@ def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequ
     if asked is None and not wants_summary(rest):
         return question, None
     question = replace(question, writers=names)
-    return (question, asked) if asked else (_narrowed_to_span(question, rest, now), None)
+    return (question, asked) if asked else (_restrict_to_time_span(question, rest, now), None)
 
 
 def channel_of(question: Question) -> str:
@@ -88,14 +88,14 @@ def channel_of(question: Question) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def matching(name: str, authors: list[str]) -> list[str]:
+def match_authors(name: str, authors: list[str]) -> list[str]:
     """The authors with this name: by their whole name, else by whole words of it."""
     folded = _folded(name)
     same = [author for author in authors if _folded(author) == folded]
     return same or [author for author in authors if f" {folded} " in f" {_folded(author)} "]
 
 
-def names_in(name: str) -> list[str]:
+def split_names(name: str) -> list[str]:
     """The names in a list such as "Ada and Bob"."""
     return [part.strip() for part in _AND.split(name) if part.strip()]
 
@@ -112,12 +112,12 @@ def _names(name: str, asker: str) -> tuple[str, ...]:
     return (name.strip(),)
 
 
-def _narrowed_to_span(question: Question, rest: str, now: datetime) -> Question:
+def _restrict_to_time_span(question: Question, rest: str, now: datetime) -> Question:
     """The question restricted to the time span before its subject or at its end; a subject may contain others."""
     end, within = _LATELY.search(rest), question.filters
-    span = span_in(rest.partition(" about ")[0], now)
+    span = find_time_span(rest.partition(" about ")[0], now)
     if not span.is_bounded and end:
-        span = span_in(end[0], now)
+        span = find_time_span(end[0], now)
     return replace(
         question, filters=replace(within, since=within.since or span.since, until=within.until or span.until)
     )

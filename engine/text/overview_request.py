@@ -94,23 +94,23 @@ def parse_overview_request(text: str, now: datetime) -> OverviewRequest | None:
     said = set(words)
     if len(channels) > 1 or (words[:1] and words[0] in _IS and said & _OPEN and "there" not in said):
         return None
-    wanted = _parse_kind(
+    kind = _parse_kind(
         said,
         placed=bool(said & (_THREAD | _CHANNEL | _EVERYWHERE))
         or span.is_bounded
         or bool(said & {"lately", "recently"}),
     )
     known = STOP_WORDS | _FILL | _SUMMARIZE | _HAPPENED | _DECIDED | _ASKED | _OPEN | _THREAD | _CHANNEL | _EVERYWHERE
-    if wanted is None or not said <= known:
+    if kind is None or not said <= known:
         return None
     place: Literal["", "thread", "channel", "everywhere"] = ""
     for name, named in (("thread", _THREAD), ("everywhere", _EVERYWHERE), ("channel", _CHANNEL)):
         if said & named:
             place = name  # type: ignore[assignment]
             break
-    recent = not span.is_bounded and (wanted != "summary" or not place)
+    recent = not span.is_bounded and (kind != "summary" or not place)
     missed = bool(said & {"miss", "missed", "verpasst", "perdí"})
-    return OverviewRequest(Overview(wanted, recent), place, span, missed, channels[0] if channels else "")
+    return OverviewRequest(Overview(kind, recent), place, span, missed, channels[0] if channels else "")
 
 
 def wants_summary(text: str) -> bool:
@@ -118,7 +118,7 @@ def wants_summary(text: str) -> bool:
     return not _SUMMARIZE.isdisjoint(_words(text))
 
 
-def span_in(text: str, now: datetime) -> TimeSpan:
+def find_time_span(text: str, now: datetime) -> TimeSpan:
     """The time span in a question."""
     return parse_time_span(_words(text), now)[0]
 

@@ -108,10 +108,10 @@ class OfflineModel:
             notes = (
                 merge_highlights(prompt.partial_answers)
                 if prompt.partial_answers
-                else find_highlights(context.sources, context.overview.wanted)
+                else find_highlights(context.sources, context.overview.kind)
             )
             days = f"{context.overview.days}\n" if context.overview.days and notes else ""
-            return f"{days}{notes}" or NO_HIGHLIGHTS[context.overview.wanted]
+            return f"{days}{notes}" or NO_HIGHLIGHTS[context.overview.kind]
         question = context.question.question.strip() or prompt.question
         if not context.sources or not question:
             return NOTHING_FOUND

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from engine.models import Question, Scope
-from engine.text.author_request import by_author, channel_of, matching
+from engine.text.author_request import by_author, channel_of, match_authors
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 HERE = Scope(frozenset({"here"}), frozenset())
@@ -40,7 +40,7 @@ def question(text: str) -> Question:
 def test_what_somebody_said_is_an_overview_of_their_messages(text: str, writers: tuple[str, ...]) -> None:
     asked, overview = by_author(question(text), NOW)
     assert asked.writers == writers
-    assert (overview is not None and overview.overview.wanted == "summary") == bool(writers)
+    assert (overview is not None and overview.overview.kind == "summary") == bool(writers)
 
 
 @pytest.mark.parametrize(
@@ -103,4 +103,4 @@ def test_nobody_asks_what_they_said_where_the_asker_is_unknown() -> None:
     ],
 )
 def test_people_are_found_by_their_whole_name_or_by_words_of_it(name: str, found: list[str]) -> None:
-    assert matching(name, ["Ada Lovell", "Bob", "Bob Miles", "Bob-Miles (ops)", "Ines", "…"]) == found
+    assert match_authors(name, ["Ada Lovell", "Bob", "Bob Miles", "Bob-Miles (ops)", "Ines", "…"]) == found

@@ -51,7 +51,7 @@ NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
 def test_a_question_about_everything_wants_an_overview(text: str, wanted: str, place: str) -> None:
     asked = parse_overview_request(text, NOW)
     assert asked is not None
-    assert (asked.overview.wanted, asked.place) == (wanted, place)
+    assert (asked.overview.kind, asked.place) == (wanted, place)
 
 
 @pytest.mark.parametrize(
