@@ -35,17 +35,17 @@ def map_library_error(error: BaseException, path: Path) -> EngineError:
 
     An unknown error counts as a corrupt projection.
     """
-    told = str(error).lower()
-    if any(words in told for words in LOCK_MESSAGES):
+    message = str(error).lower()
+    if any(words in message for words in LOCK_MESSAGES):
         return DataDirInUse(f"Another process uses {path}.")
-    if isinstance(error, OSError) or any(words in told for words in DISK_MESSAGES):
+    if isinstance(error, OSError) or any(words in message for words in DISK_MESSAGES):
         return DiskError(f"The disk failed under {path}: {_first_line(error)}")
-    if any(words in told for words in BUFFER_POOL_MESSAGES):
+    if any(words in message for words in BUFFER_POOL_MESSAGES):
         return StoreError(
             f"The memory set aside for {path} is too small.",
             hint="Run the command again; if it stays so, make the graph anew with `threadlore reindex`.",
         )
-    if any(words in told for words in TRANSIENT_MESSAGES):
+    if any(words in message for words in TRANSIENT_MESSAGES):
         return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")
     return CorruptProjection(f"{path} cannot be read: {_first_line(error)}")
 

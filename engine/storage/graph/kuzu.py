@@ -28,8 +28,7 @@ Result = TypeVar("Result")
 
 BUFFER_POOL = 256 << 20
 READER_COUNT = 2
-# The library keeps some 300 bytes of every row that it has written until the database is closed. To close it and open
-# it anew takes 20 ms.
+# The library keeps about 300 bytes of memory for each written row until the database is closed. Reopening takes 20 ms.
 REOPEN_AFTER_ROWS = 40_000
 
 
@@ -82,10 +81,10 @@ class KuzuGraph:
             await self._run_in_writer(lambda: self._prepare_writer(len(nodes) + len(edges)).delete(nodes, edges))
 
     async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
-        ids, within = [int(node) for node in nodes], [int(space) for space in spaces]
-        if not ids or not within or limit <= 0:  # the library refuses an empty list as a parameter
+        ids, space_ids = [int(node) for node in nodes], [int(space) for space in spaces]
+        if not ids or not space_ids or limit <= 0:  # the library rejects an empty list as a parameter
             return []
-        return await self._run_in_reader(lambda session: heaviest_edges(session, ids, within, limit))
+        return await self._run_in_reader(lambda session: heaviest_edges(session, ids, space_ids, limit))
 
     async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
         """Replace the whole content; readers see the former graph until the new one is complete."""
@@ -224,7 +223,7 @@ class KuzuGraph:
 
     def _reopen_database(self) -> None:
         """Close and open the database, so that the library frees memory; the next write retries after a failure."""
-        if not self._file.exists():  # it would be made, and pass for a graph of nothing
+        if not self._file.exists():  # the library would create an empty one
             raise CorruptProjection(f"The graph in {self._folder} is gone.")
         if self._writer is not None:
             self._checkpoint()

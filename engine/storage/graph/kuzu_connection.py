@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util  # both libraries look for optional packages through it, without importing it themselves
+import importlib.util  # both libraries use it without importing it
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Literal
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 GraphBackend = Literal["kuzu", "ladybug"]
 GRAPH_BACKENDS: tuple[GraphBackend, ...] = ("kuzu", "ladybug")
 
-# The library reserves this much address space (not memory); its own default of 8 TiB fails in small containers.
+# Address space (not memory) that the library reserves; its default of 8 TiB fails in small containers.
 ADDRESS_SPACE = 1 << 36
 ARROW_ROWS = 65_536
 
@@ -140,6 +140,6 @@ class KuzuConnection:
         try:
             self.run("ROLLBACK")
         except RuntimeError as error:
-            # The libraries end a transaction by themselves after some errors; then there is nothing to roll back.
+            # After some errors the libraries have already rolled back.
             if "no active transaction" not in str(error).lower():
                 raise

@@ -30,7 +30,7 @@ def guard_opening(file: Path) -> Iterator[None]:
     mark = file.with_suffix(".opening")
     if mark.exists():
         raise CorruptProjection(f"The last attempt to open {file} did not end.")
-    if file.exists() and not file.stat().st_size:  # it would pass for a graph of nothing
+    if file.exists() and not file.stat().st_size:  # the library would take it for an empty graph
         raise CorruptProjection(f"{file} is empty.")
     if _checksum_file(file).exists():
         if not file.exists() or _checksum_file(file).read_text(encoding="ascii", errors="replace") != _compute_checksum(

@@ -53,10 +53,10 @@ class WeightGroup:
 def heaviest_edges(session: KuzuConnection, nodes: Sequence[int], spaces: Sequence[int], limit: int) -> list[GraphEdge]:
     """The `limit` heaviest edges of the nodes within the spaces; equal weights by id."""
     near = {"nodes": list(nodes), "spaces": list(spaces)}
-    # An edge between two of the nodes is counted from both ends: twice the limit surely holds the limit.
-    wanted = 2 * limit
+    # Edges between two of the nodes are counted from both ends: twice the limit contains the limit.
+    target_count = 2 * limit
     found = find_cutoff_group(
-        [WeightGroup(*group) for group in session.run(COUNT_BY_WEIGHT, near) if group[0] > 0.0], wanted
+        [WeightGroup(*group) for group in session.run(COUNT_BY_WEIGHT, near) if group[0] > 0.0], target_count
     )
     if found is None:
         return []
@@ -86,22 +86,24 @@ def needs_reload(session: KuzuConnection) -> bool:
     return bool((no_nodes or 0) > MAX_DELETED_SHARE * nodes or (no_edges or 0) > MAX_DELETED_SHARE * edges)
 
 
-def find_cutoff_group(groups: Sequence[WeightGroup], wanted: int) -> tuple[WeightGroup, int] | None:
+def find_cutoff_group(groups: Sequence[WeightGroup], target_count: int) -> tuple[WeightGroup, int] | None:
     """The group of equal weights that reaches the limit, and the number of edges missing before it."""
     ordered = sorted(groups, key=lambda group: -group.weight)
-    missing = wanted
+    missing = target_count
     for group in ordered:
         if group.count >= missing:
             return group, missing
         missing -= group.count
-    return (ordered[-1], wanted) if ordered else None
+    return (ordered[-1], target_count) if ordered else None
 
 
-def find_cutoff_bucket(counts: Sequence[Sequence[int]], wanted: int) -> int:
+def find_cutoff_bucket(counts: Sequence[Sequence[int]], target_count: int) -> int:
     """The first bucket, in numerical order, up to which the counts reach the limit."""
     ordered = sorted((int(number), int(count)) for number, count in counts)
     sums = accumulate(count for _, count in ordered)
-    return next((number for (number, _), total in zip(ordered, sums, strict=True) if total >= wanted), ordered[-1][0])
+    return next(
+        (number for (number, _), total in zip(ordered, sums, strict=True) if total >= target_count), ordered[-1][0]
+    )
 
 
 def fetch_graph(session: KuzuConnection) -> tuple[list[GraphNode], list[GraphEdge]]:

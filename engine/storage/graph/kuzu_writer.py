@@ -35,7 +35,7 @@ DELETE_NODE = (
 )
 
 ENDS_EXIST = "a.space >= 0 AND b.space >= 0"
-# Hubs are old names, and old names have low ids: from the higher end there are fewer edges to look through.
+# Hubs are old names with low ids: the higher end has fewer edges to search.
 SET_EDGE = (
     f"MATCH (a:Entity {{id: $source}})-[r:RELATES]->(b:Entity {{id: $target}}) WHERE r.id = $id AND {ENDS_EXIST}"
     " HINT ((b JOIN r) JOIN a) SET r.weight = $weight RETURN r.id"

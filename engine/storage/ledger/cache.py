@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from engine.usage import Usage
 
 MAX_CACHED_ANSWERS = 1000
-KEYS_PER_STATEMENT = 10_000  # keys of a statement; SQLite takes 32,766 values
+KEYS_PER_STATEMENT = 10_000  # in one statement; SQLite allows 32,766 values
 
 
 async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes, str]:
@@ -26,9 +26,9 @@ async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes,
     return found
 
 
-async def save_summaries(db: Connection, made: Mapping[bytes, str]) -> None:
+async def save_summaries(db: Connection, summaries: Mapping[bytes, str]) -> None:
     """Cache summaries; compaction deletes those that no profile uses."""
-    await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", made.items())
+    await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", summaries.items())
 
 
 async def delete_unused(db: Connection) -> None:
@@ -81,17 +81,21 @@ async def find_cached_answer(db: Connection, key: bytes) -> str | None:
     return next((row[0] for row in rows), None)
 
 
-async def save_cached_answer(db: Connection, made: CachedAnswer, now: float) -> None:
+async def save_cached_answer(db: Connection, answer: CachedAnswer, now: float) -> None:
     """Cache an answer unless anything was deleted since its retrieval; drop the least recently used ones."""
-    uses = [(0, each) for each in made.chunks] + [(1, each) for each in made.names] + [(2, each) for each in made.pairs]
+    uses = (
+        [(0, each) for each in answer.chunks]
+        + [(1, each) for each in answer.names]
+        + [(2, each) for each in answer.pairs]
+    )
     removed = await db.execute_fetchall(
-        "SELECT value FROM meta WHERE key IN ('recut', 'removed') AND value > ?", (made.generation,)
+        "SELECT value FROM meta WHERE key IN ('recut', 'removed') AND value > ?", (answer.generation,)
     )
     if list(removed):
         return
-    await db.execute("INSERT OR REPLACE INTO reply_cache VALUES (?, ?, ?)", (made.key, made.text, now))
+    await db.execute("INSERT OR REPLACE INTO reply_cache VALUES (?, ?, ?)", (answer.key, answer.text, now))
     await db.executemany(
-        "INSERT OR IGNORE INTO reply_use VALUES (?, ?, ?)", [(made.key, kind, each) for kind, each in uses]
+        "INSERT OR IGNORE INTO reply_use VALUES (?, ?, ?)", [(answer.key, kind, each) for kind, each in uses]
     )
     await db.execute(
         "DELETE FROM reply_cache WHERE key IN (SELECT key FROM reply_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",

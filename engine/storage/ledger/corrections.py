@@ -85,10 +85,10 @@ async def _save_alias(db: Connection, space: int, room: int, name: str, target: 
 async def unmerge_name(db: Connection, space: str, name: str, room: str = "") -> None:
     """Remove an alias. Raises NotFound."""
     id_, _ = await _resolve_location(db, space, room)
-    gone = await db.execute_fetchall(
+    deleted = await db.execute_fetchall(
         "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, normalize_name(name))
     )
-    if not list(gone):
+    if not list(deleted):
         raise NotFound(f"“{name}” does not lead to another name.", hint="Only what was merged can be parted again.")
     await _apply_alias_change(db, id_, normalize_name(name))
 
@@ -158,7 +158,7 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
     where = "WHERE room = ?1 AND ?1 AND space IS NOT ?2"
     for kept, columns in (("pin", "description, room"), ("hidden", "room")):
         rows = await db.execute_fetchall(f"DELETE FROM {kept} {where} RETURNING space, a, b, {columns}", (room, space))
-        for former, a, b, *rest in list(rows):
+        for old_space, a, b, *rest in list(rows):
             if space is not None:
                 marks = ", ".join("?" * len(rest))
                 await db.execute(
@@ -166,10 +166,10 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
                     (space, a, b, *rest),
                 )
                 await _invalidate(db, space, a, b, relations=True)
-            await _invalidate(db, former, a, b, relations=True)
+            await _invalidate(db, old_space, a, b, relations=True)
     led = await db.execute_fetchall(f"DELETE FROM alias {where} RETURNING space, name, target", (room, space))
-    for former, name, target in list(led):
-        await _apply_alias_change(db, former, name)
+    for old_space, name, target in list(led):
+        await _apply_alias_change(db, old_space, name)
         if space is not None and await _can_alias(db, space, name, target):
             await _save_alias(db, space, room, name, target)
     if space is None:
@@ -178,8 +178,8 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
 
 async def _can_alias(db: Connection, space: int, name: str, target: str) -> bool:
     """Whether a name may become an alias of another in this space: it has no alias yet, and no circle results."""
-    taken = await db.execute_fetchall("SELECT 1 FROM alias WHERE space = ? AND name = ?", (space, name))
-    return not list(taken) and (await resolve_aliases(db, space, {target}))[target] != name
+    existing = await db.execute_fetchall("SELECT 1 FROM alias WHERE space = ? AND name = ?", (space, name))
+    return not list(existing) and (await resolve_aliases(db, space, {target}))[target] != name
 
 
 def order_names(names: tuple[str, str]) -> tuple[str, str]:
@@ -197,10 +197,10 @@ async def _check_exists(db: Connection, space: int, a: str, b: str) -> None:
 
 async def _remove_correction(db: Connection, table: str, space: int, a: str, b: str) -> None:
     """Remove a correction; its names may be gone from the ledger."""
-    gone = await db.execute_fetchall(
+    deleted = await db.execute_fetchall(
         f"DELETE FROM {table} WHERE space = ? AND a = ? AND b = ? RETURNING a", (space, a, b)
     )
-    if not list(gone):
+    if not list(deleted):
         await _check_exists(db, space, a, b)
 
 

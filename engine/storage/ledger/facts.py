@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-async def save_extraction(db: Connection, chunk: int, key: bytes, reading: Extraction) -> bool:
+async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
     """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
     found = list(
         await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
@@ -29,26 +29,26 @@ async def save_extraction(db: Connection, chunk: int, key: bytes, reading: Extra
         return False
     [(document, space, time)] = found
     generation = await next_generation(db)
-    told = clean_extraction(reading)
-    names = await intern_names(db, space, {name for name, _ in told.mentions})
-    ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in told.links)]
+    cleaned = clean_extraction(extraction)
+    names = await intern_names(db, space, {name for name, _ in cleaned.mentions})
+    ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in cleaned.links)]
     pairs = await intern_pairs(db, space, set(ends))
     await db.executemany(
         "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
             (chunk, number, names[name], time, description_hash(m.description), m.name, m.type, m.description)
-            for number, (name, m) in enumerate(told.mentions)
+            for number, (name, m) in enumerate(cleaned.mentions)
         ],
     )
     await db.executemany(
         "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
             (chunk, number, pairs[pair], time, description_hash(x.description), x.keywords, x.description)
-            for number, (pair, (_, _, x)) in enumerate(zip(ends, told.links, strict=True))
+            for number, (pair, (_, _, x)) in enumerate(zip(ends, cleaned.links, strict=True))
         ],
     )
-    # What was given up meanwhile could not be embedded, and stays so.
+    # A chunk given up by the embedder keeps its error.
     await db.execute(
         "UPDATE chunk SET reading = ?, error = iif(retry_at < 9e999, '', error),"
         " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
@@ -113,8 +113,8 @@ async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collect
 
     Deleted text leaves the profiles in the same transaction.
     """
-    led_names, led_pairs = await find_targets(db, names, pairs)
-    every_name, every_pair = led_names | set(names), led_pairs | set(pairs)
+    target_names, target_pairs = await find_targets(db, names, pairs)
+    every_name, every_pair = target_names | set(names), target_pairs | set(pairs)
     await add_stale_keys(db, KeyKind.NAME, every_name, generation)
     await add_stale_keys(db, KeyKind.PAIR, every_pair, generation)
     await delete_cached_answers(db, KeyKind.NAME, every_name)

@@ -53,9 +53,9 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
             (json.dumps(list(pairs)),),
         )
     )
-    led = [id_ for _, _, id_, moved in rows if moved]
-    if led:
-        await update_pair_targets(db, led)
+    moved_ids = [id_ for _, _, id_, moved in rows if moved]
+    if moved_ids:
+        await update_pair_targets(db, moved_ids)
     return {(a, b): id_ for a, b, id_, _ in rows}
 
 
@@ -150,11 +150,12 @@ async def delete_unused_names(db: Connection, names: Collection[int], pairs: Col
 
     Pairs hold no text; they remain until the graph has dropped them (`delete_unused_pairs`).
     """
-    told = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
+    has_facts = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
     await db.execute(
-        f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {told}", (json.dumps(list(pairs)),)
+        f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {has_facts}",
+        (json.dumps(list(pairs)),),
     )
-    gone = await db.execute_fetchall(
+    deleted = await db.execute_fetchall(
         "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM mention f WHERE f.name = name.id)"
         " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
@@ -162,7 +163,7 @@ async def delete_unused_names(db: Connection, names: Collection[int], pairs: Col
         " RETURNING id",
         (json.dumps(list(names)),),
     )
-    await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in gone])
+    await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in deleted])
 
 
 async def delete_unused_pairs(db: Connection, pairs: Collection[int]) -> None:

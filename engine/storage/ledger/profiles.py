@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from engine.storage.ledger.records.reading import ChunkFilter
     from engine.storage.sqlite.connection import Connection
-HOT_KEY_ROWS = 256  # rows of a key from which on it is counted in SQL instead of being read whole
+HOT_KEY_ROWS = 256  # from this many rows on, a key is counted in SQL instead of being loaded
 
 
 async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[KeyFacts]:
@@ -29,13 +29,13 @@ async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[
             (json.dumps(list(ids)),),
         )
     )
-    told = await _count_facts(db, KeyKind.NAME, [row[0] for row in rows], newest)
+    facts_by_key = await _count_facts(db, KeyKind.NAME, [row[0] for row in rows], newest)
     return [
         KeyFacts(
             id_,
             space,
             title,
-            None if hidden or target != id_ else told.get(id_),
+            None if hidden or target != id_ else facts_by_key.get(id_),
             pinned_description=pin,
             exists_in_graph=bool(graphed),
             has_profile=bool(described),
@@ -61,13 +61,13 @@ async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[
             (json.dumps(list(ids)),),
         )
     )
-    told = await _count_facts(db, KeyKind.PAIR, [row[0] for row in rows], newest)
+    facts_by_key = await _count_facts(db, KeyKind.PAIR, [row[0] for row in rows], newest)
     return [
         KeyFacts(
             id_,
             space,
             " ~ ".join(sorted((x, y))),
-            None if hidden or target != id_ else told.get(id_),
+            None if hidden or target != id_ else facts_by_key.get(id_),
             (a, b),
             pin,
             bool(graphed),
@@ -93,14 +93,14 @@ async def _count_facts(db: Connection, kind: ProfileKind, ids: Sequence[int], ne
     )
     sizes: dict[int, int] = dict(counted)
     few = [id_ for id_, size in sizes.items() if size < HOT_KEY_ROWS]
-    told: defaultdict[int, list[FactRow]] = defaultdict(list)
+    facts_by_key: defaultdict[int, list[FactRow]] = defaultdict(list)
     for target, *row in await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id",
         (json.dumps(few),),
     ):
-        told[target].append(FactRow(*row))
-    result = {id_: count_facts(rows) for id_, rows in told.items()}
+        facts_by_key[target].append(FactRow(*row))
+    result = {id_: count_facts(rows) for id_, rows in facts_by_key.items()}
     for id_ in sizes.keys() - result.keys():
         result[id_] = await _count_hot_facts(db, kind, id_, newest)
     return result
@@ -134,19 +134,19 @@ async def load_recent_facts(
 ) -> dict[int, list[FactRow]]:
     """The newest facts of each key, at most `newest` of each raw name, from the chunks `only` if given."""
     keys, facts, column, label, type_ = _FACT_TABLES[kind]
-    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "g")
+    condition, parameters = ("1", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
         " AND (f.time, f.hash, f.chunk, f.number) IN"
-        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {narrowed}"
+        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {condition}"
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
         (json.dumps(list(ids)), *parameters, newest),
     )
-    told: dict[int, list[FactRow]] = {}
+    facts_by_key: dict[int, list[FactRow]] = {}
     for target, *row in rows:
-        told.setdefault(target, []).append(FactRow(*row))
-    return told
+        facts_by_key.setdefault(target, []).append(FactRow(*row))
+    return facts_by_key
 
 
 async def upsert_entities(db: Connection, rows: Iterable[Profile]) -> None:

@@ -28,10 +28,10 @@ Arguments = ParamSpec("Arguments")
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 
 READER_COUNT = 3
-# How often compaction tries to empty the log while somebody reads it; seconds that readers are kept from it, and not.
+# Tries to empty the log while it is read; seconds that each try blocks readers, and that it then waits.
 EMPTY_LOG_ATTEMPTS, EMPTY_LOG_PAUSE = 20, 0.1
-WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB; what readers look for, the system mostly has in memory
-BUSY_TIMEOUT_MS = 10_000  # milliseconds that a statement waits for a lock
+WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB; the file system caches most pages that readers need
+BUSY_TIMEOUT_MS = 10_000  # that a statement waits for a lock
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",
@@ -39,7 +39,7 @@ PRAGMAS = (
     "PRAGMA secure_delete = ON",
     f"PRAGMA busy_timeout = {BUSY_TIMEOUT_MS}",
     "PRAGMA temp_store = MEMORY",
-    "PRAGMA wal_autocheckpoint = 0",  # with a reader always there it would write back at every commit, and end none
+    "PRAGMA wal_autocheckpoint = 0",  # with constant readers, it would run at every commit and never finish
 )
 
 
@@ -141,7 +141,7 @@ class SqliteDatabase:
             await connection.execute("PRAGMA temp_store = FILE")
             async with hold_snapshot(connection):
                 yield connection
-        except ValueError:  # what the library says of a connection that was closed meanwhile
+        except ValueError:  # raised by the library for a closed connection
             self.check_open()
             raise
         finally:
@@ -216,20 +216,20 @@ class SqliteDatabase:
         length = wal.log_size(self.path)
         if length > self._log_limit:
             emptied = False
-            with suppress(sqlite3.Error, EngineError):  # a full disk is told by the next write
+            with suppress(sqlite3.Error, EngineError):  # the next write reports a full disk
                 emptied = await self._empty_log()
             self._log_limit = wal.MAX_LOG_SIZE + (0 if emptied else length)
 
     async def _run_writer(self) -> None:
         while not (self._is_closing and self._jobs.empty()):
-            taken = [await self._jobs.get()]
+            queued = [await self._jobs.get()]
             while not self._jobs.empty():
-                taken.append(self._jobs.get_nowait())
-            jobs = [job for job in taken if job is not None]
+                queued.append(self._jobs.get_nowait())
+            jobs = [job for job in queued if job is not None]
             try:
                 await self._commit(jobs)
             except BaseException:
-                for job in jobs:  # nobody else will answer them
+                for job in jobs:  # nothing else completes them
                     _set_error(job, StoreError("The ledger's writer failed; nothing of this was written."))
                 raise
             await self._shorten_log()

@@ -6,7 +6,7 @@ import sqlite3
 
 from engine.errors import CorruptLedger, DiskError, StoreError
 
-# A damaged file may make the module itself stumble over the text of a message.
+# With a damaged file, the sqlite3 module may fail to decode a message.
 SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
 DISK_MESSAGES = ("full", "disk I/O", "readonly", "unable to open")
 DAMAGE_MESSAGES = ("not a database", "malformed", "corrupt", "fts5", "decode")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-LOGS = ("-wal", "-shm", "-journal")  # what SQLite adds to the name of a database for the files beside it
+LOGS = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps beside a database
 
 BLOCKED = (
     "SQLite needs a file of that name: move the folder away and start again. If something is missing then, restore a "

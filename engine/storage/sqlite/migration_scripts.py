@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
-FIRST_NUMBER = 2  # the first schema has no script
+FIRST_NUMBER = 2  # version 1 is the schema itself
 _NUMBER = re.compile(r"\d+")
 
 

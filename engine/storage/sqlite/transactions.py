@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 async def run_in_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
     """Run `work` on SQLite's own connection in its thread, as aiosqlite runs a single call."""
-    # There is no public way; the version is pinned, and a test holds it.
+    # aiosqlite has no public way; its version is pinned, and a test checks this.
     result: Result = await connection._execute(work, connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
     return result
 

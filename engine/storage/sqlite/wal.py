@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     import sqlite3
     from pathlib import Path
 
-MAX_LOG_SIZE = 32 << 20  # bytes from which on the log is written back
+MAX_LOG_SIZE = 32 << 20  # bytes; a longer log is written back
 
 
 def log_size(database: Path) -> int:

@@ -52,7 +52,9 @@ class VectorStore(Protocol):
     async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
         """Delete all rows of the ids. Missing ones are no error."""
 
-    async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
+    async def search(
+        self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter
+    ) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; the filter applies inside the search."""
 
     async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:

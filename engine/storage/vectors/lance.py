@@ -31,11 +31,11 @@ log = structlog.get_logger(__name__)
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 INDEX_CACHE = 96 << 20
 METADATA_CACHE = 16 << 20
-# Every so many writes (each leaves a file) or new rows (each is searched without the index) a table is tidied.
+# Maintenance runs after this many writes (each leaves a file) or new rows (searched without the index).
 MAINTENANCE_WRITES = 100
 MAINTENANCE_ROWS = 8_000
 MAINTENANCE_SHARE = 10
-# A table is also tidied when it has rested for so many seconds after a few writes, or rows.
+# Maintenance also runs after this many idle seconds that follow a few writes or rows.
 IDLE_SECONDS = 5.0
 IDLE_WRITES, IDLE_ROWS = 8, 128
 
@@ -86,8 +86,10 @@ class LanceVectors:
         """The highest id of a table, -1 if it is empty."""
         return self._get_table(table).max_id
 
-    async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
-        return await self._get_table(table).search(vector, k, area)
+    async def search(
+        self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter
+    ) -> list[VectorHit]:
+        return await self._get_table(table).search(vector, k, vector_filter)
 
     async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
         return await self._get_table(table).fetch(ids)
@@ -220,8 +222,8 @@ async def _connect(path: Path) -> Any:
 def _load_library(path: Path) -> Any:
     ensure_directory(path)
     configure_malloc()
-    # The library tells its own workings on stderr; it reads this once, when it is loaded.
+    # Silences the library's log on stderr; read once, at its import.
     os.environ.setdefault("LANCEDB_LOG", "error")
-    # Arrow's own allocator keeps what it has freed: 190 MB after 3,000 documents. It too is chosen when loaded.
+    # Arrow's own allocator keeps freed memory (190 MB after 3,000 documents); also chosen at import.
     os.environ.setdefault("ARROW_DEFAULT_MEMORY_POOL", "system")
     return import_lancedb()

@@ -16,20 +16,20 @@ if TYPE_CHECKING:
 
     from engine.storage.vectors.lance_table import LanceTable
 
-# Up to here every search reads all rows, which is exact and fast enough.
+# Up to this many rows, every search scans all rows: exact and fast enough.
 INDEX_ABOVE = 8_000
 SCALAR_INDEX_ABOVE = 2_000
 RETRAIN_GROWTH = 4.0
-# Rounds of k-means that find the centres of the partitions; the library's own 50 take five times as long for nothing.
+# Rounds of k-means for the partitions; the library's default of 50 takes five times as long for the same result.
 KMEANS_ROUNDS = 10
 REWRITE_BATCH = 4_000
 # Each tidying adds a part to an index, every search looks through all of them, and files of different parts are never
 # merged: with so many, and one more for every so many rows, the index is built anew.
 MAX_INDEX_PARTS, ROWS_PER_PART = 8, 50_000
-# The library rewrites a file once more than a tenth of its rows are gone, never before.
+# The library rewrites a file only after more than a tenth of its rows are deleted.
 REWRITE_SHARE = 10
 VERSION_MAX_AGE = timedelta(days=7)
-# Zero would do, but is warned about: it is safe only with one process and no reader of an old version, as here.
+# Zero works but logs a warning: it is safe only with one process and no reader of an old version, as here.
 MIN_VERSION_AGE = timedelta(milliseconds=1)
 
 
@@ -111,7 +111,7 @@ class TableMaintenance:
             await self._remove_old_versions()
 
     async def _remove_old_versions(self) -> None:
-        # It may merge once more before it removes what was merged: a search that began in between would lose its files.
+        # It may merge once more before it removes merged files: a search started in between would lose its files.
         async with self._table.block_reads():
             await wait_for_completion(
                 self._table.table.optimize(cleanup_older_than=MIN_VERSION_AGE, delete_unverified=True)

@@ -34,7 +34,7 @@ class LanceTable:
         self.write_lock = asyncio.Lock()
         self.is_indexed = False
         self.writes = 0
-        self.has_deleted_rows = True  # what happened before this process began is not known
+        self.has_deleted_rows = True  # unknown from before this process
         self._dim = dim
         self._max_id = -1
         self._has_parts = False
@@ -82,15 +82,15 @@ class LanceTable:
                     self.writes += 1
                 self.has_deleted_rows = True
 
-    async def search(self, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
+    async def search(self, vector: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
-        where = build_filter(area)
+        condition = build_filter(vector_filter)
         query = unit_vectors(np.asarray(vector).reshape(1, self._dim))[0]
-        if where is None or k <= 0 or not query.any():
+        if condition is None or k <= 0 or not query.any():
             return []
         with translate_library_errors(self.folder):
             async with self.hold_files():
-                found = await (await self._build_query(query, k, area, where)).to_arrow()
+                found = await (await self._build_query(query, k, vector_filter, condition)).to_arrow()
         hits = zip(*(found[name].to_pylist() for name in ("id", "part", "_distance")), strict=True)
         return sorted(
             (VectorHit(number, part, min(1.0, max(-1.0, 1.0 - distance))) for number, part, distance in hits),
@@ -102,16 +102,16 @@ class LanceTable:
         parts: dict[int, list[tuple[int, np.ndarray]]] = {}
         ordered = sorted(ids)
         for start in range(0, len(ordered), BATCH_ROWS):
-            where = build_in_clause("id", ordered[start : start + BATCH_ROWS])
+            condition = build_in_clause("id", ordered[start : start + BATCH_ROWS])
             with translate_library_errors(self.folder):
                 async with self.hold_files():
-                    found = await self.table.query().where(where).select(["id", "part", "vector"]).to_arrow()
+                    found = await self.table.query().where(condition).select(["id", "part", "vector"]).to_arrow()
             vectors = read_vectors(found["vector"], self._dim)
             for place, (number, part) in enumerate(_id_parts(found)):
                 parts.setdefault(number, []).append((part, vectors[place]))
         return {
-            number: np.stack([vector for _, vector in sorted(some, key=lambda one: one[0])])
-            for number, some in parts.items()
+            number: np.stack([vector for _, vector in sorted(rows_of_id, key=lambda one: one[0])])
+            for number, rows_of_id in parts.items()
         }
 
     async def list_rows(self) -> list[VectorRow]:
@@ -172,21 +172,21 @@ class LanceTable:
             self.writes += 1
         self._max_id = max(self._max_id, *(row.id for row in keys))
 
-    async def _build_query(self, query: np.ndarray, k: int, area: VectorFilter, where: str) -> Any:
-        chosen = await self._choose_plan(k, area, where)
-        search = self.table.query().where(where).nearest_to(query).distance_type("cosine").limit(k)
+    async def _build_query(self, query: np.ndarray, k: int, vector_filter: VectorFilter, condition: str) -> Any:
+        chosen = await self._choose_plan(k, vector_filter, condition)
+        search = self.table.query().where(condition).nearest_to(query).distance_type("cosine").limit(k)
         search = search.select(["id", "part", "_distance"])
         if chosen.exact:
             return search.bypass_vector_index()
         return search.nprobes(chosen.probes).refine_factor(chosen.refine)
 
-    async def _choose_plan(self, k: int, area: VectorFilter, where: str) -> SearchPlan:
+    async def _choose_plan(self, k: int, vector_filter: VectorFilter, condition: str) -> SearchPlan:
         if not self.is_indexed:
             return SearchPlan(exact=True)
-        in_area = max_matching_rows(area)
-        if in_area is None:
-            in_area = await self.table.count_rows(where)
-        return plan_search(in_area, await self.count_rows(), k)
+        matching = max_matching_rows(vector_filter)
+        if matching is None:
+            matching = await self.table.count_rows(condition)
+        return plan_search(matching, await self.count_rows(), k)
 
 
 def build_schema(dim: int) -> pa.Schema:

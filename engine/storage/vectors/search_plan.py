@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Up to here reading the rows themselves costs little more than the index (40 ms at most), and is exact: nothing outside
 # the area decides what is found.
 EXACT_ROWS = 4_000
-# The index is told to look at partitions of about this many rows.
+# The search probes partitions of about this many rows.
 PARTITION_ROWS = 8_000
 # With every so many rows of the table in the area, its nearest are in the nearest quarter of the partitions.
 DENSE_AREA_SHARE = 0.05
@@ -33,38 +33,42 @@ class SearchPlan:
     refine: int = 0
 
 
-def plan_search(in_area: int, in_table: int, k: int) -> SearchPlan:
+def plan_search(matching_rows: int, table_rows: int, k: int) -> SearchPlan:
     """The plan for the k best of `in_area` matching rows in a table with an index over `in_table`.
 
     A selective filter starves the nearest partitions of an index: such rows are scanned exactly, and larger sets use as
     many partitions as their share needs. Measured by tests/bench/vector_recall.py.
     """
-    if in_area <= EXACT_ROWS:
+    if matching_rows <= EXACT_ROWS:
         return SearchPlan(exact=True)
-    share = DENSE_PARTITION_SHARE if in_area >= DENSE_AREA_SHARE * in_table else 1.0
+    share = DENSE_PARTITION_SHARE if matching_rows >= DENSE_AREA_SHARE * table_rows else 1.0
     refine = max(REFINE_FACTOR, ceil(MIN_REFINED_ROWS / k))
-    return SearchPlan(exact=False, probes=max(8, ceil(share * 2 * in_table / PARTITION_ROWS)), refine=refine)
+    return SearchPlan(exact=False, probes=max(8, ceil(share * 2 * table_rows / PARTITION_ROWS)), refine=refine)
 
 
-def build_filter(area: VectorFilter) -> str | None:
+def build_filter(vector_filter: VectorFilter) -> str | None:
     """The filter as SQL; None if no row can match."""
-    places = [
-        build_in_clause(name, members) for name, members in (("space", area.spaces), ("room", area.rooms)) if members
+    conditions = [
+        build_in_clause(name, members)
+        for name, members in (("space", vector_filter.spaces), ("room", vector_filter.rooms))
+        if members
     ]
-    if not places or (area.ids is not None and not area.ids):
+    if not conditions or (vector_filter.ids is not None and not vector_filter.ids):
         return None
-    where = places[0] if len(places) == 1 else f"({' OR '.join(places)})"
-    return where if area.ids is None else f"{where} AND {build_in_clause('id', area.ids)}"
+    condition = conditions[0] if len(conditions) == 1 else f"({' OR '.join(conditions)})"
+    return condition if vector_filter.ids is None else f"{condition} AND {build_in_clause('id', vector_filter.ids)}"
 
 
-def max_matching_rows(area: VectorFilter) -> int | None:
+def max_matching_rows(vector_filter: VectorFilter) -> int | None:
     """The highest possible number of matching rows; None if the caller does not know."""
     known = (
-        None if area.rooms or not area.rows_by_space else sum(area.rows_by_space.get(space, 0) for space in area.spaces)
+        None
+        if vector_filter.rooms or not vector_filter.rows_by_space
+        else sum(vector_filter.rows_by_space.get(space, 0) for space in vector_filter.spaces)
     )
-    if area.ids is None:
+    if vector_filter.ids is None:
         return known
-    return len(area.ids) if known is None else min(known, len(area.ids))
+    return len(vector_filter.ids) if known is None else min(known, len(vector_filter.ids))
 
 
 def build_in_clause(column: str, numbers: Collection[int]) -> str:

@@ -40,7 +40,7 @@ class Documents(Protocol):
     async def plan_amendment(self, key: str, change: DocumentChange, reach: int) -> AmendmentPlan:
         """Read `reach` chunks before and after a change. Raises NotFound."""
 
-    async def apply_amendment(self, plan: AmendmentPlan, segment: RechunkedRegion | None) -> AmendmentResult:
+    async def apply_amendment(self, plan: AmendmentPlan, rechunked: RechunkedRegion | None) -> AmendmentResult:
         """Make the planned change, unless the document has changed since it was planned."""
 
     async def amend(

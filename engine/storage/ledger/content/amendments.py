@@ -51,33 +51,33 @@ async def plan_amendment(db: Connection, key: str, change: DocumentChange, reach
     raise NotFound(f"There is no document “{key}”.")
 
 
-async def apply_amendment(db: Connection, made: AmendmentPlan, segment: RechunkedRegion | None) -> AmendmentResult:
+async def apply_amendment(db: Connection, plan: AmendmentPlan, rechunked: RechunkedRegion | None) -> AmendmentResult:
     """Make the planned change, unless the document has changed since; delete a document without text."""
     found = await db.execute_fetchall(
-        "SELECT open, time FROM document WHERE id = ? AND generation = ?", (made.id, made.generation)
+        "SELECT open, time FROM document WHERE id = ? AND generation = ?", (plan.id, plan.generation)
     )
     for was_open, time in found:
-        changed = bool(was_open) != made.is_open
-        await db.execute("UPDATE document SET open = ? WHERE id = ?", (made.is_open, made.id))
-        if was_open and not made.is_open:
-            await open_vectors.finish_conversation(db, made.id)
-        if segment is not None:
-            chunks, span = segment.chunks, ChunkRange(made.first_chunk, made.first_chunk + segment.replaced_count)
-            if await has_repeated_text(db, made.id, chunks, span):
-                if made.region is None or not (made.region.is_first and made.region.is_last):
+        changed = bool(was_open) != plan.is_open
+        await db.execute("UPDATE document SET open = ? WHERE id = ?", (plan.is_open, plan.id))
+        if was_open and not plan.is_open:
+            await open_vectors.finish_conversation(db, plan.id)
+        if rechunked is not None:
+            chunks, span = rechunked.chunks, ChunkRange(plan.first_chunk, plan.first_chunk + rechunked.replaced_count)
+            if await has_repeated_text(db, plan.id, chunks, span):
+                if plan.region is None or not (plan.region.is_first and plan.region.is_last):
                     return AmendmentResult.RANGE_TOO_SMALL
                 chunks, span = (
-                    (*chunks, *made.region.old_chunks[segment.replaced_count :]),
-                    ChunkRange(0, len(made.region.old_chunks)),
+                    (*chunks, *plan.region.old_chunks[rechunked.replaced_count :]),
+                    ChunkRange(0, len(plan.region.old_chunks)),
                 )
-            removed = await upsert_passages(db, made.id, made.changed_passages, made.removed_keys)
-            await replace_chunks(db, (made.id, made.key, time), chunks, span, removed=removed)
+            removed = await upsert_passages(db, plan.id, plan.changed_passages, plan.removed_keys)
+            await replace_chunks(db, (plan.id, plan.key, time), chunks, span, removed=removed)
             changed = True
-            if not list(await db.execute_fetchall("SELECT 1 FROM chunk WHERE document = ? LIMIT 1", (made.id,))):
-                await delete_document(db, made.key)
+            if not list(await db.execute_fetchall("SELECT 1 FROM chunk WHERE document = ? LIMIT 1", (plan.id,))):
+                await delete_document(db, plan.key)
                 return AmendmentResult.CHANGED
         if changed:
-            await reset_to_pending(db, made.id)
+            await reset_to_pending(db, plan.id)
         return AmendmentResult.CHANGED if changed else AmendmentResult.UNCHANGED
     return AmendmentResult.CONFLICT
 
@@ -94,12 +94,12 @@ async def amend_in_transaction(
     """
     reach = INITIAL_REACH
     while True:
-        made = await plan_amendment(db, key, change, reach)
-        segment = None if made.region is None else rechunk(made.region)
-        if made.region is not None and segment is None:
+        plan = await plan_amendment(db, key, change, reach)
+        rechunked = None if plan.region is None else rechunk(plan.region)
+        if plan.region is not None and rechunked is None:
             reach = widen_reach(reach)
             continue
-        outcome = await apply_amendment(db, made, segment)
+        outcome = await apply_amendment(db, plan, rechunked)
         if outcome is not AmendmentResult.RANGE_TOO_SMALL:
             return outcome is AmendmentResult.CHANGED
         reach = WHOLE_DOCUMENT
@@ -126,8 +126,8 @@ async def _load_region(
     before = await _load_passage_range(
         db, document, passage_order(begin[0]) if begin else LOWEST_ORDER, passage_order(end[0]) if end else None
     )
-    gone = dropped | {passage.key for passage in touched}
-    after = sort_passages([*(passage for passage in before if passage.key not in gone), *touched])
+    replaced_keys = dropped | {passage.key for passage in touched}
+    after = sort_passages([*(passage for passage in before if passage.key not in replaced_keys), *touched])
     return first, ChangedRegion(old, after, _changed_range(before, after), is_first=first == 0, is_last=until >= last)
 
 

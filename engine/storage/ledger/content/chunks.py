@@ -51,9 +51,9 @@ async def replace_chunks(
         )
     }
     after = chunks_by_key(name, chunks)
-    gone = {chunk for key, (chunk, *_) in before.items() if key not in after}
-    former = await load_vectors_by_text(db, gone)
-    await delete_chunks(db, gone, removed=removed)
+    removed_ids = {chunk for key, (chunk, *_) in before.items() if key not in after}
+    former = await load_vectors_by_text(db, removed_ids)
+    await delete_chunks(db, removed_ids, removed=removed)
     if span is not ALL_CHUNKS and len(after) != span.stop - span.first:
         await db.execute(
             "UPDATE chunk SET ordinal = ordinal + ? WHERE document = ? AND ordinal >= ?",
@@ -82,7 +82,7 @@ async def replace_chunks(
         for ordinal, piece in enumerate(chunk.pieces)
     }
     await _replace_pieces(db, list(ids.values()), pieces)
-    return bool(gone or fresh)
+    return bool(removed_ids or fresh)
 
 
 async def has_repeated_text(db: Connection, document: int, chunks: Sequence[Chunk], span: ChunkRange) -> bool:

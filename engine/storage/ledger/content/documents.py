@@ -122,8 +122,8 @@ async def _replace_passages(db: Connection, document: int, passages: Iterable[Pa
     }
     after = {p.key: (p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages}
     changed = [passage for passage in passages if before.get(passage.key) != after[passage.key]]
-    gone = before.keys() - after.keys()
-    return bool(changed or gone), await upsert_passages(db, document, changed, gone)
+    removed_keys = before.keys() - after.keys()
+    return bool(changed or removed_keys), await upsert_passages(db, document, changed, removed_keys)
 
 
 async def delete_document(db: Connection, key: str) -> bool:
@@ -151,7 +151,9 @@ def validate_document(document: Document) -> Document:
     return replace(document, passages=sort_passages(document.passages))
 
 
-async def save_manual_document(db: Connection, document: Document, chunks: Sequence[Chunk], told: Extraction) -> None:
+async def save_manual_document(
+    db: Connection, document: Document, chunks: Sequence[Chunk], extraction: Extraction
+) -> None:
     """Save a document with facts stated by a person; they become the facts of its first chunk."""
     await upsert_document(db, document, chunks)
     rows = await db.execute_fetchall(
@@ -160,7 +162,7 @@ async def save_manual_document(db: Connection, document: Document, chunks: Seque
         (document.key,),
     )
     for place, (chunk, text_hash) in enumerate(rows):
-        await save_extraction(db, chunk, b"by hand" + text_hash, Extraction() if place else told)
+        await save_extraction(db, chunk, b"by hand" + text_hash, Extraction() if place else extraction)
 
 
 async def load_document(db: Connection, key: str, scope: Scope) -> Document:

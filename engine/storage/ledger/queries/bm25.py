@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     Postings = Mapping[tuple[int, int], int]
 
 K1, B = 1.2, 0.75
-FILTER_BATCH = 256  # rows that are held against what a question is narrowed to
-SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # of a score; beyond them it depends on the order of additions
+FILTER_BATCH = 256  # rows checked against the filters at once
+SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
 _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
 
 

@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 SqlClause = tuple[str, list[SqlValue]]
 
-MAX_LISTED = 1000  # chunks, names or pairs that are listed at most
-MAX_LISTED_FALLBACK = 20_000  # … where nothing else finds enough
-DAY_MICROSECONDS = 86_400_000_000  # microseconds; few chunks reach over more, and these have indexes of their own
+MAX_LISTED = 1000  # chunks, names or pairs listed at most
+MAX_LISTED_FALLBACK = 20_000  # the same when other searches find too few
+DAY_MICROSECONDS = 86_400_000_000  # few chunks span more; these have their own indexes
 _PASSAGE_JOIN = "FROM piece i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+")
 MAX_TERMS = 16
-# A word that so large a share of so many texts has tells little of any of them, and ranking them all takes long.
+# A word in this share of this many texts distinguishes little, and ranking all of them is slow.
 COMMON_SHARE, MANY_TEXTS = 0.06, 1000
 MAX_RANKED = 8_000
 STOP_WORDS = frozenset(

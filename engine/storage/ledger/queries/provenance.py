@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from engine.storage.sqlite.connection import Connection
 
-MAX_CHUNKS = 400  # chunks that are looked at
+MAX_CHUNKS = 400  # searched for facts at most
 
 
 async def find_stating_passages(db: Connection, names: Collection[int], pairs: Collection[int]) -> list[StatingPassage]:

@@ -91,13 +91,13 @@ class KeyCorrection(NamedTuple):
     is_hidden: bool
 
 
-INITIAL_REACH = 4  # chunks read before and after a change at first
+INITIAL_REACH = 4  # chunks read before and after a change in the first try
 
 
 WHOLE_DOCUMENT = 2**31
 
 
-WIDEN_FACTOR = 8  # times as far, where too little was read
+WIDEN_FACTOR = 8  # times more chunks in the next try
 
 
 def widen_reach(reach: int) -> int:

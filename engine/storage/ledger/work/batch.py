@@ -44,17 +44,17 @@ async def load_batch(db: Connection, limit: int, newest: int, skip: Collection[S
     )
 
 
-async def write_profiles(db: Connection, made: FoldedBatch) -> None:
+async def write_profiles(db: Connection, folded: FoldedBatch) -> None:
     """Save the profiles of a folded batch, and delete those without facts.
 
     Facts may have been deleted since the batch was loaded: the profiles of keys that changed again are emptied.
     """
-    await profiles.delete_profiles(db, KeyKind.PAIR, made.removed_pairs)
-    await profiles.delete_profiles(db, KeyKind.NAME, made.removed_names)
-    await profiles.upsert_entities(db, made.entities)
-    await profiles.upsert_relations(db, made.relations)
-    if await work_queue.get_int_setting(db, "revised") > made.batch.generation:
-        changed = await marks.find_changed_keys(db, made.batch.stale_keys)
+    await profiles.delete_profiles(db, KeyKind.PAIR, folded.removed_pairs)
+    await profiles.delete_profiles(db, KeyKind.NAME, folded.removed_names)
+    await profiles.upsert_entities(db, folded.entities)
+    await profiles.upsert_relations(db, folded.relations)
+    if await work_queue.get_int_setting(db, "revised") > folded.batch.generation:
+        changed = await marks.find_changed_keys(db, folded.batch.stale_keys)
         await clear_profiles(
             db,
             [each.id for each in changed if each.kind == KeyKind.NAME],
@@ -62,20 +62,20 @@ async def write_profiles(db: Connection, made: FoldedBatch) -> None:
         )
 
 
-async def finish_batch(db: Connection, outcome: BatchResult) -> None:
+async def finish_batch(db: Connection, result: BatchResult) -> None:
     """Record the content of graph and vectors, and remove the stale keys."""
-    await profiles.record_embedded(db, KeyKind.NAME, outcome.embedded_entities)
-    await profiles.record_embedded(db, KeyKind.PAIR, outcome.embedded_relations)
-    await work_queue.record_graphed(db, outcome.graphed_names, outcome.graphed_pairs)
-    await delete_unused_pairs(db, outcome.removed_pairs)
-    await record_late_deletion(db, outcome.removed)
-    await embedding_failures.clear_failures(db, _embedded_or_removed(outcome))
-    await embedding_failures.record_failures(db, outcome.failures, outcome.attempts, time.time())
-    await marks.remove_stale_keys(db, outcome.done)
-    await marks.hold_keys(db, outcome.held)
+    await profiles.record_embedded(db, KeyKind.NAME, result.embedded_entities)
+    await profiles.record_embedded(db, KeyKind.PAIR, result.embedded_relations)
+    await work_queue.record_graphed(db, result.graphed_names, result.graphed_pairs)
+    await delete_unused_pairs(db, result.removed_pairs)
+    await record_late_deletion(db, result.removed)
+    await embedding_failures.clear_failures(db, _embedded_or_removed(result))
+    await embedding_failures.record_failures(db, result.failures, result.attempts, time.time())
+    await marks.remove_stale_keys(db, result.done)
+    await marks.hold_keys(db, result.held)
     await work_queue.advance_documents(db, [])
-    if outcome.usage.items:
-        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), outcome.usage.items)
+    if result.usage.items:
+        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), result.usage.items)
 
 
 async def finish_embedding(
@@ -93,7 +93,7 @@ async def finish_embedding(
         await cache.add_usage(db, datetime.now(UTC).date().isoformat(), usage)
 
 
-def _embedded_or_removed(outcome: BatchResult) -> list[tuple[KeyKind, int]]:
+def _embedded_or_removed(result: BatchResult) -> list[tuple[KeyKind, int]]:
     """The keys whose vectors are stored or deleted."""
-    failed = {(failure.key.kind, failure.key.id) for failure in outcome.failures}
-    return [(mark.kind, mark.id) for mark in outcome.done if (mark.kind, mark.id) not in failed]
+    failed = {(failure.key.kind, failure.key.id) for failure in result.failures}
+    return [(mark.kind, mark.id) for mark in result.done if (mark.kind, mark.id) not in failed]

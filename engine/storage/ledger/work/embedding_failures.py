@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.reading import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
-PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text would fail in the same way at every start
+PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text fails at every start
 INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
-MAX_REASONS = 5  # that are listed
+MAX_REASONS = 5  # listed in the problems
 
 
 async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], attempts: int, now: float) -> None:

@@ -39,11 +39,11 @@ async def find_orphans(db: Connection) -> OrphanKeys:
 _WITHOUT_FACT = " AND NOT EXISTS (SELECT 1 FROM {key} k CROSS JOIN {fact} f ON f.{key} = k.id WHERE k.target = s.id)"
 
 
-async def delete_orphan_profiles(db: Connection, found: OrphanKeys) -> None:
+async def delete_orphan_profiles(db: Connection, orphans: OrphanKeys) -> None:
     """Delete the profiles of those that still have no facts."""
-    now = await find_orphans(db)
-    await profiles.delete_profiles(db, KeyKind.PAIR, found.pairs & now.pairs)
-    await profiles.delete_profiles(db, KeyKind.NAME, found.names & now.names)
+    current = await find_orphans(db)
+    await profiles.delete_profiles(db, KeyKind.PAIR, orphans.pairs & current.pairs)
+    await profiles.delete_profiles(db, KeyKind.NAME, orphans.names & current.names)
 
 
 async def record_late_deletion(db: Connection, dropped: Collection[StaleKey]) -> None:
