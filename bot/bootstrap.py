@@ -1,4 +1,4 @@
-"""The composition root: settings become skills, an open engine, and a desk to work at."""
+"""The composition root: build models and open the engine from the settings."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ SLOW_IMPORTS = ("engine.storage.vectors.lance", "engine.storage.graph.kuzu")
 
 @dataclass(frozen=True, slots=True)
 class EngineModels:
-    """What an engine is given. `calls`: through which models are reached."""
+    """The models of an engine. `calls`: the client that they share."""
 
     language: LanguageModel
     embedder: Embedder
@@ -56,7 +56,7 @@ class EngineModels:
     calls: ModelClient
 
     async def warm_up(self) -> None:
-        """Load what the first question would wait for. Raises nothing: who needs it later is told."""
+        """Preload what the first question needs. Errors are ignored; later calls report them."""
         with suppress(EngineError):
             if not isinstance(self.language, OfflineModel):
                 await self.calls.preload()
@@ -67,7 +67,7 @@ class EngineModels:
 async def open_engine(
     settings: Settings, able: EngineModels, *, replace_embedder: bool = False
 ) -> AsyncIterator[EngineContext]:
-    """An open engine with these skills. Raises EngineError."""
+    """Open an engine with these models. Raises EngineError."""
     # The stores' libraries take a second to load: beside the loop, so that a prompt stays awake meanwhile.
     await asyncio.to_thread(lambda: [importlib.import_module(name) for name in SLOW_IMPORTS])
     chosen = replace(build_engine_options(settings), replace_embedder=replace_embedder)
@@ -87,7 +87,7 @@ async def open_engine(
 
 @asynccontextmanager
 async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
-    """The skills that the settings choose; without a model the embedded ones, never one in place of the other."""
+    """Open the configured models; the offline ones if no model is configured, never as a fallback."""
     patience = CallTimeouts(
         settings.llm_timeout_seconds,
         settings.llm_stream_idle_timeout_seconds,
@@ -104,7 +104,7 @@ async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
 
 
 def build_engine_options(settings: Settings) -> EngineOptions:
-    """The engine's options, as far as they are settings."""
+    """The engine options that are settings."""
     fits = build_context_window(settings)
     return EngineOptions(
         chunking=fits.fit_chunking(ChunkingOptions()),
@@ -119,7 +119,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
 
 
 def build_context_window(settings: Settings) -> ContextWindow:
-    """What the chat models take at once. Raises BadSetting if that is too little to work with."""
+    """The context window of the chat models. Raises BadSetting if it is too small."""
     size = settings.llm_context_tokens or (
         settings.ollama_num_ctx if chat_model_settings(settings).provider in OLLAMA_PROVIDERS else 0
     )
@@ -137,7 +137,7 @@ def build_context_window(settings: Settings) -> ContextWindow:
 
 
 def build_parser_limits(settings: Settings) -> ParserLimits:
-    """How much one file may take."""
+    """The limits for parsing one file."""
     return ParserLimits(
         max_file_size=settings.max_file_size_mb * MIB,
         max_memory=settings.parser_memory_mb * MIB,
@@ -147,7 +147,7 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
 
 
 def chat_model_settings(settings: Settings) -> ModelConfig:
-    """The model that answers."""
+    """The chat model."""
     return ModelConfig(
         settings.llm_model,
         settings.llm_api_base,
@@ -159,13 +159,13 @@ def chat_model_settings(settings: Settings) -> ModelConfig:
 
 
 def embedding_model_settings(settings: Settings) -> ModelConfig:
-    """The model that embeds; without an address and key of its own it has those of the chat's, if both are alike."""
+    """The embedding model; inherits base URL and key from the chat model of the same provider."""
     base, key = settings.embedding_api_base, settings.embedding_api_key.get_secret_value()
     return _inherit_chat_settings(settings, settings.embedding_model, base, key)
 
 
 def rerank_model_settings(settings: Settings) -> ModelConfig:
-    """The model that reranks; its address and key as for embedding."""
+    """The reranking model; base URL and key as for embedding."""
     base, key = settings.rerank_api_base, settings.rerank_api_key.get_secret_value()
     return _inherit_chat_settings(settings, settings.rerank_model, base, key)
 

@@ -1,15 +1,15 @@
 """Errors of the bot: what a platform refuses, and what a person may not do.
 
 EngineError
-├── PlatformError        the platform refused or did not answer
-│   ├── PlatformUnavailable  it was not reached, or has trouble of its own: this passes
-│   │   └── NotConnected     it was not reached yet in this run
-│   └── Withheld         it says that we may not see or do this
-│       ├── ChannelGone     it is sure that the channel is gone, or that we are not in it
-│       ├── WorkspaceGone       it is sure that we are not in the workspace any more
-│       └── SetupError   it does not accept the bot as it is set up: trying again is of no use
-├── NotAllowed           the person may not do this
-└── BadSetting           a setting has a value that it cannot have, or cannot be read
+├── PlatformError            the platform refused or did not answer
+│   ├── PlatformUnavailable  unreachable or failing: this passes
+│   │   └── NotConnected     not connected yet in this run
+│   └── PermissionDenied     the platform does not allow this
+│       ├── ChannelGone      the channel is gone, or the bot was removed from it
+│       ├── WorkspaceGone    the bot is no longer in the workspace
+│       └── SetupError       the configuration is rejected: retrying is useless
+├── NotAllowed               the person may not do this
+└── BadSetting               a setting has an invalid value, or cannot be read
 """
 
 from __future__ import annotations
@@ -24,35 +24,35 @@ class PlatformError(EngineError):
 
 
 class PlatformUnavailable(PlatformError):
-    """The platform was not reached, fails by itself, or asks to slow down. Tried again for as long as it takes."""
+    """The platform is unreachable, failing, or rate limiting. Retried without a limit."""
 
     hint = "Check the network and the platform's status page; it is tried again until it succeeds."
 
 
 class NotConnected(PlatformUnavailable):
-    """The platform was not reached yet in this run."""
+    """The platform is not connected yet in this run."""
 
 
 class PermissionDenied(PlatformError):
-    """The platform says that the bot may not see or do this."""
+    """The platform does not allow the bot to see or do this."""
 
     hint = "Check the bot's scopes or permissions, and that it was invited to the channel."
 
 
 class ChannelGone(PermissionDenied):
-    """The platform is sure that a channel was deleted, or that the bot was put out of it."""
+    """The platform confirms that a channel was deleted, or that the bot was removed from it."""
 
     hint = "Invite the bot again, if the channel is still there."
 
 
 class WorkspaceGone(PermissionDenied):
-    """The platform is sure that the bot is not in a workspace any more."""
+    """The platform confirms that the bot is no longer in a workspace."""
 
     hint = "Install or invite it again."
 
 
 class SetupError(PermissionDenied):
-    """The platform does not accept the bot as it is set up, which only a person can change: a token, a permission."""
+    """The platform rejects the configuration (a token, a permission); only a person can fix that."""
 
     hint = "Correct the setting, then start again."
 
@@ -64,7 +64,7 @@ class NotAllowed(EngineError):
 
 
 class BadSetting(EngineError):
-    """A setting has a value that it cannot have, or the file of settings cannot be read."""
+    """A setting has an invalid value, or the file of settings cannot be read."""
 
     hint = "See .env.example: it explains every setting in a sentence."
 

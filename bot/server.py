@@ -1,4 +1,4 @@
-"""Serving: one process, one data folder, the bot, and the platforms whose tokens are set, until told to stop."""
+"""Run the bot: one process, one data directory, and all configured platforms, until stopped."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ SETUP_HINT = (
 
 
 async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = ()) -> None:
-    """Serve `only` these platforms, or all that are set up, until `stop` is set; then finish what was begun.
+    """Serve `only` these platforms, or all configured ones, until `stop` is set; then finish work in progress.
 
-    A platform that cannot be reached is tried again for as long as it takes. Raises BadSetting if none is set up,
-    DataDirInUse, and SetupError once no platform accepts the bot as it is set up.
+    A platform that cannot be reached is retried without a limit. Raises BadSetting if none is configured, DataDirInUse,
+    and SetupError once no platform accepts the configuration.
     """
     chosen = tuple(only) or configured_platforms(settings)
     if not chosen:
@@ -77,7 +77,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
 
 @asynccontextmanager
 async def running_bot(engine_context: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
-    """The bot at a desk, and beside it whoever gives commands: what they forget, it forgets too."""
+    """Open the bot, and serve commands from other processes; what they forget, the bot forgets too."""
     async with (
         BotStore.open(settings.data_path / "bot.db") as store,
         Bot.open(engine_context, store, settings) as bot,
@@ -87,7 +87,7 @@ async def running_bot(engine_context: EngineContext, settings: Settings) -> Asyn
 
 
 def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
-    """The desk of whoever gives commands beside the bot."""
+    """The context of commands from other processes."""
     return replace(
         engine_context,
         forget_document=bot.ingest_service.forget_document,
@@ -105,7 +105,7 @@ def configured_platforms(settings: Settings) -> tuple[str, ...]:
 
 
 async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
-    """Once told to stop, finish what was begun while the platforms can still be spoken to; then they may leave."""
+    """On stop, finish work in progress while the platforms are still connected; then let them disconnect."""
     await stop.wait()
     log.info("server.stop_requested")
     try:
@@ -118,9 +118,9 @@ async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
 
 
 class PlatformConnection:
-    """One platform, connected for as long as it takes: what may pass is tried again, whatever it is.
+    """The connection of one platform, retried after every failure that may pass.
 
-    `adapter` runs until the program is told to stop; it raises SetupError for what only a person can change.
+    `adapter` runs until the program stops; it raises SetupError for problems that only a person can fix.
     """
 
     def __init__(self, name: str, adapter: Callable[[], Awaitable[None]], stop: asyncio.Event) -> None:
@@ -130,7 +130,7 @@ class PlatformConnection:
         self.is_running = False  # else it waits for the next attempt
 
     def start(self, supervisor: Supervisor) -> asyncio.Task[None]:
-        """Begin to connect; the task fails with SetupError only."""
+        """Start to connect; the task fails only with SetupError or BadSetting."""
         return supervisor.run(f"adapter {self.name}", self._run_adapter, fatal=(SetupError, BadSetting))
 
     async def _run_adapter(self) -> None:
@@ -146,7 +146,7 @@ class PlatformConnection:
 
 
 async def _run_until_stopped(running: Mapping[asyncio.Task[None], PlatformConnection], stop: asyncio.Event) -> None:
-    """Let the adapters run; one that ends leaves the others alone, and the last one's failure is raised."""
+    """Run the adapters; one that fails does not stop the others, and the last failure is raised."""
     tasks, failure = dict(running), None
     async with child_task(stop.wait(), "stop") as stopping:
         try:
@@ -164,7 +164,7 @@ async def _run_until_stopped(running: Mapping[asyncio.Task[None], PlatformConnec
 
 
 def _adapter_failure(name: str, task: asyncio.Task[None]) -> BaseException | None:
-    """What ended an adapter, if it was a failure."""
+    """Log and return the failure of an adapter, if it failed."""
     error = None if task.cancelled() else task.exception()
     if error is not None:
         hint = error.hint if isinstance(error, EngineError) else ""

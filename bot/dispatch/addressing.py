@@ -1,4 +1,4 @@
-"""Whether a message that does not name the bot is meant for it all the same: a follow-up in a thread it answered in."""
+"""Decide whether a message without a mention is meant for the bot: a follow-up in a thread that it answered in."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class ReplyPolicy:
         self._thread_history = historian
 
     async def should_answer(self, message: Message) -> bool:
-        """Whether a message that is not addressed to the bot may be answered: a question to nobody else.
+        """Whether a message without a mention may be answered: a question to nobody else.
 
-        It is asked by somebody whom the bot answered in that thread. Where there is a model, that has the last word.
+        Its author was answered by the bot in that thread. A configured model makes the final decision.
         """
         if message.by_bot or message.own or not message.text.strip():
             return False
@@ -54,14 +54,14 @@ class ReplyPolicy:
         return await self._is_follow_up(message)
 
     async def can_answer_unmentioned(self, location: Location) -> bool:
-        """Whether what people ask in a place is answered without a mention."""
+        """Whether questions in a location are answered without a mention."""
         chosen = await self._reply_setting(location)
         if chosen == "all" or not location.thread:
             return chosen == "all"
         return chosen == "thread" and await self._thread_history.has_answered(location)
 
     async def handle_stop(self, message: Message) -> bool:
-        """A message to the bot: if it says stop, the bot stays quiet in its thread until it is mentioned."""
+        """Mute the bot in a thread if a message to it says stop; true if it did."""
         if strip_mention(message.text).casefold() not in STOP_WORDS:
             return False
         thread = replace(message.location, thread=message.reply_thread)
@@ -74,7 +74,7 @@ class ReplyPolicy:
         return True
 
     async def _is_follow_up(self, message: Message) -> bool:
-        """Whether it goes on with an exchange of its author with the bot, and is spoken to nobody of the thread."""
+        """Whether it continues its author's exchange with the bot, and addresses nobody else in the thread."""
         location = message.location
         askers, latest = await self._thread_history.get_askers(location)
         if message.author not in askers or await self._replies_to_another(message):
@@ -85,7 +85,7 @@ class ReplyPolicy:
         return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
 
     async def _is_for_nobody_else(self, message: Message) -> bool:
-        """Whether it is spoken to nobody of the thread, or of those who talked in the channel last."""
+        """Whether it addresses nobody in the thread, or nobody who posted in the channel lately."""
         if await self._replies_to_another(message):
             return False
         others = {each.author: None for each in reversed(await self._earlier_messages(message))}
@@ -93,7 +93,7 @@ class ReplyPolicy:
         return classify_message(message.text, names) in self._answered_verdicts()
 
     async def _earlier_messages(self, message: Message) -> list[MessageRecord]:
-        """What others said before it in its thread; outside of threads, in the channel lately."""
+        """Earlier messages in its thread; outside of threads, recent ones in the channel."""
         location, messages = message.location, self._context.store.messages
         if location.thread:
             said = await messages.list_by_thread(location.room, location.thread)
@@ -102,11 +102,11 @@ class ReplyPolicy:
         return [each for each in said if each.author != message.author and each.time < message.time]
 
     def _answered_verdicts(self) -> frozenset[Verdict]:
-        """What is answered: without a model only what surely is a question."""
+        """The verdicts that are answered; without a model only certain questions."""
         return frozenset({"question", "unclear"} if self._context.settings.llm_model else {"question"})
 
     async def _replies_to_another(self, message: Message) -> bool:
-        """Whether it replies to a message in which no answer stands."""
+        """Whether it replies to a message that is not an answer of the bot."""
         answers, replied = self._context.store.answers, message.replies_to
         return bool(replied) and await answers.get_by_message(message.location.without_thread, replied) is None
 
@@ -127,5 +127,5 @@ class ReplyPolicy:
 
 
 def _thread_settings_key(location: Location) -> str:
-    """Where the settings of a thread are kept."""
+    """The key under which the settings of a thread are stored."""
     return f"{location.room}:{location.thread}"

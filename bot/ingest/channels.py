@@ -1,4 +1,4 @@
-"""Being in channels: taken in, told so once, put out, and moved when other people may read there."""
+"""Channel membership: join, announce, leave, and move documents when the audience changes."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ ANNOUNCE_RETRY_SECONDS = 60.0  # seconds until the bot tries again to speak wher
 
 
 class ChannelMembership:
-    """Which channels the bot is in, and what that entails. `news`: there is a new one.
+    """The channels that the bot is in. `updated`: a new one was joined.
 
-    The caller holds the room; `end` and `purge`, which concern many, hold each of them themselves.
+    The caller holds the lock of the room; `hide_channel`, `leave_workspace` and `delete_workspace` take it themselves.
     """
 
     def __init__(self, context: BotContext, documents: ConversationDocuments, clock: Callable[[], datetime]) -> None:
@@ -46,9 +46,9 @@ class ChannelMembership:
         self.updated = asyncio.Event()
 
     async def join(self, location: Location, days: int | None = None) -> bool:
-        """The bot is in this channel; says whether what is said there is read at all. `days`: of its past, if new.
+        """Join a channel; false if it is not read. `days`: of its history, if it is new.
 
-        It is not where it is switched off, and where the bot may not say what it does.
+        It is not read where ingestion is off, or where the bot may not announce itself.
         """
         if not (await self._context.get_channel_settings(location.room)).ingest:
             return False
@@ -68,7 +68,7 @@ class ChannelMembership:
         return True
 
     async def _announce(self, location: Location, days: int) -> bool:
-        """Tell a channel what the bot does there, if it may speak."""
+        """Post the announcement in a channel; false if the bot may not post."""
         now = time.monotonic()
         if now < self._next_announcement.get(location.room, now):
             return False
@@ -83,7 +83,7 @@ class ChannelMembership:
         return True
 
     async def send_welcome(self, installed: WorkspaceJoined) -> None:
-        """Tell a workspace once what the bot needs there; where it reads something already, nothing is to be told."""
+        """Post the one-time announcement of a workspace, unless some of its channels are read already."""
         location, hints = installed.location, self._store.hints
         if not location.channel:
             log.warning("workspace.welcome_skipped", platform=location.platform, workspace=location.workspace)
@@ -100,19 +100,19 @@ class ChannelMembership:
             raise
 
     async def ensure_joined(self, location: Location) -> bool:
-        """Whether what is said in a channel is read; somebody may have taken the bot in unnoticed."""
+        """Whether a channel is read; joins it if the bot was added unnoticed."""
         known = await self._store.channels.is_announced(location.room)
         return (await self._context.get_channel_settings(location.room)).ingest if known else await self.join(location)
 
     def resolve_horizon(self, days: int) -> datetime:
-        """So many days ago, but nothing that is too old to be kept."""
+        """The instant that many days ago, within the retention period."""
         kept = self._context.settings.retention_days
         return self._clock() - timedelta(days=min(days, kept) if kept else days)
 
     async def refresh(self, location: Location) -> bool:
-        """The bot was away: let a channel lie where exactly its readers find it; False if it is gone, and so forgotten.
+        """After downtime: move a channel to its current space; false if the channel is gone and was forgotten.
 
-        Raises WorkspaceGone if the bot is not in the workspace any more, and PlatformError if nobody can say.
+        Raises WorkspaceGone if the bot is no longer in the workspace, and PlatformError if that is unknown.
         """
         try:
             listed = await self._context.audience.find_listed_channel(location)
@@ -127,7 +127,7 @@ class ChannelMembership:
         return True
 
     async def forget_channel(self, location: Location) -> None:
-        """A thread or a channel is gone: nothing of it is known any more."""
+        """Forget everything of a deleted thread or channel."""
         if location.thread:
             await self._forget_thread(location)
             return
@@ -151,9 +151,9 @@ class ChannelMembership:
         await self._store.answers.delete_in_channel(location)
 
     async def update_space(self, location: Location, listed: ListedChannel | None = None) -> None:
-        """Other people may read a channel: its documents go where exactly those can. Raises PlatformError.
+        """Move a channel's documents to the space of its current audience. Raises PlatformError.
 
-        Then nobody knows who can, and they are hidden from all but the channel itself. `listed`: what it is now.
+        Then they are hidden from everyone but the channel itself. `listed`: its current facts from a list.
         """
         trouble: PlatformError | None = None
         try:
@@ -170,13 +170,13 @@ class ChannelMembership:
             raise trouble
 
     async def hide_channel(self, location: Location) -> None:
-        """The bot may have been put out of a channel: its documents are hidden from all but the channel itself."""
+        """Hide the documents of a channel from all others: the bot may have been removed from it."""
         moved = await self._context.engine_context.engine.move_room(location.room, location.room)
         if moved:
             log.info("channel.hidden", channel=location.room, documents=moved)
 
     async def leave_workspace(self, ended: WorkspaceLeft) -> None:
-        """The bot was put out of a workspace: its data stays until somebody says otherwise, or goes, by setting."""
+        """The bot was removed from a workspace: hide its data, or delete it if the setting says so."""
         purged = self._context.settings.delete_data_on_uninstall
         log.warning("workspace.left", platform=ended.platform, workspace=ended.workspace, deleted=purged)
         await self._store.hints.delete(ended.platform, ended.workspace, WELCOME_HINT)
@@ -184,7 +184,7 @@ class ChannelMembership:
             await self.delete_workspace(ended.platform, ended.workspace)
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
-        """Nothing of a workspace is known any more."""
+        """Delete everything of a workspace."""
         for location in await self._store.channels.list_joined(platform, workspace):
             async with self._documents.lock(location.room):
                 await self.forget_channel(location)

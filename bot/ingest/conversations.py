@@ -1,8 +1,7 @@
-"""Messages as documents: threads, and windows of what is said outside of them. Pure.
+"""Group messages into documents: threads, and windows of messages outside of threads. Pure.
 
-A window ends before a silence of 15 minutes and before it would have more than 1200 tokens. Which document a message
-belongs to is decided once, when it is heard; a window is never cut anew. Only a message that turns out to be the root
-of a thread moves, into the thread's document.
+A window ends before a pause of 15 minutes, or before it would exceed 1200 tokens. The document of a message is chosen
+once, when it arrives; windows are never split again. Only the root of a thread moves later, into the thread.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class IndexedMessage:
-    """A message as it is indexed: resolved names, the passage it becomes, the tokens of its line."""
+    """A message as indexed: names resolved, its passage, and the tokens of its line."""
 
     message: Message
     passage: Passage
@@ -42,7 +41,7 @@ class IndexedMessage:
 
 @dataclass(frozen=True, slots=True)
 class MessageRun:
-    """Messages that belong to one document, the oldest first; `thread` is its root, if it has one."""
+    """Messages of one document, oldest first; `thread` is its root, if it has one."""
 
     document: str
     thread: str
@@ -53,7 +52,7 @@ class MessageRun:
 def to_indexed_message(
     message: Message, author: str, text: str, link: str, count: Callable[[str], int]
 ) -> IndexedMessage | None:
-    """A message in words of its readers; None if there is no text in it."""
+    """Render a message for its readers; None if it has no text."""
     said = ChatMessage(
         message.id,
         clean_single_line(author) or "unknown",
@@ -69,22 +68,22 @@ def to_indexed_message(
 
 
 def thread_key(room: str, root: str) -> str:
-    """The document of a thread."""
+    """The key of the document of a thread."""
     return f"{room}:thread:{root}"
 
 
 def window_key(room: str, first: str) -> str:
-    """The document of a run of messages."""
+    """The key of the document of a run of messages."""
     return f"{room}:window:{first}"
 
 
 def author_key(platform: str, workspace: str, person: str) -> str:
-    """All that somebody wrote in a workspace, as far as answers were told it word for word."""
+    """The key of everything that a person wrote in a workspace, in the sources of answers."""
     return f"{platform}:{workspace}:author:{person}"
 
 
 def message_digest(message: Message) -> str:
-    """What changes when the author changes the words, and not when a preview is added."""
+    """A digest that changes when the author edits the text, not when a preview is added."""
     return _text_digest(message.text)
 
 
@@ -96,7 +95,7 @@ EMPTY_DIGEST = _text_digest("")
 
 
 def to_message_record(said: IndexedMessage, document: str) -> MessageRecord:
-    """A message as the store keeps it."""
+    """A message as stored."""
     message = said.message
     return MessageRecord(
         room=message.location.room,
@@ -111,7 +110,7 @@ def to_message_record(said: IndexedMessage, document: str) -> MessageRecord:
 
 
 def to_unindexed_record(message: Message) -> MessageRecord:
-    """A message that is known, but a passage of nothing."""
+    """A stored message without a passage."""
     location = message.location
     return MessageRecord(
         location.room,
@@ -125,7 +124,7 @@ def to_unindexed_record(message: Message) -> MessageRecord:
 
 
 def choose_window(said: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
-    """The window that a message joins: the nearest one, if it has room for it; else it begins its own."""
+    """The nearest window that has room for a message; otherwise a new one."""
     nearest = min(windows, key=lambda each: (_gap_to_window(each, said), -each.last.timestamp()), default=None)
     if (
         nearest
@@ -137,9 +136,9 @@ def choose_window(said: IndexedMessage, windows: Iterable[ConversationRecord]) -
 
 
 def group_into_runs(said: Sequence[IndexedMessage], room: str, roots: Collection[str] = ()) -> list[MessageRun]:
-    """Messages of the past as documents: threads by their root, the others cut at silences and at the budget.
+    """Group past messages into documents: threads by root, the others at pauses and by the token budget.
 
-    `roots`: those of them to which replies are known already.
+    `roots`: messages with known replies.
     """
     ordered = sorted(said, key=lambda each: (each.message.time, each.message.id))
     answered = ({each.message.location.thread for each in ordered} | set(roots)) - {""}
@@ -158,9 +157,9 @@ def group_into_runs(said: Sequence[IndexedMessage], room: str, roots: Collection
 
 
 def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
-    """A page's messages, split where a window surely ends: those to take in, and those which older ones may yet join.
+    """Split a page where a window surely ends: messages to ingest, and messages that older ones may join.
 
-    The latter are the oldest run of messages without a silence, with their threads.
+    The latter are the oldest run of messages without a pause, with their threads.
     """
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
     loose = [each for each in ordered if each.location.thread in {"", each.id}]
@@ -176,7 +175,7 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
 
 
 def find_page_boundary(whole: Iterable[Message], held: Iterable[Message]) -> str:
-    """The message of the channel from which an older page may begin: what is newer was taken in; empty if none is."""
+    """The message before which the next page starts; newer ones are ingested. Empty if there is none."""
     newest = max((each.time for each in held), default=None)
     safe = [m for m in whole if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
     return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
@@ -188,6 +187,6 @@ def _should_split(run: Sequence[IndexedMessage], following: IndexedMessage) -> b
 
 
 def _gap_to_window(window: ConversationRecord, said: IndexedMessage) -> timedelta:
-    """The time between a message and the nearest one of a window, as far as its ends tell; none within them."""
+    """The time between a message and the nearest end of a window; zero within it."""
     time = said.message.time
     return max(window.first - time, time - window.last, timedelta(0))

@@ -1,7 +1,7 @@
-"""Messages on their way into documents and out of them: the engine and the store are told, and stay of one mind.
+"""Add messages to documents and remove them, in the engine and the store.
 
-The store decides first, the engine follows, and the store notes that it did: whatever is cut off is repeated, and
-ends in the same state.
+The store decides first, then the engine follows, then the store records that it did: an interrupted step is repeated,
+with the same result.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ConversationDocuments:
-    """Where conversations are kept. Whoever changes something of a room holds it `alone`."""
+    """The documents of conversations. A caller that changes a room holds its `lock`."""
 
     def __init__(self, context: BotContext) -> None:
         self._context = context
@@ -39,17 +39,17 @@ class ConversationDocuments:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, room: str) -> asyncio.Lock:
-        """Held by whoever changes what is known of a room."""
+        """The lock that protects the state of a room."""
         return self._locks.setdefault(room, asyncio.Lock())
 
     async def wait_for_locks(self) -> None:
-        """Return once everybody who holds a room now has let it go."""
+        """Wait until every room lock that is held now was released."""
         for lane in list(self._locks.values()):
             async with lane:
                 pass
 
     async def render_message(self, message: Message) -> IndexedMessage | None:
-        """A message as its readers see it, with names as they are now; None if there is no text in it."""
+        """Render a message for its readers with current names; None if it has no text."""
         if not message.text.strip():
             return None
         platform, location = self._context.platform_for(message.location), message.location
@@ -60,7 +60,7 @@ class ConversationDocuments:
         )
 
     async def add_run(self, run: MessageRun, location: Location, *, opened: bool = False) -> None:
-        """Make messages passages of their document; those that the engine has already are left alone."""
+        """Add messages to their document as passages; existing ones are unchanged."""
         said = [to_message_record(each, run.document) for each in run.messages]
         await self._store.messages.insert(said, run.thread, opened=opened)
         fresh = {each.id for each in await self._list_records(location.room, run) if not each.is_applied}
@@ -72,7 +72,7 @@ class ConversationDocuments:
             await self._store.messages.record_applied(location.room, fresh)
 
     async def edit_message(self, said: IndexedMessage, document: str) -> None:
-        """A message has other words now; answers that used it are redacted."""
+        """Replace the text of a message, and redact answers that used it."""
         location, title = said.message.location, said.title
         key = message_key(location.room, said.message.id)
         reworded = await self._has_new_text(said, document, key)
@@ -84,7 +84,7 @@ class ConversationDocuments:
         await self._store.messages.record_applied(location.room, [said.message.id])
 
     async def remove_messages(self, messages: Collection[MessageRecord]) -> None:
-        """Take messages out of their documents; nothing is known of them any more."""
+        """Remove messages from their documents and the store."""
         by_document = sorted(messages, key=lambda each: (each.room, each.document))
         for (room, document), group in groupby(by_document, key=lambda each: (each.room, each.document)):
             ids = [each.id for each in group]
@@ -94,7 +94,7 @@ class ConversationDocuments:
             await self._store.messages.delete(room, ids)
 
     async def forget_document(self, document: str) -> bool:
-        """Forget a document, file or conversation; says whether there was one."""
+        """Forget a document; returns whether it existed."""
         said = await self._store.messages.list_by_document(document)
         async with self._redact_after([document, *(message_key(each.room, each.id) for each in said)], document):
             gone = await self._engine.forget(document)
@@ -103,7 +103,7 @@ class ConversationDocuments:
         return gone
 
     async def replace_document(self, document: Document) -> bool:
-        """Take in a document that was known before; if it changed, the answers that used it are redacted."""
+        """Ingest a new version of a document; if it changed, redact answers that used it."""
         keys, pending = [document.key], self._store.pending_redactions
         cut_off = await pending.is_pending(document.key)
         await pending.add(keys, document.key)
@@ -116,26 +116,26 @@ class ConversationDocuments:
 
     @asynccontextmanager
     async def _redact_after(self, keys: Collection[str], document: str) -> AsyncIterator[None]:
-        """Redact the answers that used these once the engine has changed; a crash between them loses nothing."""
+        """Redact answers that used these keys once the engine has changed; safe if the process stops in between."""
         await self._store.pending_redactions.add(keys, document)
         yield
         await self._store.answers.redact(keys, document)
 
     async def _has_new_text(self, said: IndexedMessage, document: str, key: str) -> bool:
-        """Whether answers may have used other words of a message; also if an earlier attempt was cut off."""
+        """Whether answers may have used other text of a message, also after an interrupted attempt."""
         if await self._store.pending_redactions.is_pending(key) or not await self._store.answers.is_used(key):
             return True
         before = await self._find_passage(document, said.message.id, said.message.location)
         return before is None or before.text.split() != said.passage.text.split()
 
     async def close_conversation(self, document: str) -> None:
-        """A conversation is over: it may be read as a whole now."""
+        """Close a conversation, so that it is extracted as a whole."""
         with suppress(NotFound):
             await self._engine.amend(document, is_open=False)
         await self._store.conversations.close(document)
 
     async def _list_records(self, room: str, run: MessageRun) -> list[MessageRecord]:
-        """What is known of a run's messages, as far as they belong to its document."""
+        """The stored messages of a run that belong to its document."""
         found = await self._store.messages.list_by_ids(room, [each.message.id for each in run.messages])
         return [each for each in found if each.document == run.document]
 
@@ -172,7 +172,7 @@ class ConversationDocuments:
         )
 
     async def _move_root_to_thread(self, run: MessageRun, location: Location) -> None:
-        """Move the root of a thread, if it lies in a window still, to its thread."""
+        """Move the root of a thread from its window to the thread."""
         root = await self._store.messages.get(location.room, run.thread) if run.thread else None
         if root is None or root.document in {"", run.document}:
             return
@@ -197,7 +197,7 @@ class ConversationDocuments:
             await self._engine.amend(document, remove=drop)
 
     async def _get_author_name(self, message: Message) -> str:
-        """Who wrote it; somebody whom the platform does not show bears their id."""
+        """The author's name; their id if the platform does not provide one."""
         location = message.location
         try:
             return (await self._context.audience.get_person(location.platform, location.workspace, message.author)).name

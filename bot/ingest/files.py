@@ -1,6 +1,6 @@
-"""Files that people share become documents: fetched, read in a sandbox, added, and confirmed by a reaction.
+"""Ingest shared files: fetch, parse in a sandbox, add, and confirm with a reaction.
 
-A file shared in two rooms is two documents. What is given to the bot alone goes into the person's own space.
+A file shared in two rooms is two documents. Files shared with the bot alone go to the person's own space.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film",
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that did not become a document, and the sentence why."""
+    """A file that was not ingested, with the reason as a sentence."""
 
     name: str
     reason: str
@@ -52,7 +52,7 @@ FileResult = FileRecord | RejectedFile
 
 
 class FileIngest:
-    """Takes files in. `reader` reads them in processes of their own. Nobody who calls it holds the room."""
+    """Ingests files, parsed in separate processes. Callers do not hold the lock of the room."""
 
     def __init__(self, context: BotContext, documents: ConversationDocuments, reader: FileParser) -> None:
         self._context = context
@@ -61,7 +61,7 @@ class FileIngest:
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_FILES)
 
     async def ingest_and_confirm(self, message: Message) -> list[FileResult]:
-        """Take the files of a message in and confirm that, or say why not."""
+        """Ingest the files of a message, and confirm that or report why not."""
         outcomes = await self.ingest(message)
         await self.confirm(message, outcomes)
         return outcomes
@@ -87,7 +87,7 @@ class FileIngest:
         return [await self._ingest_upload(shared, upload) for upload in message.uploads]
 
     async def ingest_from_command(self, given: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
-        """The same for files that came with a command; those of a private question go into the asker's own space."""
+        """Ingest the files of a command; those of a private question go to the asker's own space."""
         location, person = given.location, given.person
         message = Message(given.id, location, person, "", time, given.uploads)
         space = (
@@ -103,7 +103,7 @@ class FileIngest:
         return [await self._ingest_upload(shared, upload) for upload in given.uploads]
 
     async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
-        """Sign a message when its files can be found, or say below it why not."""
+        """Add a reaction to a message once its files are searchable, or report below it why they are not."""
         if not outcomes:
             return
         filed = [each for each in outcomes if isinstance(each, FileRecord)]
@@ -122,13 +122,13 @@ class FileIngest:
             await self._post_rejections(message, refused)
 
     async def report_failure(self, message: Message, error: Exception) -> None:
-        """The files of a message could not be had, however often it was tried."""
+        """Report that the files of a message could not be fetched."""
         await self._set_reaction(message, "failed")
         reason = texts.describe_error(error)
         await self._post_rejections(message, [RejectedFile(each.name, reason) for each in message.uploads])
 
     async def wait_for_indexed(self, documents: Iterable[str], seconds: float) -> bool:
-        """Wait until a question finds these documents, or they failed; False if time ran out first."""
+        """Wait until these documents are searchable or have failed; false on a timeout."""
         try:
             async with asyncio.timeout(seconds):
                 for document in documents:
@@ -139,7 +139,7 @@ class FileIngest:
         return True
 
     async def _get_rejection(self, shared: SharedFiles) -> str:
-        """Why files are left out, empty if they are not: asked before they are fetched, and when they were read."""
+        """Why files may not be ingested, empty if they may; checked before fetching and after parsing."""
         message, location, store = shared.message, shared.message.location, self._context.store
         written = None if shared.is_explicit else message.time
         if await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written):
@@ -185,9 +185,9 @@ class FileIngest:
         return Document(filed.document, shared.space, filed.room, upload.name, read.passages, time, shared.link)
 
     async def _add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
-        """Add a file to the engine, where its readers can find it now; or say why it is left out after all.
+        """Add a file to the engine in the current space of its room, or return why it is left out.
 
-        One that was deleted meanwhile is left out without a word.
+        A file that was deleted in the meantime is left out silently.
         """
         location = shared.message.location
         async with self._documents.lock(filed.room):
@@ -204,14 +204,14 @@ class FileIngest:
         return ""
 
     async def _resolve_space(self, location: Location) -> str:
-        """The space that a channel's files live in; one that is not read otherwise is watched for its readers too."""
+        """The space of a channel's files; a channel that is not read otherwise is watched for audience changes."""
         channel = await self._context.audience.get_channel(location)
         if channel.kind != "direct":
             await self._context.store.channels.upsert(location.without_thread, channel.name)
         return home_space(channel)
 
     async def _is_deleted(self, filed: FileRecord, location: Location) -> bool:
-        """Whether the file, or its message, was deleted before it was taken in."""
+        """Whether the file or its message was deleted before it was ingested."""
         deleted = self._context.store.messages.find_tombstones
         everywhere = await deleted(f"{location.platform}:{location.workspace}:", [filed.upload_id], filed.time)
         if everywhere or await deleted(location.room, [filed.upload_id], filed.time):
@@ -223,7 +223,7 @@ class FileIngest:
         return stage is not None and stage.status == "pending"
 
     async def _get_failure(self, filed: FileRecord) -> str:
-        """Why a document that was accepted cannot be found, if so; what the model said is for its operator."""
+        """Why an accepted document is not searchable; details of the model are only logged."""
         stage = await self._get_stage(filed.document)
         if stage is None or stage.status != "failed":
             return ""
@@ -231,7 +231,7 @@ class FileIngest:
         return texts.EMBEDDING_REFUSED
 
     async def _get_stage(self, document: str) -> DocumentStatus | None:
-        """How far it has come; None if it was deleted meanwhile."""
+        """The progress of a document; None if it was deleted."""
         room = document.partition(":file:")[0]
         try:
             return await self._context.engine_context.engine.get_document_status(
@@ -256,7 +256,7 @@ class FileIngest:
 
 
 def _check_upload(upload: Upload, limit: int) -> None:
-    """Refuse what need not be fetched. Raises DocumentTooLarge and Unsupported."""
+    """Reject a file before it is fetched. Raises DocumentTooLarge and UnsupportedFormat."""
     family = UNSUPPORTED_FAMILIES.get(upload.kind.partition("/")[0])
     if family:
         raise UnsupportedFormat(f"It is {family}.")

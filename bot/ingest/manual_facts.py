@@ -1,4 +1,4 @@
-"""What somebody states is known as theirs, as if they had written it: only where what is written is read."""
+"""Facts that people add by hand, as if they had posted them; only in channels that are read."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 
 class ManualFacts:
-    """Takes statements in. Nobody who calls it holds the room."""
+    """Adds facts. Callers do not hold the lock of the room."""
 
     def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
         self._context = context
         self._documents = documents
 
     async def add_fact(self, location: Location, person: str, told: Extraction, time: datetime) -> str:
-        """Store it where its readers find it; return its document's key. Raises InvalidQuestion if nothing is."""
+        """Add a fact to the space of its channel; returns its document's key. Raises InvalidQuestion if it may not."""
         async with self._documents.lock(location.room):
             await self._check_allowed(location, person)
             space = await self._context.audience.get_home_space(location)

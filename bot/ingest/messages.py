@@ -1,4 +1,4 @@
-"""One message and what becomes of it: heard, edited, deleted, its files taken back."""
+"""Ingest, edit and delete single messages and their files."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class MessageIngest:
-    """What messages say becomes known, or ceases to be. The caller holds the room."""
+    """Applies message events to documents. The caller holds the lock of the room."""
 
     def __init__(self, context: BotContext, documents: ConversationDocuments, presence: ChannelMembership) -> None:
         self._context = context
@@ -50,12 +50,12 @@ class MessageIngest:
             await self._index(message, known)
 
     async def ingest_unaddressed(self, message: Message) -> None:
-        """A message that was set aside as a question to the bot, and is none."""
+        """Ingest a message that was first treated as a question to the bot."""
         await self._store.messages.delete(message.location.room, [message.id])
         await self.ingest(message, addressed=False)
 
     async def apply_edit(self, message: Message) -> Message:
-        """A message as it is now, whether anything changed or not; gives it with those files that are not known."""
+        """Compare a message with the stored one and apply changes; returns it with its new files only."""
         room = message.location.room
         further = () if message.own else await self.reconcile_files(message)
         if message.own or await self._store.messages.find_tombstones(room, [message.id]):
@@ -74,14 +74,14 @@ class MessageIngest:
         return replace(message, uploads=further)
 
     async def _edit_unindexed(self, message: Message) -> None:
-        """A message that is no passage, such as a question, has other words: answers that were told it lose the old."""
+        """Edit a message without a passage, such as a question, and redact the old text in answers."""
         room = message.location.room
         await self._store.answers.redact([message_key(room, message.id)])
         await self._edit_question(message)
         await self._store.messages.update_digest(room, message.id, message_digest(message))
 
     async def _edit_question(self, message: Message) -> None:
-        """Keep the question as it reads now; redact its answer if that repeats words which only the question had."""
+        """Store the edited question; redact its answer if it repeats words that only the old question had."""
         answer = await self._store.answers.get_by_message(message.location.without_thread, message.id)
         if answer is None or answer.message_id != message.id:
             return
@@ -101,7 +101,7 @@ class MessageIngest:
         await self.remove_from_index(location, ids)
 
     async def remove_from_index(self, location: Location, ids: Collection[str]) -> None:
-        """Messages with their files are not there any more; they are taken in again if they are shown again."""
+        """Remove messages and their files from the index; they are ingested again if they appear again."""
         room = location.room
         await self._store.answers.redact([message_key(room, each) for each in ids])
         await self._documents.remove_messages(await self._store.messages.list_by_ids(room, ids))
@@ -110,7 +110,7 @@ class MessageIngest:
         await self._store.answers.delete_by_messages(room, ids)
 
     async def remove_uploads(self, location: Location, uploads: Collection[str]) -> None:
-        """Files were taken back, in one channel or everywhere."""
+        """Remove files, in one channel or everywhere."""
         whole = f"{location.platform}:{location.workspace}:"
         await self._store.messages.add_tombstones(location.room if location.channel else whole, uploads)
         for file in await self._store.files.list_by_uploads(whole, uploads):
@@ -135,7 +135,7 @@ class MessageIngest:
         await self._store.messages.insert([to_unindexed_record(message)])
 
     async def _ingest_late(self, message: Message) -> None:
-        """An edit came before its message, or is of one from before the bot's time."""
+        """An edit arrived before its message, or belongs to one from before the bot joined."""
         horizon = await self._store.channels.get_horizon(message.location.room)
         if (horizon is None or message.time >= horizon) and await self.is_indexable(message):
             await self._index(message, None)
@@ -162,7 +162,7 @@ class MessageIngest:
         )
 
     async def reconcile_files(self, message: Message) -> tuple[Upload, ...]:
-        """Files that a message has no more are forgotten; gives those which are not known."""
+        """Forget files that a message no longer has; returns the new ones."""
         room, now = message.location.room, {each.id for each in message.uploads}
         before = await self._store.files.list_by_messages(room, [message.id])
         for file in before:

@@ -1,7 +1,6 @@
-"""What happens in channels becomes knowledge, or ceases to be: one method for each kind of happening.
+"""Handle the events of channels: one method for each kind of event.
 
-Everything may be repeated: the inbox hands a happening over again if it was cut off. Within a room, one thing happens
-after another.
+Every step may run again: the queue repeats an interrupted event. Within a room, events are handled one after another.
 """
 
 from __future__ import annotations
@@ -77,7 +76,7 @@ class IngestService:
         self._clock = clock
 
     async def handle(self, event: PlatformEvent) -> None:
-        """Learn from what happened; of questions and commands there is nothing to learn.
+        """Ingest an event; questions and commands are ignored.
 
         A message that is answered although it was not addressed to the bot comes with `addressed` set.
         """
@@ -125,7 +124,7 @@ class IngestService:
     async def _update_spaces(
         self, locations: Sequence[Location], found: ChannelList | None = None
     ) -> list[PlatformError]:
-        """Let rooms lie where exactly their readers find them; gives what kept that from being known of some."""
+        """Move rooms to the spaces of their current audiences; returns the errors."""
         troubles, lists = [], self._context.audience.channel_lists
         for each in locations:
             try:
@@ -144,17 +143,17 @@ class IngestService:
     # What people want known, and what forgotten.
 
     async def add_message(self, message: Message) -> None:
-        """Take in a message that its author points at, even if nothing of that time is read of them."""
+        """Ingest a message that its author chose, even if it is from a time in which they had opted out."""
         async with self._documents.lock(message.location.room):
             await self._messages.ingest(message, addressed=False, wished=True)
 
     async def ingest_unaddressed(self, message: Message) -> None:
-        """Learn from a message that was taken for a question to the bot, and is none."""
+        """Ingest a message that was first treated as a question to the bot."""
         async with self._documents.lock(message.location.room):
             await self._messages.ingest_unaddressed(message)
 
     async def forget_document(self, document: str) -> bool:
-        """Forget a file or a conversation for good; says whether there was one."""
+        """Forget a document permanently; returns whether it existed."""
         store = self._context.store
         known = await store.files.get(document) or await store.conversations.get(document)
         if known is None:
@@ -165,16 +164,16 @@ class IngestService:
             return await self._documents.forget_document(document)
 
     async def replace_document(self, document: Document) -> bool:
-        """Take in a document that was known before; says whether it changed. Then answers that used it are redacted."""
+        """Ingest a new version of a document; returns whether it changed. Redacts answers that used it."""
         return await self._documents.replace_document(document)
 
     async def forget_message(self, location: Location, message: str) -> None:
-        """Forget one message with its files for good, even if it stays where it is."""
+        """Forget a message and its files permanently, even if it remains in the chat."""
         async with self._documents.lock(location.room):
             await self._messages.delete_permanently(location, [message], wanted=True)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
-        """Forget what somebody wrote, shared and asked, and index nothing of theirs from now on."""
+        """Forget what a person wrote, shared and asked, and index nothing more of theirs."""
         store = self._context.store
         for where in {workspace, ""}:
             await store.opt_outs.opt_out(platform, where, person)
@@ -193,9 +192,9 @@ class IngestService:
     # The past.
 
     async def start_backfill(self, location: Location, days: int) -> None:
-        """Take in what was said in a channel in the last days; begins soon, and goes on after a restart.
+        """Schedule the back-fill of a channel for some days; it continues after a restart.
 
-        Raises Withheld if the bot may not read there, or not say that it does.
+        Raises PermissionDenied if the bot may not read there, or not announce it.
         """
         async with self._documents.lock(location.room):
             if not await self._membership.join(location, days):
@@ -207,11 +206,11 @@ class IngestService:
         self._membership.updated.set()
 
     async def start_reconciliation(self, platform: str) -> None:
-        """After a connection was lost: look soon for what was missed in all channels of a platform.
+        """After a lost connection: schedule a comparison of all channels of a platform.
 
-        At once, rooms are moved to where those who read them now can find them; until then, no shared space is
-        believed. Channels that the bot was taken into meanwhile are looked at too. Raises PlatformError if channels
-        cannot be listed now: then this is to be done again, and nothing is moved.
+        Rooms are moved to the spaces of their current audiences at once; until then, shared spaces are suspended.
+        Channels that the bot was added to are included. Raises PlatformError if channels cannot be listed: then nothing
+        was moved, and it must be called again.
         """
         readers, everywhere = self._context.audience, Location(platform, "", "")
         since = readers.suspend(everywhere)
@@ -230,7 +229,7 @@ class IngestService:
         await self._enqueue_unannounced(platform, lists.values())
 
     async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList]) -> None:
-        """Channels that the bot was taken into while it was away are to be told so, and read."""
+        """Schedule channels that the bot was added to while it was offline."""
         told = await self._context.store.channels.list_announced(platform)
         listed = [each for found in lists for room, each in found.channels.items() if room not in told]
         self._sync_queue.enqueue_unannounced(each.location for each in listed if not each.archived)
@@ -247,17 +246,17 @@ class IngestService:
 
     @property
     def pending_syncs(self) -> set[Location]:
-        """The channels that are not known to be as the platform has them."""
+        """The channels that are not yet known to match the platform."""
         return self._sync_queue.pending_syncs
 
     async def run(self) -> None:
-        """Do what is due, until cancelled."""
+        """Run background jobs until cancelled."""
         await self._jobs.run(self._clock)
 
     async def run_due_jobs(self, now: datetime | None = None) -> None:
-        """Do what time brings."""
+        """Run the periodic jobs that are due."""
         await self._jobs.run_due(now or self._clock())
 
     async def run_sync(self) -> None:
-        """Catch up with all channels that are due, and take back-fills as far as they go now."""
+        """Reconcile all channels that are due, and continue back-fills."""
         await self._sync_queue.run_pending()

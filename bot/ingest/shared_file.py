@@ -26,7 +26,7 @@ class SharedFiles:
     was_announced: bool = False
 
     def build_record(self, upload: Upload) -> FileRecord:
-        """One of its files as it is kept."""
+        """The record of one of its files."""
         said = self.message
         room = self.space or said.location.room
         return FileRecord(f"{room}:file:{said.id}:{upload.id}", room, said.id, upload.id, said.author, said.time)

@@ -100,10 +100,7 @@ class AudienceResolver:
         )
 
     def invalidate(self, location: Location, *, members_only: bool = False) -> None:
-        """Drop cached facts of a channel, or of a whole workspace if the location has no channel.
-
-        `members_only`: only the members changed, not the kind of channel.
-        """
+        """Drop cached facts of a channel, or of a workspace. `members_only`: the kind of channel is unchanged."""
         key = location_key(location)
         self._changed_at[key] = self.clock()
         self._channels.invalidate(key)
@@ -259,10 +256,7 @@ class AudienceResolver:
     async def _bot_channels(
         self, location: Location, workspaces: Collection[str], among: Scope | None, *, spaces: bool = False
     ) -> list[Channel]:
-        """The facts of the channels that the bot is in; those that cannot be looked up are omitted.
-
-        `spaces`: only channels with a space of their own matter.
-        """
+        """The known facts of the bot's channels. `spaces`: only channels with a space of their own matter."""
         if not workspaces:
             return []
         joined = await self.store.channels.list_joined(location.platform)

@@ -57,7 +57,7 @@ async def test_greeting_goes_where_the_bot_can_post(house: DiscordBotFixture) ->
     await house.wait_until_idle()
     assert greeting_posts(house, ada, square) == []
     [hello] = greeting_posts(house, ada, market)
-    assert re.findall(r"I lack these permissions: ([^.]*)\.", hello) == ["Add Reactions"]
+    assert re.findall(r"I'm missing these permissions: ([^.]*)\.", hello) == ["Add Reactions"]
 
 
 async def test_server_added_during_downtime_is_greeted(house: DiscordBotFixture) -> None:

@@ -174,7 +174,7 @@ async def test_only_who_joined_a_channel_can_state_something_there(house: SlackB
     await house.post_passwords({square: "agate"})
     statement = 'correct add Safe "The password of the safe is beryl."'
     assert texts.CANNOT_WRITE in await house.run_command(bob, square, statement)
-    assert "I know now" in await house.run_command(ada, square, statement)
+    assert "Added: " in await house.run_command(ada, square, statement)
 
 
 async def test_images_stats_home_tab_and_sources_obey_visibility(house: SlackBotFixture) -> None:

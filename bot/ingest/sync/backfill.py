@@ -1,7 +1,7 @@
-"""What was said before the bot listened: back-fill on joining, and catching up after it was away.
+"""Ingest the history of a channel, when the bot joins it and after downtime.
 
-A back-fill goes from the newest messages to the oldest, page by page, and notes how far it came; a page is taken in
-up to the last silence, so that repeating it after a crash gives the same documents.
+A back-fill goes from the newest messages to the oldest, page by page, and stores its position. A page is ingested up to
+its last pause, so that repeating it after a crash gives the same documents.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds until the next tr
 
 
 class Backfill:
-    """Takes in what was said in channels before."""
+    """Ingests the history of channels."""
 
     def __init__(
         self, context: BotContext, documents: ConversationDocuments, hearing: MessageIngest, filing: FileIngest
@@ -52,7 +52,7 @@ class Backfill:
         self._store = context.store
 
     async def run_due(self, now: float | None = None) -> bool:
-        """Go on with one back-fill that is due (seconds since 1970), to its end; False if there is none."""
+        """Run one due back-fill (seconds since 1970) to its end; false if there is none."""
         cursor = await self._store.backfill_cursors.get_due(time.time() if now is None else now)
         if cursor is None:
             return False
@@ -72,7 +72,7 @@ class Backfill:
         return True
 
     async def _run_cursor(self, cursor: BackfillCursor) -> bool:
-        """Take everything in; False if the back-fill was ended or began anew meanwhile."""
+        """Ingest all pages; false if the back-fill was cancelled or restarted in the meantime."""
         held: list[Message] = []
         platform = self._context.platform_for(cursor.location)
         async for page in platform.history(cursor.location, cursor.since, cursor.before):
@@ -86,14 +86,14 @@ class Backfill:
         return True
 
     async def ingest(self, location: Location, messages: Sequence[Message]) -> None:
-        """Take in what is not known yet of some messages of a channel, and their files."""
+        """Ingest the new messages among these, and their files."""
         await self.ingest_messages(location, messages)
         for message in messages:
             if message.uploads:
                 await self.ingest_files(message)
 
     async def ingest_messages(self, location: Location, messages: Sequence[Message]) -> None:
-        """Take in what is not known yet of some messages of a channel; their files are owed from now on."""
+        """Ingest the new messages among these; their files are recorded as pending."""
         fresh = await self._select_new(location, messages)
         said = [found for each in fresh if (found := await self._documents.render_message(each))]
         wordless = {each.id for each in fresh} - {each.message.id for each in said}
@@ -108,7 +108,7 @@ class Backfill:
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
 
     async def apply_edit(self, message: Message, told: str) -> None:
-        """A message has other words than those of this digest, unless something newer was heard of it meanwhile."""
+        """Apply an edit if the stored digest is still this one."""
         room = message.location.room
         async with self._documents.lock(room):
             known = await self._store.messages.get(room, message.id)
@@ -116,12 +116,12 @@ class Backfill:
                 await self._messages.apply_edit(message)
 
     async def _record_pending_files(self, message: Message) -> None:
-        """The files of a message are to be taken in, even if that is cut off once it is known."""
+        """Record the files of a message as pending, so that a crash does not lose them."""
         for each in message.uploads:
             await self._store.files.insert(SharedFiles(message).build_record(each))
 
     async def ingest_files(self, message: Message) -> None:
-        """Take in the files of a message of the past; what cannot be read of them is nobody's business now."""
+        """Ingest the files of a past message; unreadable attachments are ignored."""
         room = message.location.room
         known = await self._store.files.list_by_messages(room, [message.id])
         missing = {each.id for each in message.uploads} - {each.upload_id for each in known if each.is_applied}
@@ -138,7 +138,7 @@ class Backfill:
         return [each for each in messages if each.id not in settled and await self._messages.is_indexable(each)]
 
     async def _build_runs(self, location: Location, said: Sequence[IndexedMessage]) -> list[MessageRun]:
-        """Documents of messages; those that were decided already, before a crash, stay as they were decided."""
+        """Group messages into documents; assignments from before a crash are kept."""
         known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in said])
         decided = {each.id: each.document for each in known}
         roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in said])

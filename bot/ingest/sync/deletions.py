@@ -1,6 +1,6 @@
-"""What lists lack: only what the platform, asked for that very message, says to be deleted is forgotten.
+"""Messages absent from a listing are deleted only after the platform confirms each one.
 
-What it cannot say is asked again the next time, each message in its turn, until it can.
+A message whose state is unknown is checked again the next time.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FILE_CHECK_WINDOW = timedelta(days=7)  # how much older than the latest one thes
 
 
 class DeletionCheck:
-    """Finds out what became of messages, and forgets what is gone."""
+    """Checks missing messages, and forgets deleted ones."""
 
     def __init__(
         self,
@@ -50,9 +50,9 @@ class DeletionCheck:
         self._clock = clock
 
     async def check_messages(self, location: Location, lacking: Sequence[MessageRecord]) -> bool:
-        """Ask for messages of a channel which its lists lack, and for those about which nobody could say before.
+        """Check messages that are missing from listings, and those that could not be confirmed before.
 
-        False if some are too young for that to mean anything, or could not be asked for yet.
+        False if some are too recent to tell, or could not be checked.
         """
         room, old = location.room, [each for each in lacking if not self._is_recent(each)]
         await self._store.unconfirmed_deletions.add(room, [each.id for each in old])
@@ -63,7 +63,7 @@ class DeletionCheck:
         return len(old) == len(lacking) and not await self._store.unconfirmed_deletions.has_unchecked(room)
 
     async def _query_platform(self, location: Location) -> tuple[set[str], set[str], set[str]]:
-        """Those that are there, those that were surely deleted, and those of which that cannot be said."""
+        """Fetch messages one by one: existing, certainly deleted, and unknown ones."""
         platform = self._context.platform_for(location)
         there, gone, unanswered = set[str](), set[str](), set[str]()
         for id_ in await self._store.unconfirmed_deletions.list_next(location.room, MAX_CHECKS):
@@ -81,9 +81,9 @@ class DeletionCheck:
         return there, gone, unanswered
 
     async def check_files(self, platform: str) -> bool:
-        """Forget files that nobody finds any more where the bot reads nothing else: in DMs, and with questions.
+        """Forget deleted files in places where the bot reads nothing else: DMs, and files of questions.
 
-        False if some are too young for that to mean anything.
+        False if some are too recent to tell.
         """
         latest, sure = await self._store.files.list_in_unindexed_channels(platform, MAX_FILES), True
         for file in [each for each in latest if each.time >= latest[0].time - FILE_CHECK_WINDOW]:
@@ -108,7 +108,7 @@ class DeletionCheck:
         return True
 
     async def remove_deleted(self, location: Location, ids: Collection[str]) -> None:
-        """Messages are surely gone."""
+        """Delete messages that are confirmed to be deleted."""
         if ids:
             log.info("sync.deletions_confirmed", channel=location.room, messages=len(ids))
             async with self._documents.lock(location.room):
@@ -119,9 +119,9 @@ class DeletionCheck:
 
 
 def find_missing(listing: ThreadPage, known: Sequence[MessageRecord]) -> list[MessageRecord]:
-    """Those of a thread's known messages, its root among them, that its listing should have. Pure.
+    """The stored messages of a thread that its listing should contain. Pure.
 
-    One that is whole should have all. Otherwise they are looked for no further back than the listing reaches.
+    A complete listing should contain all of them; otherwise only those within its range.
     """
     listed = {each.id for each in listing.messages}
     lacking = [each for each in known if each.id not in listed]

@@ -1,4 +1,4 @@
-"""What is done beside everything else: what time brings; and apart from it, for it may take hours, looking back."""
+"""Run periodic jobs, and beside them synchronization, which may take hours."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two removals of forgotten by
 
 
 class PeriodicJobs:
-    """Does what is due. `news` is set when there is something to look back at."""
+    """Runs due jobs. `news` is set when there is something to synchronize."""
 
     def __init__(self, context: BotContext, retention: Retention, back: SyncQueue, news: asyncio.Event) -> None:
         self._context = context
@@ -36,7 +36,7 @@ class PeriodicJobs:
         self._last_runs: dict[str, float] = {}
 
     async def run(self, clock: Callable[[], datetime]) -> None:
-        """Do what is due, until cancelled; neither of the two waits for the other."""
+        """Run both loops until cancelled; neither waits for the other."""
         run = self._supervisor.run
         tasks = (
             run(JOBS_TASK, lambda: self._repeat(lambda: self.run_due(clock()), asyncio.Event())),
@@ -56,20 +56,20 @@ class PeriodicJobs:
                     await news.wait()
 
     async def run_due(self, now: datetime) -> None:
-        """What time brings: conversations end, what is too old goes, and once a day channels are compared."""
+        """Close conversations, delete expired data, and once a day compare all channels."""
         await self._run_if_due("close", 0.0, lambda: self._retention.close_idle(now))
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
         await self._run_if_due("compare", DAY, lambda: self.enqueue_platforms(*self._context.platforms))
 
     async def enqueue_platforms(self, *platforms: str) -> None:
-        """All channels of these platforms are to be compared soon, and what lies in none."""
+        """Schedule a comparison of all channels of these platforms."""
         for platform in platforms:
             known = await self._context.store.channels.list_joined(platform)
             self._sync_queue.enqueue([*known, Location(platform, "", "")])
 
     async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
-        """Do something if its time has come; what fails is tried again at the next look, and holds up nothing else."""
+        """Run a job if it is due; a failed one is retried and does not stop the others."""
         last = self._last_runs.get(what)
         if last is not None and time.monotonic() - last < seconds:
             return

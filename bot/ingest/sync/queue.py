@@ -1,4 +1,4 @@
-"""Looking back: at all channels to which that is owed, and at the past of those that are new to the bot."""
+"""Synchronize channels one after another: reconcile them, then continue back-fills."""
 
 from __future__ import annotations
 
@@ -54,18 +54,18 @@ class SyncQueue:
         return self._pending.locations
 
     def enqueue(self, locations: Iterable[Location]) -> None:
-        """These are to be looked at soon."""
+        """Schedule channels."""
         self._pending.add(locations)
         self._membership.updated.set()
 
     def enqueue_unannounced(self, locations: Iterable[Location]) -> None:
-        """The bot was taken into these while it was away: they are to be told, and read, soon."""
+        """Schedule channels that the bot was added to while it was offline."""
         fresh = set(locations)
         self._unannounced |= fresh
         self.enqueue(fresh)
 
     async def run_pending(self) -> None:
-        """Look at all that is due, and take back-fills as far as they go now."""
+        """Synchronize all channels that are due, and continue back-fills."""
         async with self._lock:
             await self._run_due()
             while await self._backfill.run_due():
@@ -95,7 +95,7 @@ class SyncQueue:
                 self._pending.delay(debt, time.monotonic())
 
     async def _reconcile(self, location: Location) -> bool:
-        """Look what became of a channel; false if it is to be looked at again."""
+        """Reconcile one channel; false if it must be repeated."""
         if not location.channel:
             return await self._deletion_check.check_files(location.platform)
         async with self._documents.lock(location.room):

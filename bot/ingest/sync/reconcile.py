@@ -1,7 +1,7 @@
-"""After the bot was away: what was said, edited and deleted meanwhile, by comparing with the platform's history.
+"""After downtime, compare stored messages with the platform's history: new, edited and deleted ones.
 
-Each channel is compared from somewhat before the last time that it was compared as a whole: what is heard meanwhile,
-and a comparison that was cut off, change nothing about that.
+The comparison starts somewhat before the last complete one; events received in the meantime, and an interrupted
+comparison, do not move that start.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ class Reconciler:
         self._clock = clock
 
     async def reconcile(self, location: Location) -> bool:
-        """Take in what is new in a channel, and what changed lately. Raises PlatformError.
+        """Ingest new messages of a channel, and apply changes. Raises PlatformError.
 
-        False if not all of it could be known or had: look again soon.
+        False if it is incomplete and must be repeated.
         """
         room, began = location.room, self._clock()
         compared = await self._store.channels.get_synced_until(room)
@@ -87,17 +87,17 @@ class Reconciler:
         return sure and had
 
     async def _is_indexed(self, room: str) -> bool:
-        """Whether a channel is read, or was until that was switched off: what is known of it must still be true."""
+        """Whether a channel is or was read: stored messages must still match the platform."""
         return (await self._context.get_channel_settings(room)).ingest or await self._store.channels.is_announced(room)
 
     async def _get_oldest(self, room: str) -> datetime:
-        """From when on messages of a channel are of interest."""
+        """The time from which on messages of a channel are ingested."""
         since = await self._store.channels.get_horizon(room) or EPOCH
         kept = self._context.settings.retention_days
         return max(since, self._clock() - timedelta(days=kept)) if kept else since
 
     async def _scan_channel(self, look: ChannelScan, since: datetime) -> None:
-        """Compare a channel's messages of some time with what was known of them."""
+        """Compare the messages of a channel since a time with the stored ones."""
         held: list[Message] = []
         async for page in self._context.platform_for(look.location).history(look.location, since):
             look.seen_ids.update(each.id for each in page)
@@ -106,7 +106,7 @@ class Reconciler:
         await self._apply_changes(look, held)
 
     async def _scan_threads(self, look: ChannelScan, since: datetime) -> list[MessageRecord]:
-        """Compare the threads in which something was said since some time; gives what they lack."""
+        """Compare the threads with recent messages; returns missing messages."""
         room, lacking = look.location.room, []
         for window in await self._store.conversations.list_active_since(room, since, MAX_THREADS):
             inside = await self._store.messages.list_by_thread(room, window.thread)
@@ -122,7 +122,7 @@ class Reconciler:
         return lacking
 
     async def _scan_thread(self, look: ChannelScan) -> ThreadPage:
-        """Compare a thread's newest messages with what was known of it. One that is hidden tells nothing."""
+        """Compare the newest messages of a thread with the stored ones. A hidden thread is skipped."""
         try:
             listing = await self._context.platform_for(look.location).fetch_thread(look.location, MAX_REPLIES)
         except (ChannelGone, WorkspaceGone):
@@ -135,7 +135,7 @@ class Reconciler:
         return listing
 
     async def _apply_changes(self, look: ChannelScan, messages: Sequence[Message]) -> None:
-        """Take in what changed since it was told, what is new, and what was cut off while it was taken in."""
+        """Apply edits, and ingest new and interrupted messages."""
         for message in messages:
             if look.stored_digests.get(message.id, message_digest(message)) != message_digest(message):
                 await self._backfill.apply_edit(message, look.stored_digests[message.id])
@@ -143,7 +143,7 @@ class Reconciler:
         look.messages_with_files.update({each.id: each for each in messages if each.uploads})
 
     async def _ingest_pending_files(self, look: ChannelScan) -> bool:
-        """Take in the files that came with what was taken in, now or before; False if some could not be had."""
+        """Ingest pending files; false if some could not be fetched."""
         had, after = True, ""
         while owed := await self._store.files.list_pending(look.location.room, FILE_BATCH, after):
             after = owed[-1].document
@@ -162,7 +162,7 @@ class Reconciler:
         return True
 
     async def _find_message(self, location: Location, file: FileRecord) -> Message | None:
-        """The message that a file came with, as it is now; it is forgotten if it was deleted."""
+        """The current message of a file; forgets it if it was deleted."""
         known = await self._store.messages.get(file.room, file.message_id)
         thread = known.thread if known else ""
         message = await self._context.platform_for(location).fetch_message(

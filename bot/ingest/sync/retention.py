@@ -1,4 +1,4 @@
-"""What time does to what is known: conversations end, and what is too old goes."""
+"""Close idle conversations and delete expired data."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BATCH = 500  # messages that are taken out at once
 
 
 class Retention:
-    """Closes conversations in which nothing is said any more, and forgets by age."""
+    """Closes idle conversations, and deletes data beyond the retention period."""
 
     def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
         self._context = context
@@ -31,7 +31,7 @@ class Retention:
         self._store = context.store
 
     async def close_idle(self, now: datetime) -> None:
-        """Close the conversations in which nothing was said for a quarter of an hour."""
+        """Close the conversations without a message for 15 minutes."""
         for window in await self._store.conversations.list_idle_since(now - CONVERSATION_GAP):
             async with self._documents.lock(window.room):
                 current = await self._store.conversations.get(window.document)

@@ -128,7 +128,7 @@ class DiscordBotFixture:
             told = await self.run_command(
                 guild_owner(self.discord, channel.guild), channel, "settings", setting="ingest", value="on"
             )
-            assert "From now on I read this channel" in told
+            assert "I'm reading this channel from now on" in told
         await self.wait_until_idle()
         await self.wait_for_backfill()
 
