@@ -41,49 +41,49 @@ class EmbedStep:
         gone = {key.id for key in keys} - {chunk.id for chunk in chunks}
         if gone:
             await self.runtime.vectors.delete("chunks", gone)
-        usage = UsageMeter()
-        failed = await self._embed_with_isolation(chunks, usage)
+        meter = UsageMeter()
+        failed = await self._embed_with_isolation(chunks, meter)
         done = [key for key in keys if key.id not in failed]
         failures = [EmbeddingFailure(key, failed[key.id]) for key in keys if key.id in failed]
-        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, usage.items)
+        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, meter.items)
         return NextStep.after_batch(len(keys), most)
 
-    async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> dict[int, EngineError]:
+    async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], meter: UsageMeter) -> dict[int, EngineError]:
         """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""
         try:
-            await self._embed_chunks(chunks, usage)
+            await self._embed_chunks(chunks, meter)
         except StoreError:
             raise
         except EngineError as error:
             if isinstance(error, InvalidApiKey | ModelNotFound):
                 await self.runtime.ledger.work.record_embedding_failure([chunk.id for chunk in chunks], error)
                 return {}
-            if not await self.runtime.embedder.is_text_at_fault(error, usage):
+            if not await self.runtime.embedder.is_text_at_fault(error, meter):
                 raise
             if len({chunk.text_hash for chunk in chunks}) == 1:
                 return {chunk.id: error for chunk in chunks}
         else:
             return {}
         half = len(chunks) // 2
-        return await self._embed_with_isolation(chunks[:half], usage) | await self._embed_with_isolation(
-            chunks[half:], usage
+        return await self._embed_with_isolation(chunks[:half], meter) | await self._embed_with_isolation(
+            chunks[half:], meter
         )
 
-    async def _embed_chunks(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> None:
+    async def _embed_chunks(self, chunks: Sequence[ChunkToEmbed], meter: UsageMeter) -> None:
         cached = await self._load_cached({chunk.text_hash for chunk in chunks})
         growing = [chunk for chunk in chunks if chunk.is_growing and chunk.text_hash not in cached]
         fresh = {c.text_hash: c.text for c in chunks if c.text_hash not in cached and not c.is_growing}
         if fresh:
-            cached |= await self._embed_texts(fresh, usage)
+            cached |= await self._embed_texts(fresh, meter)
         vectors_by_id = {chunk.id: cached[chunk.text_hash] for chunk in chunks if chunk.text_hash in cached}
-        vectors_by_id |= await self._embed_growing(growing, usage)
+        vectors_by_id |= await self._embed_growing(growing, meter)
         if chunks:
             rows = [VectorRow(c.id, c.space, c.room, part) for c in chunks for part in range(vectors_by_id[c.id][0])]
             data = b"".join(vectors_by_id[chunk.id][1] for chunk in chunks)
             vectors = np.frombuffer(data, np.float32).reshape(len(rows), self.runtime.embedder.dim)
             await self.runtime.vectors.upsert("chunks", rows, vectors)
 
-    async def _embed_growing(self, chunks: Sequence[ChunkToEmbed], usage: UsageMeter) -> dict[int, CachedVectors]:
+    async def _embed_growing(self, chunks: Sequence[ChunkToEmbed], meter: UsageMeter) -> dict[int, CachedVectors]:
         """Vectors of chunks of open conversations: those stored before, and those of the text added since."""
         if not chunks:
             return {}
@@ -95,7 +95,7 @@ class EmbedStep:
             id_: split_into_parts(text, embedder.max_tokens, tokenizer) if text else [] for id_, text in new.items()
         }
         texts = [part for some in split.values() for part in some]
-        vectors = await embedder.embed(texts, usage) if texts else np.empty((0, embedder.dim), np.float32)
+        vectors = await embedder.embed(texts, meter) if texts else np.empty((0, embedder.dim), np.float32)
         by_id, at = dict[int, PartialVectors](), 0
         for chunk in chunks:
             some, before = len(split[chunk.id]), earlier.get(chunk.id)
@@ -117,10 +117,10 @@ class EmbedStep:
             if count and len(data) == 4 * count * embedder.dim and np.isfinite(np.frombuffer(data, np.float32)).all()
         }
 
-    async def _embed_texts(self, texts: dict[bytes, str], usage: UsageMeter) -> dict[bytes, CachedVectors]:
+    async def _embed_texts(self, texts: dict[bytes, str], meter: UsageMeter) -> dict[bytes, CachedVectors]:
         embedder, tokenizer = self.runtime.embedder, self.runtime.tokenizer
         split = {key: split_into_parts(text, embedder.max_tokens, tokenizer) for key, text in texts.items()}
-        vectors = await embedder.embed([part for some in split.values() for part in some], usage)
+        vectors = await embedder.embed([part for some in split.values() for part in some], meter)
         by_hash, at = dict[bytes, CachedVectors](), 0
         for key, some in split.items():
             by_hash[key] = (len(some), vectors[at : at + len(some)].tobytes())

@@ -125,7 +125,7 @@ class ExtractStep:
 
     async def _extract_shared(self, chunks: Sequence[UnextractedChunk]) -> Sequence[UnextractedChunk]:
         """Extract chunks of one space in one call, each text once; returns those that need their own call."""
-        usage = UsageMeter()
+        meter = UsageMeter()
         first = {(chunk.text, chunk.section): chunk for chunk in reversed(chunks)}
         new_chunks = [chunk for chunk in first.values() if await self._load_cached(chunk) is None][::-1]
         if len(new_chunks) == 1:
@@ -134,7 +134,7 @@ class ExtractStep:
             await self.runtime.priority.yield_to_foreground()
             with guard_plugin_call(MODEL_LABEL):
                 found = await self.runtime.language.extract_batch(
-                    [_build_excerpt(chunk) for chunk in new_chunks], usage
+                    [_build_excerpt(chunk) for chunk in new_chunks], meter
                 )
             self.unreachable_error = self.last_failure = None
             trusted = [
@@ -152,7 +152,7 @@ class ExtractStep:
             log.warning("ingest.shared_extraction_failed", error=type(error).__name__)
             return chunks
         finally:
-            await self._record_usage(usage)
+            await self._record_usage(meter)
         kept = {chunk.id for chunk, _ in trusted}
         return [chunk for chunk in chunks if chunk.id not in kept]
 
@@ -163,14 +163,14 @@ class ExtractStep:
             await self.ledger.facts.save_extraction(chunk.id, key, extraction)
 
     async def _extract_alone(self, chunk: UnextractedChunk) -> None:
-        usage, key = UsageMeter(), self._cache_key(chunk)
+        meter, key = UsageMeter(), self._cache_key(chunk)
         try:
             async with self._key_locks.setdefault(key, asyncio.Lock()):
                 found = await self._load_cached(chunk)
                 if found is None:
                     await self.runtime.priority.yield_to_foreground()
                     with guard_plugin_call(MODEL_LABEL):
-                        found = key, await self.runtime.language.extract(_build_excerpt(chunk), usage)
+                        found = key, await self.runtime.language.extract(_build_excerpt(chunk), meter)
                     self.unreachable_error = self.last_failure = None
                 await self.runtime.priority.yield_to_foreground()
                 await self.ledger.facts.save_extraction(chunk.id, *found)
@@ -180,7 +180,7 @@ class ExtractStep:
             await self._record_failure([chunk], error)
         finally:
             self._key_locks.pop(key, None)
-            await self._record_usage(usage)
+            await self._record_usage(meter)
 
     def _cache_key(self, chunk: UnextractedChunk) -> bytes:
         return self.runtime.language.extraction_key(_build_excerpt(chunk))
@@ -194,9 +194,9 @@ class ExtractStep:
                 return key, extraction
         return None
 
-    async def _record_usage(self, usage: UsageMeter) -> None:
-        if usage.items:
-            await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), usage.items)
+    async def _record_usage(self, meter: UsageMeter) -> None:
+        if meter.items:
+            await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), meter.items)
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Record a failed call; each of its chunks is retried alone, or given up."""

@@ -32,27 +32,27 @@ class LanguageModel(Protocol):
     def extraction_key(self, excerpt: Excerpt) -> bytes:
         """Cache key of an extraction: hash of the full messages that `extract` would send and of the parser version."""
 
-    async def extract(self, excerpt: Excerpt, usage: UsageMeter) -> Extraction:
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
         """Extract the entities and relations that one excerpt states."""
 
     @property
     def batch_token_limit(self) -> int:
         """Maximum tokens of excerpts of one space that share a call; 0: each excerpt gets its own call."""
 
-    async def extract_batch(self, excerpts: Sequence[Excerpt], usage: UsageMeter) -> list[Extraction | None]:
+    async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
         """Extract several excerpts in one call; None for each excerpt whose part of the reply is not reliable."""
 
     async def rewrite_query(
-        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
         """Rewrite a question to stand alone, with search keywords; `today` (UTC) and `asker` resolve references."""
 
     async def rewrite_unaddressed_query(
-        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
         """As `rewrite_query`, for a message that does not address the bot; None if it asks the bot nothing."""
 
-    async def summarize(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
+    async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize each item, in order; None where that failed. Items may share a call, so they are of one space.
 
         Raises ModelError if all failed.
@@ -61,7 +61,7 @@ class LanguageModel(Protocol):
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         """The messages that `answer` would send."""
 
-    def answer(self, prompt: Prompt, usage: UsageMeter) -> AsyncGenerator[str, None]:
+    def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         """Stream the answer in pieces, with the citations [n] of the context."""
 
 
@@ -80,7 +80,7 @@ class Embedder(Protocol):
     def max_tokens(self) -> int:
         """Longest text that is embedded whole, in o200k_base tokens; longer texts are split."""
 
-    async def embed(self, texts: Sequence[str], usage: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         """Embed texts: float32 of shape (len(texts), dim), rows of length one."""
 
 
@@ -91,5 +91,5 @@ class Reranker(Protocol):
     def name(self) -> str:
         """Identity of the reranker."""
 
-    async def rerank(self, question: str, texts: Sequence[str], usage: UsageMeter) -> list[float | None]:
+    async def rerank(self, question: str, texts: Sequence[str], meter: UsageMeter) -> list[float | None]:
         """One score per text, in the order of the texts; None for texts without a score."""

@@ -59,23 +59,23 @@ class CheckedEmbedder:
     def max_tokens(self) -> int:
         return self.embedder.max_tokens
 
-    async def embed(self, texts: Sequence[str], usage: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         if not texts:
             return np.empty((0, self.dim), np.float32)
         try:
             with guard_plugin_call(f"The embedder {self.name}"):
-                return self._validate_vectors(await self.embedder.embed(texts, usage), len(texts))
+                return self._validate_vectors(await self.embedder.embed(texts, meter), len(texts))
         except EngineError:
             raise
         except Exception as error:  # plug-ins may raise any exception
             raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
-    async def is_text_at_fault(self, error: EngineError, usage: UsageMeter) -> bool:
+    async def is_text_at_fault(self, error: EngineError, meter: UsageMeter) -> bool:
         """Whether the text caused the error: its class says so, or a probe text still embeds."""
         if isinstance(error, TEXT_ERRORS + PROVIDER_ERRORS):
             return isinstance(error, TEXT_ERRORS)
         try:
-            await self.embed([PROBE_TEXT], usage)
+            await self.embed([PROBE_TEXT], meter)
         except EngineError:
             return False
         return True

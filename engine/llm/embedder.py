@@ -46,16 +46,16 @@ class LiteLLMEmbedder:
     def name(self) -> str:
         return f"{self._model.model}@{self.dim}"
 
-    async def embed(self, texts: Sequence[str], usage: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         rank = embedding_rank(len(texts))
         starts = range(0, len(texts), self._batch_size)
-        calls = (self._embed_batch(texts[at : at + self._batch_size], rank, usage) for at in starts)
+        calls = (self._embed_batch(texts[at : at + self._batch_size], rank, meter) for at in starts)
         vectors = [_unwrap_result(outcome) for outcome in await asyncio.gather(*calls, return_exceptions=True)]
         return np.concatenate(vectors) if vectors else np.empty((0, self.dim), np.float32)
 
-    async def _embed_batch(self, texts: Sequence[str], rank: int, usage: UsageMeter) -> np.ndarray:
+    async def _embed_batch(self, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:
         sent = [text if text.strip() else "-" for text in texts]  # providers reject empty texts
-        vectors = await self._client.embed(self._model, sent, rank, usage)
+        vectors = await self._client.embed(self._model, sent, rank, meter)
         if self.dim and vectors.shape[1] != self.dim:
             raise ModelUnavailable(f"{self._model.model} returned {vectors.shape[1]} dimensions, not {self.dim}.")
         return _unit_rows(vectors)

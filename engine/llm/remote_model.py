@@ -104,10 +104,10 @@ class LiteLLMModel:
         head = (self._extraction_model.name, self._extraction_settings(), str(PARSER_VERSION))
         return hash_parts((*head, *(text for message in messages for text in (message.role, message.content))))
 
-    async def extract(self, excerpt: Excerpt, usage: UsageMeter) -> Extraction:
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
         messages = self._extraction_messages(excerpt)
         return await self._glean_extraction(
-            messages, await self._call_extraction_model("extract", messages, usage), usage
+            messages, await self._call_extraction_model("extract", messages, meter), meter
         )
 
     @property
@@ -119,12 +119,12 @@ class LiteLLMModel:
         )
         return 0 if unfit else most
 
-    async def extract_batch(self, excerpts: Sequence[Excerpt], usage: UsageMeter) -> list[Extraction | None]:
+    async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
         """Extract all in one call; disabled for a model that is too slow for it or repeatedly mixes up the excerpts."""
         unreliable: list[Extraction | None] = [None] * len(excerpts)
         messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
         try:
-            reply = await self._call_extraction_model("extract", messages, usage)
+            reply = await self._call_extraction_model("extract", messages, meter)
         except (PromptTooLong, ModelRefused):
             return unreliable
         except ModelTimeout:
@@ -140,13 +140,13 @@ class LiteLLMModel:
             return unreliable
         self._mixed_replies = 0
         calls = [
-            self._glean_extraction(self._extraction_messages(excerpts[n - 1]), text, usage)
+            self._glean_extraction(self._extraction_messages(excerpts[n - 1]), text, meter)
             for n, text in replies.items()
         ]
         found = dict(zip(replies, await asyncio.gather(*calls), strict=True))
         return [found.get(number) for number in range(1, len(excerpts) + 1)]
 
-    async def _glean_extraction(self, messages: Sequence[LLMMessage], reply: str, usage: UsageMeter) -> Extraction:
+    async def _glean_extraction(self, messages: Sequence[LLMMessage], reply: str, meter: UsageMeter) -> Extraction:
         """Complete a first reply by a second pass if it has many facts; a reply with few facts rarely misses any."""
         first = self._parse_extraction(reply)
         much = len(first.mentions) + len(first.links) >= self.config.gleaning_threshold
@@ -155,34 +155,34 @@ class LiteLLMModel:
             return first
         try:
             return merge_gleaning(
-                first, self._parse_extraction(await self._call_extraction_model("extract", further, usage))
+                first, self._parse_extraction(await self._call_extraction_model("extract", further, meter))
             )
         except ModelError:  # the first reply is paid for and valid without a second pass
             return first
 
     async def rewrite_query(
-        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
         request = ChatRequest(
             self._query_model, "condense", render_query_rewrite(text, history, today, asker), json=True
         )
-        return parse_search_query(await self._complete_chat(request, usage), text)
+        return parse_search_query(await self._complete_chat(request, meter), text)
 
     async def rewrite_unaddressed_query(
-        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
         request = ChatRequest(
             self._query_model, "condense", render_query_rewrite(text, history, today, asker, overheard=True), json=True
         )
-        reply = await self._complete_chat(request, usage)
+        reply = await self._complete_chat(request, meter)
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
 
-    async def summarize(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:
+    async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
         together = len(inputs) > 1 and self._extraction_model.name not in self._slow_models
-        found = await self._summarize_batch(inputs, usage) if together else {}
+        found = await self._summarize_batch(inputs, meter) if together else {}
         alone = [place for place in range(len(inputs)) if place not in found]
-        calls = (self._summarize_one(inputs[place], usage) for place in alone)
+        calls = (self._summarize_one(inputs[place], meter) for place in alone)
         failures = list[ModelError]()
         for place, outcome in zip(alone, await asyncio.gather(*calls, return_exceptions=True), strict=True):
             if isinstance(outcome, ModelError):
@@ -198,7 +198,7 @@ class LiteLLMModel:
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)
 
-    async def answer(self, prompt: Prompt, usage: UsageMeter) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         model = self.config.answer_model.with_model(prompt.model)
         thinking, has_text = ThinkingFilter(), False
         thoughts = ThinkingTime(model.model, self.client.timeouts.thinking)
@@ -206,7 +206,7 @@ class LiteLLMModel:
         days = f"{overview.days}\n\n" if overview and overview.days else ""
         request = ChatRequest(model, "answer", self.build_answer_messages(prompt))
         self._check_prompt_length(request)
-        async with aclosing(self.client.stream(request, usage)) as deltas:
+        async with aclosing(self.client.stream(request, meter)) as deltas:
             async for delta in deltas:
                 if text := thinking.feed(delta):
                     yield text if has_text else f"{days}{text}"
@@ -217,7 +217,7 @@ class LiteLLMModel:
         if rest:
             yield rest if has_text else f"{days}{rest}"
         elif not has_text:
-            cut_off = any(each.cut_off for each in usage.items)
+            cut_off = any(each.cut_off for each in meter.items)
             raise ModelUnavailable(
                 f"{model.model} ended its thinking without an answer.", hint=OUTPUT_LIMIT_HINT if cut_off else ""
             )
@@ -230,16 +230,16 @@ class LiteLLMModel:
     def _query_model(self) -> ModelConfig:
         return self.config.query_model or self.config.answer_model
 
-    async def _summarize_one(self, inputs: SummaryInput, usage: UsageMeter) -> str:
-        text = (await self._call_extraction_model("summarise", render_summarize(inputs), usage)).strip()
+    async def _summarize_one(self, inputs: SummaryInput, meter: UsageMeter) -> str:
+        text = (await self._call_extraction_model("summarise", render_summarize(inputs), meter)).strip()
         if not text:
             raise ModelUnavailable(f"{self._extraction_model.model} returned an empty summary.")
         return text
 
-    async def _summarize_batch(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> dict[int, str]:
+    async def _summarize_batch(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
         """Summaries by position from one call; empty if it is too much for the model. Disabled for slow models."""
         try:
-            reply = await self._call_extraction_model("summarise", render_summarize_batch(inputs), usage)
+            reply = await self._call_extraction_model("summarise", render_summarize_batch(inputs), meter)
         except (PromptTooLong, ModelRefused):
             return {}
         except ModelTimeout:
@@ -262,23 +262,23 @@ class LiteLLMModel:
     def _parse_extraction(self, reply: str) -> Extraction:
         return parse_json_extraction(reply) if self.config.extraction_format == "json" else parse_tuples(reply)
 
-    async def _call_extraction_model(self, purpose: Purpose, messages: Sequence[LLMMessage], usage: UsageMeter) -> str:
+    async def _call_extraction_model(self, purpose: Purpose, messages: Sequence[LLMMessage], meter: UsageMeter) -> str:
         json = purpose == "extract" and self.config.extraction_format == "json"
-        return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), usage)
+        return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), meter)
 
-    async def _complete_chat(self, request: ChatRequest, usage: UsageMeter) -> str:
+    async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> str:
         """The reply; if the server rejects response_format, retry without it and remember that."""
         self._check_prompt_length(request)
         plain = ChatRequest(request.model, request.purpose, request.messages)
         if not request.json or request.model.name in self._without_response_format:
-            return await self.client.complete(plain, usage)
+            return await self.client.complete(plain, meter)
         try:
-            return await self.client.complete(request, usage)
+            return await self.client.complete(request, meter)
         except ModelError as error:
             if not is_response_format_error(error):
                 raise
         self._without_response_format.add(request.model.name)
-        return await self.client.complete(plain, usage)
+        return await self.client.complete(plain, meter)
 
     def _check_prompt_length(self, request: ChatRequest) -> None:
         """Raise PromptTooLong, before sending, for a prompt that does not fit the context window."""

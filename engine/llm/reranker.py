@@ -40,12 +40,12 @@ class LiteLLMReranker:
     def name(self) -> str:
         return f"{self._model.name} {self._strategy}/{self._max_tokens}/{self._top_n}"
 
-    async def rerank(self, question: str, texts: Sequence[str], usage: UsageMeter) -> list[float | None]:
+    async def rerank(self, question: str, texts: Sequence[str], meter: UsageMeter) -> list[float | None]:
         scores: list[float | None] = [None] * len(texts)
         if not texts:
             return scores
         pieces = split_documents(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
-        rows = await self._client.rerank(self._model, question, pieces.texts, usage)
+        rows = await self._client.rerank(self._model, question, pieces.texts, meter)
         piece_scores = parse_scores(rows, len(pieces.texts))
         for document, score in aggregate_scores(
             piece_scores, pieces.document_indexes, len(texts), self._strategy, self._top_n

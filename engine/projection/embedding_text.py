@@ -50,31 +50,31 @@ def relation_text(row: Profile, names: Mapping[int, str]) -> str:
 
 
 async def embed_with_isolation(
-    embedder: CheckedEmbedder, texts: Sequence[str], usage: UsageMeter
+    embedder: CheckedEmbedder, texts: Sequence[str], meter: UsageMeter
 ) -> list[Vector | EngineError]:
     """The vector of each text, or the error of that text alone. Raises errors that affect all texts."""
     vectors: list[Vector | EngineError] = []
     for start in range(
         0, len(texts), MAX_TEXTS_PER_CALL
     ):  # in turn: otherwise a question would wait behind all of them
-        vectors += await _embed_isolated(embedder, texts[start : start + MAX_TEXTS_PER_CALL], usage)
+        vectors += await _embed_isolated(embedder, texts[start : start + MAX_TEXTS_PER_CALL], meter)
     return vectors
 
 
 async def _embed_isolated(
-    embedder: CheckedEmbedder, texts: Sequence[str], usage: UsageMeter
+    embedder: CheckedEmbedder, texts: Sequence[str], meter: UsageMeter
 ) -> list[Vector | EngineError]:
     try:
-        return list(await embedder.embed(texts, usage))
+        return list(await embedder.embed(texts, meter))
     except EngineError as error:
-        if not await embedder.is_text_at_fault(error, usage):
+        if not await embedder.is_text_at_fault(error, meter):
             raise
         if len(texts) == 1:
             return [error]
     half = len(texts) // 2
     return [
-        *await _embed_isolated(embedder, texts[:half], usage),
-        *await _embed_isolated(embedder, texts[half:], usage),
+        *await _embed_isolated(embedder, texts[:half], meter),
+        *await _embed_isolated(embedder, texts[half:], meter),
     ]
 
 

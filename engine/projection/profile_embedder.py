@@ -44,7 +44,7 @@ class ProfileEmbedder:
     kind: ProfileKind
 
     async def upsert(
-        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], usage: UsageMeter
+        self, texts: Sequence[tuple[Profile, str]], former: Mapping[int, bytes | None], meter: UsageMeter
     ) -> ProfileEmbeddingResult:
         """Embed and store new texts; `former` has the hashes of those embedded before.
 
@@ -58,17 +58,17 @@ class ProfileEmbedder:
                 result.embedded.append((digest, row.id))
             else:
                 changed.append((row, text))
-        vectors = await self._embed_truncated([text for _, text in changed], usage)
+        vectors = await self._embed_truncated([text for _, text in changed], meter)
         failed = [index for index, vector in enumerate(vectors) if isinstance(vector, EngineError)]
-        labels = await self._embed_truncated([changed[index][0].label for index in failed], usage)
+        labels = await self._embed_truncated([changed[index][0].label for index in failed], meter)
         for index, vector in zip(failed, labels, strict=True):
             vectors[index], changed[index] = vector, (changed[index][0], changed[index][0].label)
         await self._store(changed, vectors, result)
         return result
 
-    async def _embed_truncated(self, texts: Sequence[str], usage: UsageMeter) -> list[Vector | EngineError]:
+    async def _embed_truncated(self, texts: Sequence[str], meter: UsageMeter) -> list[Vector | EngineError]:
         clipped = [truncate_to_tokens(text, self.embedder.max_tokens, self.tokenizer) for text in texts]
-        return await embed_with_isolation(self.embedder, clipped, usage)
+        return await embed_with_isolation(self.embedder, clipped, meter)
 
     async def _store(
         self,

@@ -34,26 +34,26 @@ class ProfileBuilder:
     limits: SummaryLimits
     priority: ForegroundPriority | None = None
 
-    async def build_entities(self, keys: Sequence[KeyFacts], usage: UsageMeter) -> list[Profile]:
+    async def build_entities(self, keys: Sequence[KeyFacts], meter: UsageMeter) -> list[Profile]:
         """The profiles of the names that have facts."""
         return await self._describe(
-            [(key, *_fold_entity(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts], usage
+            [(key, *_fold_entity(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts], meter
         )
 
-    async def build_relations(self, keys: Sequence[KeyFacts], usage: UsageMeter) -> list[Profile]:
+    async def build_relations(self, keys: Sequence[KeyFacts], meter: UsageMeter) -> list[Profile]:
         """The profiles of the pairs that have facts."""
         return await self._describe(
             [(key, *_fold_relation(key)) async for key in iterate_cooperatively(keys, self.priority) if key.counts],
-            usage,
+            meter,
         )
 
     async def _describe(
-        self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], usage: UsageMeter
+        self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], meter: UsageMeter
     ) -> list[Profile]:
         """Add the descriptions; a pinned description is used as it is."""
         summarizer = Summarizer(self.language, self, self.count_tokens, self.limits, self.priority)
         descriptions = iter(
-            await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], usage)
+            await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], meter)
         )
         retry_at, profiles = time.time() + SUMMARY_RETRY_SECONDS, list[Profile]()
         for key, profile, _ in folded:

@@ -145,7 +145,7 @@ class Projector:
 
     async def _fold(self, batch: ProjectionBatch) -> FoldedBatch:
         """Merge and describe a batch, and write its profiles."""
-        usage = UsageMeter()
+        meter = UsageMeter()
         held = self._held_keys(batch)
         names = [each for key in batch.names if (each := self._due_key(key, KeyKind.NAME, held))]
         pairs = [each for key in batch.pairs if (each := self._due_key(key, KeyKind.PAIR, held))]
@@ -154,12 +154,12 @@ class Projector:
             runtime.ledger, runtime.language, runtime.tokenizer.count, runtime.options.summary_limits, runtime.priority
         )
         entities, relations = await gather_or_cancel(
-            folder.build_entities(names, usage), folder.build_relations(pairs, usage)
+            folder.build_entities(names, meter), folder.build_relations(pairs, meter)
         )
         await self.runtime.priority.yield_to_foreground()
         gone_names = {key.id for key in names if not key.counts} | batch.removed_names
         gone_pairs = {key.id for key in pairs if not key.counts} | batch.removed_pairs
-        folded = FoldedBatch(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, usage)
+        folded = FoldedBatch(batch, held, names, pairs, entities, relations, gone_names, gone_pairs, meter)
         await self.runtime.ledger.profiles.save_batch(folded)
         return folded
 

@@ -86,7 +86,7 @@ class Summarizer:
     limits: SummaryLimits = field(default_factory=SummaryLimits)
     priority: ForegroundPriority | None = None
 
-    async def summarize(self, requests: Sequence[SummaryRequest], usage: UsageMeter) -> list[Summary]:
+    async def summarize(self, requests: Sequence[SummaryRequest], meter: UsageMeter) -> list[Summary]:
         """Describe each key from all its fragments; if a summary fails, join the newest ones and mark it incomplete."""
         works: list[_PendingDescription] = []
         async for request in iterate_cooperatively(requests, self.priority):
@@ -95,7 +95,7 @@ class Summarizer:
             self._advance(works[-1], None)
         while under_way := [work for work in works if work.summary is None]:
             summaries_by_key = await self._load_or_create(
-                {each.key: each for work in under_way for each in work.pending}, usage
+                {each.key: each for work in under_way for each in work.pending}, meter
             )
             async for work in iterate_cooperatively(under_way, self.priority):
                 summaries = [summaries_by_key[each.key] for each in work.pending if each.key in summaries_by_key]
@@ -122,19 +122,19 @@ class Summarizer:
         key = hash_parts((self.language.summary_model, str(request.space), request.name, *texts))
         return _PlannedSummary(key, request.space, SummaryInput(request.name, texts))
 
-    async def _load_or_create(self, planned: Mapping[bytes, _PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
+    async def _load_or_create(self, planned: Mapping[bytes, _PlannedSummary], meter: UsageMeter) -> dict[bytes, str]:
         """Cached and new summaries by key; failed ones are absent."""
         summaries = await self.cache.load_summaries(planned.keys())
         calls = group_calls([each for key, each in planned.items() if key not in summaries], self.limits)
-        for summaries_by_key in await gather_or_cancel(*(self._summarize_call(call, usage) for call in calls)):
+        for summaries_by_key in await gather_or_cancel(*(self._summarize_call(call, meter) for call in calls)):
             summaries |= summaries_by_key
         return summaries
 
-    async def _summarize_call(self, call: Sequence[_PlannedSummary], usage: UsageMeter) -> dict[bytes, str]:
+    async def _summarize_call(self, call: Sequence[_PlannedSummary], meter: UsageMeter) -> dict[bytes, str]:
         summaries_by_key: dict[bytes, str] = {}
         with suppress(ModelError):
             with guard_plugin_call(MODEL_LABEL):
-                texts = await self.language.summarize([each.fragments for each in call], usage)
+                texts = await self.language.summarize([each.fragments for each in call], meter)
             summaries_by_key = {each.key: text for each, text in zip(call, texts, strict=True) if text is not None}
             await self.cache.save_summaries(summaries_by_key)
         return summaries_by_key

@@ -85,13 +85,13 @@ class ModelClient:
         """Release open resources."""
         await self._provider.close()
 
-    async def complete(self, request: ChatRequest, usage: UsageMeter) -> str:
+    async def complete(self, request: ChatRequest, meter: UsageMeter) -> str:
         """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError."""
 
         async def call() -> str:
             with self._measure(request.purpose):
                 reply = await self._provider.chat(self._chat_parameters(request))
-            usage.record(_build_usage(request.purpose, request.model, reply.spent))
+            meter.record(_build_usage(request.purpose, request.model, reply.spent))
             if not reply.text and reply.finish == CONTENT_FILTERED:
                 raise _empty_reply_error(reply.finish, request.model)
             return reply.text
@@ -100,7 +100,7 @@ class ModelClient:
             strip_thinking(await self._call_with_retries(request.model, PURPOSE_RANKS[request.purpose], call))
         )
 
-    async def stream(self, request: ChatRequest, usage: UsageMeter) -> AsyncGenerator[str]:
+    async def stream(self, request: ChatRequest, meter: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
 
         The usage of a stream that ends before the model finished is marked as cut off.
@@ -118,9 +118,9 @@ class ModelClient:
                 cut_off = piece is None and pieces.finish in CUT_OFF_REASONS
                 filtered = cut_off and pieces.finish == CONTENT_FILTERED
                 spent = _build_usage(request.purpose, request.model, pieces.spent)
-                usage.record(replace(spent, cut_off=cut_off, filtered=filtered))
+                meter.record(replace(spent, cut_off=cut_off, filtered=filtered))
 
-    async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, usage: UsageMeter) -> np.ndarray:
+    async def embed(self, model: ModelConfig, texts: Sequence[str], rank: int, meter: UsageMeter) -> np.ndarray:
         """float32 of shape (texts, dim), as the provider returned them. Raises ModelError."""
 
         async def call() -> np.ndarray:
@@ -128,13 +128,13 @@ class ModelClient:
                 made = await self._provider.embed(
                     {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
                 )
-            usage.record(_build_usage("embed", model, made.spent))
+            meter.record(_build_usage("embed", model, made.spent))
             return made.rows
 
         return await self._call_with_retries(model, rank, call)
 
     async def rerank(
-        self, model: ModelConfig, question: str, texts: Sequence[str], usage: UsageMeter
+        self, model: ModelConfig, question: str, texts: Sequence[str], meter: UsageMeter
     ) -> Sequence[Mapping[str, Any]]:
         """Rows {index, relevance_score} as the provider returned them. Raises ModelError."""
         query = {"query": question, "documents": list(texts), "return_documents": False}
@@ -144,7 +144,7 @@ class ModelClient:
                 made = await self._provider.rerank(
                     {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
                 )
-            usage.record(_build_usage("rerank", model, made.spent))
+            meter.record(_build_usage("rerank", model, made.spent))
             return made.rows
 
         return await self._call_with_retries(model, PURPOSE_RANKS["rerank"], call)

@@ -87,7 +87,7 @@ class MiniLMEmbedder:
         await embedder.run_in_thread(embedder.load_model)
         return embedder
 
-    async def embed(self, texts: Sequence[str], usage: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         """float32 of shape (len(texts), 384), rows of length one; errors as for `open`."""
         vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
         if not texts:
@@ -99,7 +99,7 @@ class MiniLMEmbedder:
         for batch in batch_by_length([len(row) for row in rows]):
             # Only one run at a time is queued, so that a question waits for one run of an ingest, not for all.
             vectors[batch] = await self.run_by_rank(rank, model.run, [rows[index] for index in batch])
-        usage.record(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
+        meter.record(Usage("embed", self.name, input_tokens=sum(map(len, rows))))
         return vectors
 
     async def run_by_rank(self, rank: int, work: Callable[..., T], *arguments: Any) -> T:

@@ -61,21 +61,21 @@ class OfflineModel:
     def extraction_key(self, excerpt: Excerpt) -> bytes:
         return hash_parts((f"embedded rules {EXTRACTION_VERSION}", excerpt.section, excerpt.text))
 
-    async def extract(self, excerpt: Excerpt, usage: UsageMeter) -> Extraction:  # noqa: ARG002  - rules cost nothing
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:  # noqa: ARG002  - rules cost nothing
         return await asyncio.to_thread(extract_by_rules, excerpt)
 
     @property
     def batch_token_limit(self) -> int:
         return 0  # rules cost nothing
 
-    async def extract_batch(self, excerpts: Sequence[Excerpt], usage: UsageMeter) -> list[Extraction | None]:
-        return [await self.extract(excerpt, usage) for excerpt in excerpts]
+    async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
+        return [await self.extract(excerpt, meter) for excerpt in excerpts]
 
     async def rewrite_query(
         self,
         text: str,
         history: Sequence[ChatTurn],
-        usage: UsageMeter,  # noqa: ARG002  - as above
+        meter: UsageMeter,  # noqa: ARG002  - as above
         *,
         today: date | None = None,  # noqa: ARG002  - as above
         asker: str = "",  # noqa: ARG002  - as above
@@ -83,23 +83,23 @@ class OfflineModel:
         return await asyncio.to_thread(query_rewrite.rewrite_query, text, history)
 
     async def rewrite_unaddressed_query(
-        self, text: str, history: Sequence[ChatTurn], usage: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
-        return await self.rewrite_query(text, history, usage, today=today, asker=asker)
+        return await self.rewrite_query(text, history, meter, today=today, asker=asker)
 
-    async def summarize(self, inputs: Sequence[SummaryInput], usage: UsageMeter) -> list[str | None]:  # noqa: ARG002  - as above
+    async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:  # noqa: ARG002  - as above
         return [merge_lead_sentences(each.texts) for each in inputs]
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)
 
-    async def answer(self, prompt: Prompt, usage: UsageMeter) -> AsyncGenerator[str, None]:
-        text = await self._compose_answer(prompt, usage)
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
+        text = await self._compose_answer(prompt, meter)
         for piece in _WORDS.findall(text):
             yield piece
             await asyncio.sleep(0)  # lets other tasks run between two words
 
-    async def _compose_answer(self, prompt: Prompt, usage: UsageMeter) -> str:
+    async def _compose_answer(self, prompt: Prompt, meter: UsageMeter) -> str:
         """The answer quotations, or the sentence that explains why there are none."""
         context = prompt.context
         if context.mode == "bypass":
@@ -115,7 +115,7 @@ class OfflineModel:
         question = context.question.question.strip() or prompt.question
         if not context.sources or not question:
             return NOTHING_FOUND
-        studied = await rank_sentences(question, context.sources, self._embedder, usage)
+        studied = await rank_sentences(question, context.sources, self._embedder, meter)
         return await asyncio.to_thread(_render_quotes, studied) or NOTHING_FOUND
 
 

@@ -43,7 +43,7 @@ class RankedSentences:
 
 
 async def rank_sentences(
-    question: str, sources: Sequence[Source], embedder: Embedder, usage: UsageMeter
+    question: str, sources: Sequence[Source], embedder: Embedder, meter: UsageMeter
 ) -> RankedSentences:
     """Score the sources; errors of the embedder are raised."""
     candidates = build_candidates(sources)
@@ -52,13 +52,13 @@ async def rank_sentences(
     about = [scoring.build_terms(part, counted, len(candidates)) for part in parts]
     words = {term.stem: term for clause in about for term in clause}
     chosen = select_candidates(candidates, list(words.values()))
-    vectors = await embedder.embed([question, *parts, *(candidates[at].attributed_text for at in chosen)], usage)
+    vectors = await embedder.embed([question, *parts, *(candidates[at].attributed_text for at in chosen)], meter)
     similar = _clause_similarities(
         vectors[0], vectors[1 : len(parts) + 1], vectors[len(parts) + 1 :], _previous_positions(candidates, chosen)
     )
     looked_at = [candidates[at] for at in chosen]
     best = [looked_at[at] for at in _most_promising(similar, looked_at, words)]
-    synonyms = await _find_synonyms(list(words.values()), best, embedder, usage)
+    synonyms = await _find_synonyms(list(words.values()), best, embedder, meter)
     weighed = [
         scoring.score_clause(part, clause, looked_at, near, synonyms)
         for part, clause, near in zip(parts, about, similar, strict=True)
@@ -114,14 +114,14 @@ def _most_promising(
 
 
 async def _find_synonyms(
-    words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, usage: UsageMeter
+    words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, meter: UsageMeter
 ) -> dict[str, dict[str, float]]:
     """Words of the best sentences that mean nearly the same as a term. Names have no synonyms."""
     targets = [term for term in words if not term.is_name and not is_generic(term.word)]
     vocabulary = _build_vocabulary(best)
     if not targets or not vocabulary:
         return {}
-    vectors = await embedder.embed([*(term.word for term in targets), *vocabulary.values()], usage)
+    vectors = await embedder.embed([*(term.word for term in targets), *vocabulary.values()], meter)
     cosines = vectors[: len(targets)] @ vectors[len(targets) :].T
     keys = list(vocabulary)
     return {
