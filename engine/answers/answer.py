@@ -233,8 +233,8 @@ class AnswerService:
         parts = split_prompt(prompt, runtime.language.build_answer_messages, runtime.tokenizer.count)
         if len(parts) < 2:
             return prompt
-        notes = await asyncio.gather(*(self._answer_part(part, recalled, meter) for part in parts))
-        return build_combined_prompt(prompt, notes, runtime.language.build_answer_messages, runtime.tokenizer.count)
+        answers = await asyncio.gather(*(self._answer_part(part, recalled, meter) for part in parts))
+        return build_combined_prompt(prompt, answers, runtime.language.build_answer_messages, runtime.tokenizer.count)
 
     async def _answer_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
         async with aclosing(self.stream_answer(part, recalled, meter)) as stream:

@@ -41,19 +41,19 @@ def split_prompt(
 
 def build_combined_prompt(
     prompt: Prompt,
-    notes: Sequence[str],
+    partial_answers: Sequence[str],
     messages: Callable[[Prompt], Sequence[LLMMessage]],
     count: Callable[[str], int],
 ) -> Prompt:
     """The prompt with partial answers in place of its sources; if these are too long, the first lines of each."""
     left = _available_tokens(replace(prompt, partial_answers=("",)), messages, count)
-    lines = [note.splitlines() for note in notes]
-    kept: list[list[str]] = [[] for _ in notes]
+    lines = [answer.splitlines() for answer in partial_answers]
+    kept: list[list[str]] = [[] for _ in partial_answers]
     for rank in range(max(map(len, lines), default=0)):
-        for kept_lines, note_lines in zip(kept, lines, strict=True):
-            if rank < len(note_lines) and (left := left - count(note_lines[rank]) - 1) >= 0:
-                kept_lines.append(note_lines[rank])
-    texts = tuple("\n".join(note) for note in kept if note)
+        for kept_lines, answer_lines in zip(kept, lines, strict=True):
+            if rank < len(answer_lines) and (left := left - count(answer_lines[rank]) - 1) >= 0:
+                kept_lines.append(answer_lines[rank])
+    texts = tuple("\n".join(answer) for answer in kept if answer)
     return replace(prompt, context=replace(prompt.context, sources=()), partial_answers=texts)
 
 

@@ -60,7 +60,7 @@ _LATELY = re.compile(
     r"today)[\s?.!]{0,5}$",
     re.IGNORECASE,
 )
-_WHAT_WAS_SAID = "what was said"
+_SUMMARY_PHRASE = "what was said"
 
 
 def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequest | None]:
@@ -74,7 +74,7 @@ def by_author(question: Question, now: datetime) -> tuple[Question, OverviewRequ
     names = _names(found["name"], question.asker) if found and len(question.text) <= MAX_REQUEST_CHARACTERS else ()
     if found is None or not names:
         return question, parse_overview_request(question.text, now)
-    rest = f"{question.text[: found.start()]} {_WHAT_WAS_SAID} {question.text[found.end() :]}"
+    rest = f"{question.text[: found.start()]} {_SUMMARY_PHRASE} {question.text[found.end() :]}"
     asked = parse_overview_request(rest, now)
     if asked is None and not wants_summary(rest):
         return question, None

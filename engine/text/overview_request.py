@@ -91,25 +91,25 @@ def parse_overview_request(text: str, now: datetime) -> OverviewRequest | None:
         return None
     channels = _CHANNEL_NAME.findall(text)
     span, words = parse_time_span(_words(text), now)
-    said = set(words)
-    if len(channels) > 1 or (words[:1] and words[0] in _IS and said & _OPEN and "there" not in said):
+    present = set(words)
+    if len(channels) > 1 or (words[:1] and words[0] in _IS and present & _OPEN and "there" not in present):
         return None
     kind = _parse_kind(
-        said,
-        placed=bool(said & (_THREAD | _CHANNEL | _EVERYWHERE))
+        present,
+        placed=bool(present & (_THREAD | _CHANNEL | _EVERYWHERE))
         or span.is_bounded
-        or bool(said & {"lately", "recently"}),
+        or bool(present & {"lately", "recently"}),
     )
     known = STOP_WORDS | _FILL | _SUMMARIZE | _HAPPENED | _DECIDED | _ASKED | _OPEN | _THREAD | _CHANNEL | _EVERYWHERE
-    if kind is None or not said <= known:
+    if kind is None or not present <= known:
         return None
     place: Literal["", "thread", "channel", "everywhere"] = ""
     for name, named in (("thread", _THREAD), ("everywhere", _EVERYWHERE), ("channel", _CHANNEL)):
-        if said & named:
+        if present & named:
             place = name  # type: ignore[assignment]
             break
     recent = not span.is_bounded and (kind != "summary" or not place)
-    missed = bool(said & {"miss", "missed", "verpasst", "perdí"})
+    missed = bool(present & {"miss", "missed", "verpasst", "perdí"})
     return OverviewRequest(Overview(kind, recent), place, span, missed, channels[0] if channels else "")
 
 
@@ -129,13 +129,13 @@ def _words(text: str) -> list[str]:
     return [word.casefold().replace("’", "'") for word in _WORD.findall(bare)]
 
 
-def _parse_kind(said: set[str], *, placed: bool) -> OverviewKind | None:
-    if said & _OPEN and (said & _ASKED or said & _STILL) and not said & _POINTS_BACK - {"es", "das"}:
+def _parse_kind(present: set[str], *, placed: bool) -> OverviewKind | None:
+    if present & _OPEN and (present & _ASKED or present & _STILL) and not present & _POINTS_BACK - {"es", "das"}:
         return "questions"
-    if said & _DECIDED:
-        return None if said & _POINTS_BACK else "decisions"
-    if said & _SUMMARIZE or (said & _HAPPENED and (placed or said in _NEWS)):
-        return None if said & (_POINTS_BACK - {"es"}) else "summary"
+    if present & _DECIDED:
+        return None if present & _POINTS_BACK else "decisions"
+    if present & _SUMMARIZE or (present & _HAPPENED and (placed or present in _NEWS)):
+        return None if present & (_POINTS_BACK - {"es"}) else "summary"
     return None
 
 

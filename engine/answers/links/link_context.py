@@ -16,7 +16,7 @@ class LinkContext:
         self._depth = 0  # of open brackets
 
     def is_within_angle(self, text: str) -> bool:
-        """Whether a `<` stands before the end of this text that chat markup takes for the start of a link."""
+        """Whether chat markup would read the end of this text as the inside of a link opened by `<`."""
         _, angle, rest = text.rpartition("<")
         return (self.angled or bool(angle)) and " " not in rest and ">" not in rest
 

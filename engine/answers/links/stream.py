@@ -1,10 +1,10 @@
 """Filter links in streamed answers: an address that the model made up could send secrets to a server, so it is defused.
 
-The filter is a scanner: it decodes escapes and entities, finds whatever any platform may make a link of, and shows it
-either as an address that stands in a source, spelled as it is there, or as text that no platform links. It works on a
-stream and gives the same result wherever the stream is cut: it writes what no continuation can change and holds back
-the rest. It models the autolinks, links, pictures and code of CommonMark and GFM, chat's `<address|words>`,
-masked links and angle brackets; where these disagree, it assumes the reading in which more is a link.
+The filter is a scanner. It decodes escapes and entities, finds everything that any platform may link, and writes it
+either as an address from a source, with the same spelling, or as text that no platform links. The result does not
+depend on how the stream is cut: text that no continuation can change is written, the rest is held back. The filter
+models the autolinks, links, pictures and code of CommonMark and GFM, and chat's `<address|words>`, masked links and
+angle brackets. If these disagree, it assumes the reading in which more is a link.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ class LinkFilter(StreamRewriter):
     """Keeps a link only if its whole address is allowed, in a form that all platforms read alike.
 
     An allowed address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
-    `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`, a picture as a plain link. Where a
-    name without a scheme would become a link, an invisible character keeps it from that. There are no definitions of
-    links, and no HTML. In code, addresses with a scheme and mentions are treated alike, and nothing else is touched.
-    `domains`: names without a scheme matter, too.
+    `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`, a picture as a plain link. An
+    invisible character keeps names without a scheme from becoming links. Definitions of links and HTML tags with
+    attributes are defused. In code, addresses with a scheme and mentions are treated alike, and nothing else is
+    changed. `domains`: also filter names without a scheme.
     """
 
     special = re.compile(rf"[^{link_syntax.BLANKS}]")
@@ -158,7 +158,7 @@ class LinkFilter(StreamRewriter):
         return "" if alone else self.render_word(f"{before}!", "[", written) + " "
 
     def render_word(self, word: str, behind: str, written: str = "") -> str:
-        """The text shown for a word that the character `behind` follows; its start `written` may be written already."""
+        """The text shown for a word before the character `behind`; its start may be written already."""
         if word.isascii() and not link_syntax.ADDRESS_SIGNS.search(word):
             return word
         read = decode_escapes(word)
