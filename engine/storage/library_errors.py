@@ -42,11 +42,11 @@ def map_library_error(error: BaseException, path: Path) -> EngineError:
         return DiskError(f"The disk failed under {path}: {_first_line(error)}")
     if any(words in message for words in BUFFER_POOL_MESSAGES):
         return StoreError(
-            f"The memory set aside for {path} is too small.",
-            hint="Run the command again; if it stays so, make the graph anew with `threadlore reindex`.",
+            f"The memory reserved for {path} is too small.",
+            hint="Run the command again; if it fails again, rebuild the graph with `threadlore reindex`.",
         )
     if any(words in message for words in TRANSIENT_MESSAGES):
-        return StoreError(f"{path}: {_first_line(error)}", hint="It is tried again.")
+        return StoreError(f"{path}: {_first_line(error)}", hint="It will be retried.")
     return CorruptProjection(f"{path} cannot be read: {_first_line(error)}")
 
 

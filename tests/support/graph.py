@@ -24,7 +24,7 @@ class MemoryGraph:
         there = self.nodes | {node.id: replace(node, exists_in_graph=True) for node in nodes}
         for edge in edges:
             if edge.source not in there or edge.target not in there:
-                raise StoreError(f"Relation {edge.id} joins entities of which one is not in the graph.")
+                raise StoreError(f"Relation {edge.id} has an end that is not in the graph.")
         self.nodes = there
         self.edges |= {edge_key(edge): normalize_edge(edge) for edge in edges}
 

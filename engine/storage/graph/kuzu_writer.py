@@ -121,7 +121,7 @@ class KuzuWriter:
     def _insert_edges(self, rows: Iterable[RowValues]) -> None:
         for row in rows:
             if not self.connection.has_rows(CREATE_EDGE, row):
-                raise CorruptProjection(f"Relation {row['id']} joins entities of which one is not in the graph.")
+                raise CorruptProjection(f"Relation {row['id']} has an end that is not in the graph.")
 
     def _update_rows(self, one: str, many: str, rows: Sequence[RowValues]) -> set[int]:
         """Update existing rows; returns their ids."""

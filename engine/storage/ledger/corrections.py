@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
 
 
-NAME_HINT = "Write names as they were read; capitals make no difference."
+NAME_HINT = "Write names as they appear in the documents; capitals make no difference."
 
 
 _CORRECTION_QUERIES = {
@@ -47,7 +47,7 @@ async def find_space_id(db: Connection, space: str) -> int:
     """The id of a space. Raises NotFound."""
     for (id_,) in await db.execute_fetchall("SELECT id FROM space WHERE name = ?", (space,)):
         return int(id_)
-    raise NotFound("Nothing is known here yet.", hint="Something has to be read before it can be corrected.")
+    raise NotFound("Nothing is known here yet.", hint="Add documents first.")
 
 
 async def _resolve_location(db: Connection, space: str, room: str) -> tuple[int, int]:
@@ -89,7 +89,7 @@ async def unmerge_name(db: Connection, space: str, name: str, room: str = "") ->
         "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, normalize_name(name))
     )
     if not list(deleted):
-        raise NotFound(f"“{name}” does not lead to another name.", hint="Only what was merged can be parted again.")
+        raise NotFound(f"“{name}” is not merged into another name.", hint="Only merged names can be separated.")
     await _apply_alias_change(db, id_, normalize_name(name))
 
 

@@ -90,9 +90,7 @@ async def resolve_aliases(db: Connection, space: int, names: Collection[str]) ->
     ends: dict[str, str] = dict(rows)
     for name in names:
         if name not in ends:
-            raise InvalidQuestion(
-                f"The aliases of “{name}” run in a circle.", hint="Take one of them back with unmerge."
-            )
+            raise InvalidQuestion(f"The aliases of “{name}” form a circle.", hint="Remove one of them with unmerge.")
     return ends
 
 

@@ -54,4 +54,4 @@ def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
         result: Result = done.value
         return result
     work.close()
-    raise RuntimeError("work on the ledger may wait for nothing but its connection")
+    raise RuntimeError("a SQL function may await only its connection")

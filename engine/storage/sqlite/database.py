@@ -154,7 +154,8 @@ class SqliteDatabase:
                 return
             await asyncio.sleep(EMPTY_LOG_PAUSE)
         raise StoreError(
-            f"The log of {self.path} cannot be emptied while it is read.", hint="It is tried again; let exports end."
+            f"The log of {self.path} cannot be emptied while it is read.",
+            hint="It will be retried; wait for exports to finish.",
         )
 
     @asynccontextmanager

@@ -12,7 +12,7 @@ DISK_MESSAGES = ("full", "disk I/O", "readonly", "unable to open")
 DAMAGE_MESSAGES = ("not a database", "malformed", "corrupt", "fts5", "decode")
 
 LOCKED_HINT = (
-    "Close whatever else has the file open, for instance a database browser or a backup tool; it is tried again."
+    "Close other programs that use the file, for instance a database browser or a backup tool; it will be retried."
 )
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 LOGS = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps beside a database
 
 BLOCKED = (
-    "SQLite needs a file of that name: move the folder away and start again. If something is missing then, restore a "
+    "SQLite needs a file of that name: move the folder away and start again. If data is missing then, restore a "
     "backup with `threadlore restore FILE --force`."
 )
 

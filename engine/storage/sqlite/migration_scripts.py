@@ -24,5 +24,5 @@ def load_numbered_scripts(folder: Traversable) -> list[str]:
     for number, script in enumerate(scripts, FIRST_NUMBER):
         found = _NUMBER.match(script.name)
         if found is None or int(found[0]) != number:
-            raise ValueError(f"The migration {script.name} stands at the place of number {number:04d}.")
+            raise ValueError(f"The migration {script.name} has the position of number {number:04d}.")
     return [script.read_text() for script in scripts]

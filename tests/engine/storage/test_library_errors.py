@@ -29,7 +29,7 @@ def test_what_a_library_says_while_opening_gets_its_meaning(said: str, meant: ty
 def test_a_buffer_that_is_too_small_has_its_own_hint() -> None:
     told = map_library_error(RuntimeError("Buffer manager exception: the buffer pool is full"), HOME)
     assert type(told) is StoreError
-    assert "rebuild" in told.hint
+    assert "threadlore reindex" in told.hint
 
 
 def test_whatever_else_goes_wrong_is_a_broken_projection_with_the_way_out() -> None:

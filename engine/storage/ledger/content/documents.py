@@ -147,7 +147,7 @@ def validate_document(document: Document) -> Document:
     if not any(passage.text.strip() for passage in document.passages):
         raise EmptyDocument(f"There is no text in “{document.title}”.")
     if len({passage.key for passage in document.passages}) < len(document.passages):
-        raise InvalidDocument(f"Two passages of “{document.title}” bear the same key.")
+        raise InvalidDocument(f"Two passages of “{document.title}” have the same key.")
     return replace(document, passages=sort_passages(document.passages))
 
 

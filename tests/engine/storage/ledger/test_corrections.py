@@ -155,7 +155,7 @@ async def test_two_names_that_nobody_knows_are_not_merged(desk: Desk) -> None:
     before = await everything(desk)
     with pytest.raises(NotFound, match="Neither “Dora” nor “Emil” is known here") as caught:
         await merge(desk, "Dora", "Emil")
-    assert "as they were read" in caught.value.hint
+    assert "as they appear in the documents" in caught.value.hint
     assert await everything(desk) == before
     assert await desk.rows("SELECT 1 FROM alias UNION ALL SELECT 1 FROM name WHERE canonical <> 'ada'") == []
 
