@@ -40,6 +40,11 @@ def load_adapter(name: str) -> Adapter:
     return loaded
 
 
+def list_adapter_names() -> tuple[str, ...]:
+    """The names of all installed adapters."""
+    return tuple(sorted({each.name for each in entry_points(group=ADAPTER_GROUP)}))
+
+
 def load_conversation(name: str) -> ConversationAdapter:
     """The conversation of this name. Raises NotFound."""
     loaded: ConversationAdapter = _load_entry_point(CONVERSATION_GROUP, name)

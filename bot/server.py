@@ -15,7 +15,7 @@ from bot.admin.rpc import socket
 from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
-from bot.plugins import load_adapter
+from bot.plugins import list_adapter_names, load_adapter
 from bot.store import BotStore
 from engine import cancel_tasks, child_task, describe_error
 from engine.errors import EngineError
@@ -31,9 +31,8 @@ log = structlog.get_logger(__name__)
 
 DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the program is told to stop
 SETUP_HINT = (
-    "Set THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN, or THREADLORE_DISCORD_BOT_TOKEN:"
-    " in the environment, in .env in the data directory, or in a"
-    " file of your choice (`threadlore --env-file .env serve`). See .env.example."
+    "Set the tokens of a platform, which .env.example lists: in the environment, in .env in the data directory, or in a"
+    " file of your choice (`threadlore --env-file .env serve`)."
 )
 
 
@@ -96,12 +95,11 @@ def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
 
 
 def configured_platforms(settings: Settings) -> tuple[str, ...]:
-    """The platforms whose tokens are set."""
-    given = {
-        "slack": settings.slack_bot_token.get_secret_value() and settings.slack_app_token.get_secret_value(),
-        "discord": settings.discord_bot_token.get_secret_value(),
-    }
-    return tuple(name for name, token in given.items() if token)
+    """The installed adapters that have a token: a setting THREADLORE_<ADAPTER>_…TOKEN that is not empty."""
+    tokens = [
+        name for name, value in settings.adapter_settings.items() if name.endswith("token") and value.get_secret_value()
+    ]
+    return tuple(adapter for adapter in list_adapter_names() if any(name.startswith(f"{adapter}_") for name in tokens))
 
 
 async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:

@@ -16,7 +16,7 @@ from bot.errors import BadSetting
 from engine import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
 PREFIX = "THREADLORE_"
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
@@ -84,12 +84,7 @@ class Settings(BaseSettings):
     parser_timeout_seconds: float = Field(default=60.0, gt=0)
     parser_workers: int = Field(default=2, gt=0)
 
-    slack_bot_token: SecretStr = SecretStr("")
-    slack_app_token: SecretStr = SecretStr("")
-    slack_api_base: str = "https://slack.com/api/"
-    discord_bot_token: SecretStr = SecretStr("")
-    discord_api_base: str = "https://discord.com/api/v10"
-    discord_gateway_url: str = ""
+    adapter_settings: dict[str, SecretStr] = Field(default_factory=dict)  # by lower-case name, such as acme_bot_token
 
     reply_to: Literal["mention", "thread", "all"] = "thread"
     index_bot_messages: bool = False
@@ -125,7 +120,8 @@ def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:
 def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
     variables = {**env_file.read_variables(file)} if file else {}
     try:
-        settings = Settings(**{"_env_file": file, **overrides})
+        adapters = {**_find_adapter_settings(variables), **_find_adapter_settings(os.environ)}
+        settings = Settings(**{"_env_file": file, "adapter_settings": adapters, **overrides})
     except ValidationError as error:
         first = error.errors(include_url=False, include_input=False)[0]
         name = f"{PREFIX}{first['loc'][0]}".upper()
@@ -136,16 +132,26 @@ def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
     return settings
 
 
-def list_unknown_variables(file: Path | None, data_dir: Path) -> list[str]:
-    """One sentence for each variable with the prefix of settings that is not a setting."""
+def _find_adapter_settings(variables: Mapping[str, str]) -> dict[str, SecretStr]:
+    """Variables with the prefix that are no settings of the bot, by lower-case name; each adapter selects its own."""
+    names = {name: name.upper().removeprefix(PREFIX).lower() for name in variables if name.upper().startswith(PREFIX)}
+    return {
+        setting: SecretStr(variables[name])
+        for name, setting in names.items()
+        if variables[name] and setting not in Settings.model_fields
+    }
+
+
+def list_unknown_variables(
+    file: Path | None, data_dir: Path, list_adapter_names: Callable[[], Iterable[str]] = tuple
+) -> list[str]:
+    """One sentence for each variable with the prefix of settings that is no setting of the bot or an adapter."""
     chosen = file or env_file.find_env_file(data_dir)
     names = {name.upper() for name in (*os.environ, *(env_file.read_variables(chosen) if chosen else ()))}
     settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
-    return [
-        f"There is no setting {name}{_suggest_setting(name)}"
-        for name in sorted(names)
-        if name.startswith(PREFIX) and name not in settings
-    ]
+    unknown = sorted(name for name in names - settings if name.startswith(PREFIX))
+    adapters = tuple(f"{PREFIX}{name}_".upper() for name in list_adapter_names()) if unknown else ()
+    return [f"There is no setting {name}{_suggest_setting(name)}" for name in unknown if not name.startswith(adapters)]
 
 
 def _suggest_setting(name: str) -> str:

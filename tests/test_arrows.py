@@ -21,8 +21,8 @@ ENVIRONMENT = {
     "engine/llm/client/provider_process.py",
     "engine/llm/client/litellm.py",
 }
-# The addresses know URL schemes; the others still read or explain the tokens of the platforms.
-PLATFORM_NAMES = {"engine/answers/links/addresses.py", "bot/settings.py", "bot/server.py", "bot/cli/serve.py"}
+# The addresses know URL schemes.
+PLATFORM_NAMES = {"engine/answers/links/addresses.py"}
 TOUCHES = {"environ", "environb", "getenv", "putenv"}
 
 
@@ -162,7 +162,7 @@ BOT_ARROWS: dict[str, set[str]] = {
 # Which parts of the bot an adapter may import.
 _PLATFORM_ADAPTER = {"bot", "commands", "errors", "platform", "settings", "text", "texts"}
 ADAPTER_ARROWS: dict[str, set[str]] = {
-    "common": {"errors", "platform", "text"},
+    "common": {"errors", "platform", "settings", "text"},
     "console": {*_PLATFORM_ADAPTER, "admin", "cli"},
     "discord": _PLATFORM_ADAPTER,
     "slack": _PLATFORM_ADAPTER,

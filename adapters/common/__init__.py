@@ -1,1 +1,4 @@
-"""Code that adapters share: downloads, status reactions, bounded caches. Imports `bot.errors` and `bot.platform`."""
+"""Code that adapters share: downloads, status reactions, bounded caches, reading an adapter's settings.
+
+Imports `bot.errors`, `bot.platform` and `bot.settings`.
+"""

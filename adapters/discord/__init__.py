@@ -13,6 +13,7 @@ import discord
 from adapters.discord.api.endpoints import configure_endpoints
 from adapters.discord.api.intents import PRIVILEGED_INTENTS
 from adapters.discord.client import DiscordClient
+from adapters.discord.settings import DiscordSettings
 from bot.errors import PlatformError, SetupError
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
 
     Raises PlatformError for failures that may pass; the next call starts over.
     """
-    token = settings.discord_bot_token.get_secret_value()
+    token = DiscordSettings.load(settings).bot_token.get_secret_value()
     if not token:
         raise SetupError("The Discord token is not set.", hint="Set THREADLORE_DISCORD_BOT_TOKEN; see .env.example.")
     # The library's debug log contains whole messages.

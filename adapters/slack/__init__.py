@@ -16,6 +16,7 @@ from adapters.slack.identity import NAME, fetch_identity
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams
+from adapters.slack.settings import SlackSettings
 from adapters.slack.traits import TRAITS
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands.table import list_commands
@@ -41,7 +42,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
         platform = SlackPlatform(context, clients.history_client(settings, session), settings.membership_cache_seconds)
         listener = Listener(bot, platform, context, list_commands(TRAITS))
         app = listener.build_app(context.idempotent_client)
-        token = settings.slack_app_token.get_secret_value()
+        token = SlackSettings.load(settings).app_token.get_secret_value()
         connection = SocketConnection(
             app,
             token,

@@ -43,13 +43,13 @@ class GlobalOptions:
 
     def load_settings(self, **overrides: Any) -> Settings:
         """Load the settings and print a warning for each unknown variable. Raises BadSetting."""
-        from bot import settings  # noqa: PLC0415  - takes a quarter of a second, which --help avoids
+        from bot import plugins, settings  # noqa: PLC0415  - takes a quarter of a second, which --help avoids
 
         data_dir = {"data_dir": self.data_dir} if self.data_dir else {}
         loaded = settings.load_settings(
             self.env_file, **data_dir, **{name: value for name, value in overrides.items() if value}
         )
-        for sentence in settings.list_unknown_variables(self.env_file, loaded.data_path):
+        for sentence in settings.list_unknown_variables(self.env_file, loaded.data_path, plugins.list_adapter_names):
             typer.echo(sentence, err=True)
         return loaded
 

@@ -10,11 +10,10 @@ import typer
 
 from bot.cli.runner import GlobalOptions, run_command
 
-SERVE_HELP = """Run the bot on Slack, Discord or both until it is stopped (Ctrl-C, SIGTERM).
+SERVE_HELP = """Run the bot on all platforms whose tokens are set until it is stopped (Ctrl-C, SIGTERM).
 
-The tokens in the settings decide which platforms: THREADLORE_SLACK_BOT_TOKEN and THREADLORE_SLACK_APP_TOKEN,
-THREADLORE_DISCORD_BOT_TOKEN. The README explains how to get them. With --platform console you talk to the bot in this
-terminal and need no token. While the bot is running, other threadlore commands are executed by this process.
+`.env.example` lists the tokens, and the README explains how to get them. With --platform console you talk to the bot
+in this terminal and need no token. While the bot is running, other threadlore commands are executed by this process.
 """
 
 

@@ -8,8 +8,12 @@ from typing import Any
 
 import pytest
 from pydantic import SecretStr
+from structlog.testing import capture_logs
 
+from adapters.discord.settings import DiscordSettings
+from adapters.slack.settings import SlackSettings
 from bot.errors import BadSetting
+from bot.server import configured_platforms
 from bot.settings import Settings, list_unknown_variables, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
@@ -29,14 +33,20 @@ def test_every_setting_is_explained_by_a_sentence_above_it() -> None:
 
 
 def test_the_example_names_exactly_the_settings_that_there_are() -> None:
-    assert list(examples()) == list(Settings.model_fields)
+    adapters = [f"{each.prefix}{name}" for each in (SlackSettings, DiscordSettings) for name in each.model_fields]
+    own = list(Settings.model_fields)
+    at = own.index("adapter_settings")
+    assert list(examples()) == [*own[:at], *adapters, *own[at + 1 :]]
 
 
 def test_the_example_shows_the_defaults(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("THREADLORE_DATA_DIR")
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".env").write_text(EXAMPLE.read_text(encoding="utf-8"), encoding="utf-8")
-    assert load_settings(tmp_path / ".env") == load_settings()
+    shown = load_settings(tmp_path / ".env")
+    assert shown.model_copy(update={"adapter_settings": {}}) == load_settings()
+    assert SlackSettings.load(shown) == SlackSettings()
+    assert DiscordSettings.load(shown) == DiscordSettings()
 
 
 def test_a_variable_is_read_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,10 +164,43 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
 def test_variables_that_are_no_settings_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_LLM_MODLE", "a/b")
     monkeypatch.setenv("threadlore_space", "a")
-    (tmp_path / "file").write_text("THREADLORE_XYZZY=1\nOTHER=2\n")
-    assert list_unknown_variables(tmp_path / "file", tmp_path) == [
+    (tmp_path / "file").write_text("THREADLORE_XYZZY=1\nTHREADLORE_ACME_TOKEN=1\nOTHER=2\n")
+    assert list_unknown_variables(tmp_path / "file", tmp_path, lambda: ["acme"]) == [
         "There is no setting THREADLORE_LLM_MODLE; did you mean THREADLORE_LLM_MODEL?",
         "There is no setting THREADLORE_XYZZY.",
     ]
     monkeypatch.delenv("THREADLORE_LLM_MODLE")
     assert list_unknown_variables(None, tmp_path) == []
+
+
+def test_settings_of_adapters_come_from_the_environment_before_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("THREADLORE_ACME_BOT_TOKEN=file\nTHREADLORE_ACME_URL=file\nACME_OTHER=1\n")
+    monkeypatch.setenv("THREADLORE_ACME_BOT_TOKEN", "environment")
+    settings = load_settings(tmp_path / "file")
+    assert {name: value.get_secret_value() for name, value in settings.adapter_settings.items()} == {
+        "acme_bot_token": "environment",
+        "acme_url": "file",
+    }
+    assert "environment" not in repr(settings)
+    assert configured_platforms(settings) == ()
+
+
+@pytest.mark.parametrize(
+    ("variables", "platforms"),
+    [
+        ({"slack_bot_token": "x", "discord_bot_token": "y"}, ("discord", "slack")),
+        ({"slack_bot_token": "x", "discord_bot_token": "", "slack_api_base": "z"}, ("slack",)),
+        ({"discord_api_base": "z"}, ()),
+    ],
+)
+def test_platforms_with_a_token_are_served(variables: dict[str, str], platforms: tuple[str, ...]) -> None:
+    own = {name: SecretStr(value) for name, value in variables.items()}
+    assert configured_platforms(Settings(adapter_settings=own)) == platforms
+
+
+def test_an_unknown_setting_of_an_adapter_is_logged() -> None:
+    with capture_logs() as logs:
+        SlackSettings.load(Settings(adapter_settings={"slack_bot_tokn": SecretStr("x")}))
+    assert logs[0]["names"] == ["THREADLORE_SLACK_BOT_TOKN"]

@@ -64,9 +64,11 @@ async def start_bot(access: Access) -> AsyncIterator[None]:
     with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
         settings = load_settings(
             data_dir=Path(home),
-            discord_bot_token=access.token,
-            discord_api_base=access.api_base,
-            discord_gateway_url=access.gateway,
+            adapter_settings={
+                "discord_bot_token": access.token,
+                "discord_api_base": access.api_base,
+                "discord_gateway_url": access.gateway,
+            },
         )
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(settings, stop, only=("discord",)))

@@ -58,9 +58,11 @@ async def start_bot(access: Access) -> AsyncIterator[None]:
     with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
         settings = load_settings(
             data_dir=Path(home),
-            slack_bot_token=access.bot_token,
-            slack_app_token=access.app_token,
-            slack_api_base=access.base_url,
+            adapter_settings={
+                "slack_bot_token": access.bot_token,
+                "slack_app_token": access.app_token,
+                "slack_api_base": access.base_url,
+            },
         )
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(settings, stop, only=("slack",)))

@@ -1,4 +1,4 @@
 """Calls to Discord: retries, error mapping, endpoints and intents.
 
-Imports `bot.errors`, `bot.settings` and the Discord library; no other part of the adapter.
+Imports `bot.errors`, `bot.settings`, the Discord library and the adapter's `settings`.
 """

@@ -10,6 +10,7 @@ from urllib.request import proxy_bypass
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.api.retries import history_handlers, idempotent_handlers
+from adapters.slack.settings import SlackSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,15 +36,16 @@ def build_silent_logger() -> logging.Logger:
 def _build_client(
     settings: Settings, session: aiohttp.ClientSession, handlers: Sequence[AsyncRetryHandler]
 ) -> AsyncWebClient:
+    slack = SlackSettings.load(settings)
     client = AsyncWebClient(
-        settings.slack_bot_token.get_secret_value(),
-        base_url=settings.slack_api_base,
+        slack.bot_token.get_secret_value(),
+        base_url=slack.api_base,
         timeout=TIMEOUT_SECONDS,
         session=session,
         logger=build_silent_logger(),
         retry_handlers=list(handlers),
     )
-    if proxy_bypass(urlsplit(settings.slack_api_base).hostname or ""):
+    if proxy_bypass(urlsplit(slack.api_base).hostname or ""):
         client.proxy = None
     return client
 

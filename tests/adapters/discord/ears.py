@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar, cast
 
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
+from pydantic import SecretStr
 
 from adapters.discord import run
 from bot.settings import Settings
@@ -100,9 +101,11 @@ def settings_for(fake: FakeDiscord, home: Path, **given: str) -> Settings:
     gateway = given.pop("discord_gateway_url", fake.gateway_url)
     return Settings(
         data_dir=home,
-        discord_bot_token=given.pop("token", fake.token),  # type: ignore[arg-type]
-        discord_api_base=api,
-        discord_gateway_url=gateway,
+        adapter_settings={
+            "discord_bot_token": SecretStr(given.pop("token", fake.token)),
+            "discord_api_base": SecretStr(api),
+            "discord_gateway_url": SecretStr(gateway),
+        },
     )
 
 

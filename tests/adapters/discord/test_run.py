@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_origin, is_custom_api
@@ -109,7 +110,9 @@ async def test_buttons_of_a_former_run_work(fake: FakeDiscord, tmp_path: Path) -
 
 def test_files_come_from_discord_and_from_another_server_only_if_one_is_set(tmp_path: Path) -> None:
     usual = Settings(data_dir=tmp_path)
-    other = Settings(data_dir=tmp_path, discord_api_base="http://127.0.0.1:8080/api/v10")
+    other = Settings(
+        data_dir=tmp_path, adapter_settings={"discord_api_base": SecretStr("http://127.0.0.1:8080/api/v10")}
+    )
     assert (is_custom_api(usual), custom_file_origin(usual)) == (False, "")
     assert (is_custom_api(other), custom_file_origin(other)) == (True, "http://127.0.0.1:8080")
     assert "cdn.discordapp.com" in FILE_HOSTS

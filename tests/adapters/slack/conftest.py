@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 def settings_for(slack: FakeSlack) -> Settings:
     app = slack.space.app
     return Settings.model_validate(
-        {"slack_bot_token": app.bot_token, "slack_app_token": app.app_token, "slack_api_base": slack.base_url}
+        {
+            "adapter_settings": {
+                "slack_bot_token": app.bot_token,
+                "slack_app_token": app.app_token,
+                "slack_api_base": slack.base_url,
+            }
+        }
     )
 
 

@@ -223,8 +223,9 @@ async def open_discord_bot(home: Path) -> AsyncIterator[DiscordBotFixture]:
         )
         discord.rates.rules.clear()
         given: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None, "questions_per_minute": 1000}
-        given |= {"discord_api_base": discord.api, "discord_gateway_url": discord.gateway_url}
-        settings = Settings(data_dir=home, discord_bot_token=SecretStr(discord.token), **given)
+        own = {"bot_token": discord.token, "api_base": discord.api, "gateway_url": discord.gateway_url}
+        given["adapter_settings"] = {f"discord_{name}": SecretStr(value) for name, value in own.items()}
+        settings = Settings(data_dir=home, **given)
         able = await stack.enter_async_context(bootstrap.open_models(settings))
         language = VerbatimLanguage(able.embedder)
         house = DiscordBotFixture(discord, settings, replace(able, language=language), language)

@@ -191,9 +191,10 @@ async def open_slack_bot(
     """A house that is lived in; `model` is its language, `given` are settings."""
     async with slack or FakeSlack(load_manifest()) as served:
         app = served.space.app
-        given = {"slack_bot_token": SecretStr(app.bot_token), "slack_app_token": SecretStr(app.app_token), **given}
+        own = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": served.base_url}
+        adapter_settings = {f"slack_{name}": SecretStr(value) for name, value in own.items()}
         given = {"questions_per_minute": 1000, **CLOSED, **given}
-        settings = Settings(data_dir=home, slack_api_base=served.base_url, **given)
+        settings = Settings(data_dir=home, adapter_settings=adapter_settings, **given)
         language = model(able.embedder)
         house = SlackBotFixture(served, settings, replace(able, language=language), language)
         await house.start()

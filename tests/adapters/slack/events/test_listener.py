@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from pydantic import SecretStr
 
 from adapters.slack import run
 from bot.errors import PermissionDenied, PlatformError
@@ -228,7 +229,8 @@ async def test_the_end_of_the_installation_is_heard(slack: FakeSlack, ear: Ear) 
 
 async def test_a_wrong_token_is_told_at_once(slack: FakeSlack) -> None:
     for token in ("slack_bot_token", "slack_app_token"):
-        settings = settings_for(slack).model_copy(update={token: settings_for(slack).discord_bot_token})
+        given = settings_for(slack)
+        settings = given.model_copy(update={"adapter_settings": {**given.adapter_settings, token: SecretStr("")}})
         bot: Any = Ear()
         with pytest.raises(PermissionDenied):
             await run(bot, settings, asyncio.Event())
