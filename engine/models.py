@@ -262,8 +262,7 @@ class ContextRelation:
 class Context:
     """The retrieved entities, relations and sources, in the order in which the model sees them.
 
-    `spaces`: where the entities and relations come from. `timings`: milliseconds by stage. `undated`: the question's
-    time span excluded documents without a date.
+    `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
     """
 
     question: SearchQuery
@@ -284,10 +283,7 @@ class Context:
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """The content of an answer's prompt. `today` is in UTC.
-
-    `partial_answers` replace sources that are too long for one prompt; `token_budget` limits the whole prompt.
-    """
+    """The content of an answer's prompt. `partial_answers` replace sources too long for it; `today` is in UTC."""
 
     question: str
     context: Context
