@@ -1,4 +1,4 @@
-"""Correcting by hand: what a person knows better than what was read. All of it can be taken back."""
+"""Manual corrections of the graph; all of them can be undone."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 async def merge(desk: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
-    """Merge a name into another one, or take that back."""
+    """Merge an entity into another one, or undo a merge."""
     if request.into:
         unknown = await desk.engine.merge(request.space, request.name, request.into)
         said = format_merge(request.name, request.into, unknown)
@@ -32,7 +32,7 @@ async def merge(desk: EngineContext, request: Merge) -> AsyncGenerator[Operation
 
 
 async def set_description(desk: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:
-    """Pin a description, or take the pin back."""
+    """Override a description, or restore the original."""
     await desk.engine.describe(request.space, request.name, request.description, request.other)
     async for step in wait_until_applied(desk.engine, build_scope([request.space])):
         yield step
@@ -43,7 +43,7 @@ async def set_description(desk: EngineContext, request: SetDescription) -> Async
 
 
 async def hide(desk: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
-    """Hide a name or a pair, or show it again."""
+    """Hide an entity or a relation, or show it again."""
     act = desk.engine.hide if request.hidden else desk.engine.unhide
     await act(request.space, request.name, request.other)
     async for step in wait_until_applied(desk.engine, build_scope([request.space])):
@@ -54,11 +54,11 @@ async def hide(desk: EngineContext, request: Hide) -> AsyncGenerator[OperationRe
 
 
 async def add_fact(desk: EngineContext, request: AddFact) -> AsyncGenerator[OperationResult]:
-    """Take in what a person tells; forgetting its document takes it back."""
+    """Add a fact as a document; deleting the document removes it."""
     key = await desk.engine.add_facts(request.space, request.room, _build_extraction(request))
     async for step in wait_until_applied(desk.engine, build_scope([request.space])):
         yield step
-    yield Completed(f"Taken in as {key}; `threadlore forget {key}` takes it back.")
+    yield Completed(f"Added as {key}. To remove it: `threadlore forget {key}`")
 
 
 def _build_extraction(request: AddFact) -> Extraction:

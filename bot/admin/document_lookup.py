@@ -1,4 +1,4 @@
-"""How a person names a document, and the keys that files get."""
+"""Find documents by key, path or title, and build the keys of files."""
 
 from __future__ import annotations
 
@@ -21,28 +21,28 @@ MAX_LISTED = 5
 
 
 def build_scope(spaces: Iterable[str]) -> Scope:
-    """Whole spaces, and nothing else."""
+    """A scope of whole spaces."""
     return Scope(frozenset(spaces), frozenset())
 
 
 def file_key(path: Path, space: str) -> str:
-    """The key of a file: its absolute path; outside of the local space with the space, since keys are unique."""
+    """The key of a file: its absolute path, with the space unless it is the local one, since keys are unique."""
     return repair_surrogates(f"file:{path}" if space == LOCAL_SPACE else f"file:{space}:{path}")
 
 
 def chat_key(path: Path, space: str, conversation: str) -> str:
-    """The key of a conversation of an exported room; rooms of one name in two folders are two rooms."""
+    """The key of a conversation in an exported channel; the path distinguishes exports of equal names."""
     room = path.stem if space == LOCAL_SPACE else f"{space}:{path.stem}"
     return repair_surrogates(f"chat:{room}:{path_hash(path)}:{conversation}")
 
 
 def path_hash(path: Path) -> str:
-    """Eight hexadecimal digits that stand for a path."""
+    """Eight hexadecimal digits of a path's hash."""
     return sha256(os.fsencode(path)).hexdigest()[:8]
 
 
 def resolve_path(path: str | Path, here: str) -> Path:
-    """A path without dots; a relative one leads from the folder `here`. Links are not followed."""
+    """A normalized absolute path; relative paths start at the working directory. Symbolic links are not resolved."""
     at_home = os.path.expanduser(path)  # noqa: PTH111  - a title may begin with "~" and be nobody's home
     return Path(os.path.normpath(Path(here, at_home)))
 
@@ -72,7 +72,7 @@ def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) ->
         if len(meant) == 1 or (meant and meant is exported):
             return [each.key for each in meant]
         if meant:
-            raise InvalidQuestion(f"“{words}” could be {_format_keys(meant)}.", hint="Name one of them by its key.")
+            raise InvalidQuestion(f"“{words}” is ambiguous: {_format_keys(meant)}.", hint="Use one of these keys.")
     raise NotFound(f"There is no document “{words}”.", hint="`threadlore documents` lists keys and titles.")
 
 

@@ -1,4 +1,4 @@
-"""What is said of a file that cannot be written. Pure."""
+"""Errors for files that cannot be written."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def file_write_error(path: Path, error: OSError) -> DiskError:
-    """Why a file could not be written, and what to do about it."""
+    """Describe why a file cannot be written, with a hint."""
     if isinstance(error, IsADirectoryError):
-        return DiskError(f"{path} is a folder.", hint="Name a file in it.")
+        return DiskError(f"{path} is a folder.", hint="Name a file in this folder.")
     told = f"{path} cannot be written"
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         what = "does not exist" if isinstance(error, FileNotFoundError) else "is no folder"
-        return DiskError(f"{told}: {path.parent} {what}.", hint="Make the folder first, or name another.")
-    hint = "Name another place, or let yourself write there."
+        return DiskError(f"{told}: {path.parent} {what}.", hint="Create the folder first, or choose another one.")
+    hint = "Choose another location, or check its permissions."
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
-        hint = "Free some space there, or name another place."
+        hint = "Free some disk space, or choose another location."
     return DiskError(f"{told}: {(error.strerror or str(error)).lower()}.", hint=hint)

@@ -1,4 +1,4 @@
-"""Keeping the data folder: forgetting, rebuilding, verifying, exporting, backing up, trying again."""
+"""Maintain the data directory: forget, reindex, verify, export, back up and retry."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     from engine import VerificationReport
 
 
-MAX_LISTED = 5  # documents that failed again
+MAX_LISTED = 5  # documents in the summary of a retry
 
 
 async def forget(desk: EngineContext, request: Forget) -> AsyncGenerator[OperationResult]:
-    """Forget a document, or a whole chat, and let its bytes leave the files."""
+    """Delete a document or a whole chat, also from the bytes of the database files."""
     keys = await resolve_documents(desk, request.document, request.working_dir, build_scope(request.spaces))
     for done, key in enumerate(keys):
         yield ProgressUpdate("forgetting", done, len(keys))
@@ -36,14 +36,14 @@ async def forget(desk: EngineContext, request: Forget) -> AsyncGenerator[Operati
 
 
 async def reindex(desk: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
-    """Make graph and vectors anew."""
+    """Rebuild the graph and vector indexes."""
     async for step in run_with_progress(desk.engine, "reindexing", desk.engine.rebuild()):
         yield step
-    yield Completed("Graph and vectors were made anew.")
+    yield Completed("The graph and vector indexes were rebuilt.")
 
 
 async def verify(desk: EngineContext, request: Verify) -> AsyncGenerator[OperationResult]:
-    """Compared: every difference; with `repair` they were mended, and what is still there is listed after that."""
+    """Compare the indexes with the ledger; with `repair`, list the differences that remain after the repair."""
     reports = list["VerificationReport"]()
 
     async def compare() -> None:
@@ -59,14 +59,14 @@ async def verify(desk: EngineContext, request: Verify) -> AsyncGenerator[Operati
 
 
 async def export(desk: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:
-    """Line by line."""
+    """Export a space line by line."""
     async with aclosing(desk.engine.export(request.export_format, build_scope(request.spaces))) as lines:
         async for text in lines:
             yield ExportLine(text)
 
 
 async def backup(desk: EngineContext, request: Backup) -> AsyncGenerator[OperationResult]:
-    """All that is known as one file; graph and vectors are made anew when it is restored."""
+    """Write a backup; the indexes are rebuilt when it is restored."""
     path = Path(request.path)
     yield ProgressUpdate("backing up")
     size = await archive.create_backup(desk.engine, path)
@@ -74,7 +74,7 @@ async def backup(desk: EngineContext, request: Backup) -> AsyncGenerator[Operati
 
 
 async def retry(desk: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:
-    """Try again what failed, and wait for it; what failed before the program started is under way already."""
+    """Retry failed documents and wait for them; failures of former runs are retried at start."""
     engine, scope = desk.engine, build_scope(request.spaces)
     keys = (await engine.get_status(scope)).without_vector
     count = await engine.retry()
@@ -86,7 +86,7 @@ async def retry(desk: EngineContext, request: Retry) -> AsyncGenerator[Operation
     failed = [each for each in await engine.list_documents(scope) if each.error] if tried else []
     for each in failed[:MAX_LISTED]:
         yield Completed(f"“{each.title}” failed again: {each.error}")
-    yield Completed(f"Tried again: {', '.join(tried)}." if tried else "Nothing had failed.")
+    yield Completed(f"Retried: {', '.join(tried)}." if tried else "There were no failed documents.")
 
 
 def _count_documents(count: int) -> str:

@@ -1,4 +1,4 @@
-"""Forgetting while no bot is running: what a former run keeps of a document is forgotten as if it did."""
+"""Delete documents while no bot is running, including what the bot's database stores about them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
 
 
 async def forget(desk: EngineContext, settings: Settings, document: str) -> bool:
-    """Forget a document; says whether there was one. Raises EngineError."""
+    """Delete a document; returns whether it existed. Raises EngineError."""
     async with _open_ingest_service(desk, settings) as listening:
         return await (listening.forget_document if listening else desk.engine.forget)(document)
 
 
 async def replace(desk: EngineContext, settings: Settings, document: Document) -> bool:
-    """Take in a document that was known before; says whether it changed. Raises EngineError."""
+    """Replace a document; returns whether it changed. Raises EngineError."""
     async with _open_ingest_service(desk, settings) as listening:
         return await (listening.replace_document if listening else desk.engine.add)(document)
 
 
 @asynccontextmanager
 async def _open_ingest_service(desk: EngineContext, settings: Settings) -> AsyncIterator[IngestService | None]:
-    """What a former run keeps; None if there was none."""
+    """The ingest service over the bot's database, or None if there is no database."""
     kept = settings.data_path / "bot.db"
     if not kept.exists():
         yield None

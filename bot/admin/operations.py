@@ -1,4 +1,4 @@
-"""The verbs: each works on one kind of request over an open engine, and tells by events how it goes.
+"""Run requests on an open engine: one operation per request type, each yields its results.
 
 The same code runs for a command alone, for the conversation in a terminal, and for commands beside a running program.
 """
@@ -37,5 +37,5 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
 
 
 def run_operation(desk: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-    """What happens while the request is worked on; failures are raised as EngineError."""
+    """Perform a request and yield its results. Raises EngineError."""
     return OPERATIONS[type(request)](desk, request)

@@ -1,4 +1,4 @@
-"""Asking: a question becomes a streamed answer with its sources, or shows what it would rest on."""
+"""Perform a question: stream the answer with its sources, or return the context or the prompt."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from engine import Context, Engine, Scope
 
 SEARCHING = "the search takes longer than usual."
-SLOW_START_SECONDS = 2.0  # seconds after which whoever asked is told what the answer waits for
+SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
 
 async def ask(desk: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
-    """Recalled, Said…, Cited for an answer; else Found or Prompted. Raises NotFound if there is no document at all."""
+    """Yield summary, deltas and end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
     question, engine = await _build_question(desk, request), desk.engine
     async with child_task(_start_answer(engine, question, request.output)) as working:
         if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
@@ -50,7 +50,7 @@ async def ask(desk: EngineContext, request: Ask) -> AsyncGenerator[OperationResu
 async def _start_answer(
     engine: Engine, question: Question, outcome: AskOutput
 ) -> Answer | ContextResult | PromptResult:
-    """An answer that has found its context, or all of what was wanted instead of one."""
+    """An answer with its context, or the complete result of another output."""
     if outcome == "context":
         return ContextResult(await engine.retrieve(question))
     if outcome == "prompt":
@@ -59,16 +59,16 @@ async def _start_answer(
 
 
 async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> None:
-    """Raise NotFound if nothing was found because there is no document at all."""
+    """Raise NotFound if nothing was found because there are no documents."""
     if context.is_empty and context.mode != "bypass" and not (await engine.get_status(scope)).documents:
         raise NotFound(
-            "Nothing was ingested yet, so there is nothing to answer from.",
+            "There are no documents yet.",
             hint="Run `threadlore ingest FILE_OR_FOLDER`, then ask again.",
         )
 
 
 async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
-    """Why nothing comes at once."""
+    """Explain why the answer is delayed."""
     left = format_remaining(await engine.get_status(scope))
     known = "the answer is drawn from what is known by now."
     return ProgressUpdate("searching", trouble=f"{left}; {known}" if left else SEARCHING)
@@ -76,7 +76,7 @@ async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
 
 async def _build_question(desk: EngineContext, request: Ask) -> Question:
     if not request.text.strip():
-        raise InvalidQuestion("The question is empty.", hint="Ask something.")
+        raise InvalidQuestion("The question is empty.", hint="Type a question.")
     scope = build_scope(request.spaces)
     documents = {
         key for words in request.documents for key in await resolve_documents(desk, words, request.working_dir, scope)
@@ -108,12 +108,12 @@ async def _build_question(desk: EngineContext, request: Ask) -> Question:
 
 
 def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
-    """The options that were given, by the names of the question's fields."""
+    """The options that are set, by the names of the question's fields."""
     given = {field.name: getattr(options, field.name) for field in fields(options)}
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
 async def _resolve_rooms(desk: EngineContext, name: str, scope: Scope) -> frozenset[str]:
-    """The chats in scope that are called so."""
+    """The chats in scope with this name."""
     there = (each.room for each in await desk.engine.list_documents(scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())

@@ -1,4 +1,4 @@
-"""What a program can be asked to do, as records which also travel over the local socket."""
+"""Requests of the command line, also sent over the local socket."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ AskOutput = Literal["answer", "context", "prompt"]
 
 @dataclass(frozen=True, slots=True)
 class RetrievalOptions:
-    """How much is retrieved for a question, and by which keywords; None keeps the engine's default.
+    """Budgets and keywords of retrieval; None keeps the engine's default.
 
     Token budgets are in o200k_base tokens. `high` (themes) and `low` (names) replace the keywords of the model.
     """
@@ -31,7 +31,7 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """A question to the documents of some spaces, in engine words; empty tuples narrow nothing.
+    """Ask a question about the documents of these spaces; empty tuples do not filter.
 
     `outcome`: the streamed answer, only what was recalled for it, or what the model would be sent.
     `documents` are keys, paths (from the folder `here`) or titles.
@@ -54,7 +54,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """Take in files and whole folders (absolute paths). `room` names the room of files; chats bring their own.
+    """Ingest files and folders (absolute paths). `room` is the channel of files; chats define their own.
 
     `wait`: for a model out of reach, as long as it takes.
     """
@@ -67,21 +67,21 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class GetStatus:
-    """Numbers about what lies in some spaces."""
+    """Get the index status of these spaces."""
 
     spaces: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ListDocuments:
-    """The documents in some spaces, with their state."""
+    """List the documents of these spaces with their status."""
 
     spaces: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class GetEntity:
-    """An entity with its weightiest relations."""
+    """Get an entity with its strongest relations."""
 
     name: str
     spaces: tuple[str, ...]
@@ -102,7 +102,7 @@ class Forget:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Let a name lead to another one; without `into`, let it stand for itself again."""
+    """Merge an entity into another one; without `into`, undo the merge."""
 
     space: str
     name: str
@@ -111,7 +111,7 @@ class Merge:
 
 @dataclass(frozen=True, slots=True)
 class SetDescription:
-    """A description that overrides what was read, for a name or a pair; an empty one takes it back."""
+    """Override the description of an entity or a relation; an empty one restores the original."""
 
     space: str
     name: str
@@ -121,7 +121,7 @@ class SetDescription:
 
 @dataclass(frozen=True, slots=True)
 class Hide:
-    """Take a name or a pair out of sight, or show it again."""
+    """Hide an entity or a relation, or show it again."""
 
     space: str
     name: str
@@ -131,7 +131,7 @@ class Hide:
 
 @dataclass(frozen=True, slots=True)
 class AddFact:
-    """A fact told by a person: what a name is, or, with `other`, what links two names (then `type` is unused)."""
+    """Add a fact about an entity or, with `other`, about a relation (`type` is then unused)."""
 
     space: str
     name: str
@@ -144,19 +144,19 @@ class AddFact:
 
 @dataclass(frozen=True, slots=True)
 class Reindex:
-    """Make graph and vectors anew."""
+    """Rebuild the graph and vector indexes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verify:
-    """Hold graph and vectors against the ledger; `repair` mends what differs."""
+    """Compare the graph and vector indexes with the ledger; `repair` fixes the differences."""
 
     repair: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Everything of some spaces as lines."""
+    """Export these spaces as lines."""
 
     spaces: tuple[str, ...]
     export_format: Literal["jsonl", "graphml"] = "jsonl"
@@ -164,14 +164,14 @@ class Export:
 
 @dataclass(frozen=True, slots=True)
 class Backup:
-    """Write all that is known into one file (an absolute path)."""
+    """Write a backup to this file (an absolute path)."""
 
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Try again what failed, everywhere; `spaces` are those whose progress is told."""
+    """Retry failed documents of all spaces; progress is shown for `spaces`."""
 
     spaces: tuple[str, ...]
 

@@ -1,4 +1,4 @@
-"""What comes back while a request is worked on, as records which also travel over the local socket."""
+"""Results of requests, also sent over the local socket."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket rea
 
 @dataclass(frozen=True, slots=True)
 class RetrievalSummary:
-    """What was found for a question, before the first word of its answer."""
+    """What was retrieved for a question, sent before the first words of the answer."""
 
     entities: int
     relations: int
@@ -50,21 +50,21 @@ class AnswerEnd:
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """A context without an answer."""
+    """The context of a question, without an answer."""
 
     context: Context
 
 
 @dataclass(frozen=True, slots=True)
 class PromptResult:
-    """What the model would be sent."""
+    """The prompt of a question."""
 
     messages: tuple[LLMMessage, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressUpdate:
-    """Some of the work is done: `done` of `total` in this stage; 0 of 0 while nobody knows how much there is.
+    """Progress of a stage: `done` of `total`; 0 of 0 while the total is unknown.
 
     `trouble`: what it waits for, if anything keeps it from going on. `inside`: what is left within the things counted.
     """
@@ -78,7 +78,7 @@ class ProgressUpdate:
 
 @dataclass(frozen=True, slots=True)
 class IngestFailure:
-    """A file or document that could not be taken in, why, and what to do."""
+    """A file or document that could not be ingested, with the error and a hint."""
 
     what: str
     error: str
@@ -102,14 +102,14 @@ class IngestResult:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """The numbers of some spaces."""
+    """The index status of spaces."""
 
     status: IndexStatus
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentList:
-    """The documents of some spaces."""
+    """The documents of spaces."""
 
     documents: tuple[DocumentInfo, ...]
 
@@ -124,7 +124,7 @@ class EntityResult:
 
 @dataclass(frozen=True, slots=True)
 class VerifyResult:
-    """What a verification found, in words; `repaired` if it was mended."""
+    """The differences found by a verification, and whether they were repaired."""
 
     differences: tuple[str, ...]
     repaired: bool = False
@@ -132,14 +132,14 @@ class VerifyResult:
 
 @dataclass(frozen=True, slots=True)
 class ExportLine:
-    """A line of an export, without its end."""
+    """A line of an export, without the line break."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Completed:
-    """It was done; a sentence says what."""
+    """The request is completed; the text is a sentence for the user."""
 
     text: str
 

@@ -1,4 +1,4 @@
-"""Telling what is there: numbers, documents, and what is known of a name."""
+"""Get the index status, the list of documents, and single entities."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ if TYPE_CHECKING:
 
 
 async def get_status(desk: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
-    """Told, once."""
+    """Yield the index status."""
     yield StatusResult(await desk.engine.get_status(build_scope(request.spaces)))
 
 
 async def list_documents(desk: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
-    """Catalogued, once."""
+    """Yield the list of documents."""
     yield DocumentList(tuple(await desk.engine.list_documents(build_scope(request.spaces))))
 
 
 async def get_entity(desk: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
-    """Seen, once. Raises NotFound, naming what is written alike."""
+    """Yield an entity. Raises NotFound with similar names in the hint."""
     scope = build_scope(request.spaces)
     found = await desk.engine.get_neighbourhood(request.name, scope, request.limit)
     if found.entity is None:
         alike = await desk.engine.find_names(normalize_name(request.name)[:3], scope, 5)
         hint = (
-            f"Known are, for instance: {', '.join(alike)}."
+            f"Similar names: {', '.join(alike)}."
             if alike
-            else "Names are known as they were read; a question finds the rest."
+            else "Use a name as it is spelled in a document, or ask a question."
         )
-        raise NotFound(f"Nothing is known of “{request.name}”.", hint=hint)
+        raise NotFound(f"There is no entity “{request.name}”.", hint=hint)
     yield EntityResult(found.entity, found.relations)

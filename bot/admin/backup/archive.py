@@ -1,4 +1,4 @@
-"""A backup: one compressed file with the ledger, from which graph and vectors are made anew, and the bot's tables."""
+"""Backup and restore: one compressed file with the ledger and the bot's database; the indexes are rebuilt from it."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from engine import Engine
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
-WORK_DIR = ".restore-tmp"  # a folder in the data folder, while a backup is unpacked
+WORK_DIR = ".restore-tmp"  # folder in the data directory while a backup is unpacked
 
 
 async def create_backup(engine: Engine, path: Path) -> int:
-    """Write a backup, whole or not at all, and prove it; gives its size in bytes.
+    """Write a backup atomically and verify it; returns its size in bytes.
 
     The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
     Raises DiskError, and StoreError if the proof fails.
@@ -34,7 +34,7 @@ async def create_backup(engine: Engine, path: Path) -> int:
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
             folder = Path(name)
-            # The bot's tables first: what the ledger knows beyond them is taken in once more, and changes nothing.
+            # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
             bot = await asyncio.to_thread(_copy_bot_database, engine.data_dir.path / BOT_FILE, folder / BOT_FILE)
             ledger = await engine.backup(folder / LEDGER_FILE)
             await asyncio.to_thread(_compress, folder)
@@ -60,15 +60,15 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
         ) from error
     if found != expected:
         raise StoreError(
-            f"The backup does not hold what the data folder holds, so {path} was not written.", hint=UNVERIFIED_HINT
+            f"The backup differs from the data directory, so {path} was not written.", hint=UNVERIFIED_HINT
         )
 
 
-UNVERIFIED_HINT = "Run the command again; if it fails again, `threadlore export` writes what can be read."
+UNVERIFIED_HINT = "Run the command again. If it fails again, `threadlore export` writes all readable data."
 
 
 def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
-    """Put what a backup holds into a data folder that holds nothing yet; `force` throws away what is there.
+    """Restore a backup into an empty data directory; `force` replaces existing data.
 
     Raises StoreError if something is there, DataDirInUse if a program uses it, NotFound and Broken for a path that
     leads to none, NewerSchema for a backup of a later version. A backup that is refused leaves nothing behind.
@@ -77,24 +77,26 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
     folder = DataDir(home)
     if folder.ledger_path.exists() and not force:
-        raise StoreError(f"There is a data folder in {home} already.", hint="Restore with --force to replace it.")
+        raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
     with _remove_on_failure(home), folder.acquire_lock():
         fresh = home / WORK_DIR
         try:
-            shutil.rmtree(fresh, ignore_errors=True)  # of a restore that was killed
+            shutil.rmtree(fresh, ignore_errors=True)  # left by a killed restore
             fresh.mkdir(mode=0o700)
             _extract(path, fresh)
             _replace_databases(fresh, folder)
         except OSError as error:
             told = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
-            raise DiskError(told, hint=f"See that it is a file you may read, and that {home} has space.") from error
+            raise DiskError(
+                told, hint=f"Check that you can read the file and that {home} has enough free space."
+            ) from error
         finally:
             shutil.rmtree(fresh, ignore_errors=True)
 
 
 @contextmanager
 def _remove_on_failure(home: Path) -> Iterator[None]:
-    """Remove the data folder again if it was made for what then failed."""
+    """Remove a data directory that was created by a failed restore."""
     existed = home.exists()
     try:
         yield
@@ -105,7 +107,7 @@ def _remove_on_failure(home: Path) -> Iterator[None]:
 
 
 def _copy_bot_database(source: Path, target: Path) -> str:
-    """A consistent copy of the bot's database, if there is one; gives its checksum. Raises OSError."""
+    """Copy the bot's database if it exists; returns its checksum. Raises OSError."""
     return snapshot.copy_database(source, target) if source.exists() else ""
 
 
@@ -114,14 +116,14 @@ def _compress(folder: Path) -> None:
     file_format.write_archive(folder, (LEDGER_FILE, BOT_FILE), part)
     part.chmod(0o600)
     for name in (LEDGER_FILE, BOT_FILE):
-        (folder / name).unlink(missing_ok=True)  # the proof needs the space
+        (folder / name).unlink(missing_ok=True)  # frees space for the verification
 
 
 def _extract(path: Path, fresh: Path) -> None:
-    """Unpack and check the ledger, and the bot's tables if the backup has them."""
+    """Unpack and check the ledger, and the bot's database if the backup contains it."""
     held = file_format.read_archive(path, fresh, (LEDGER_FILE, BOT_FILE))
     if LEDGER_FILE not in held:
-        raise CorruptFile(f"{path} is no backup (it holds no ledger).", hint=file_format.NOT_A_BACKUP_HINT)
+        raise CorruptFile(f"{path} is not a backup (it contains no ledger).", hint=file_format.NOT_A_BACKUP_HINT)
     try:
         prepare_restored_ledger(fresh / LEDGER_FILE)
         if BOT_FILE in held:
@@ -129,11 +131,11 @@ def _extract(path: Path, fresh: Path) -> None:
     except NewerSchema:
         raise
     except StoreError as error:
-        raise CorruptFile(f"{path} is no backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error
+        raise CorruptFile(f"{path} is not a backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error
 
 
 def _replace_databases(fresh: Path, folder: DataDir) -> None:
-    """Let a ledger take the place of another, so that at each moment one of them is there, whole.
+    """Replace the ledger so that one complete ledger exists at any moment.
 
     Its predecessor is folded into one file first: the log of one ledger must never lie beside another.
     """
@@ -160,7 +162,7 @@ def _replace_databases(fresh: Path, folder: DataDir) -> None:
 
 
 def _remove_projections(folder: DataDir) -> None:
-    """Throw away graph and vectors of a folder, and nothing else that lies there."""
+    """Delete the graph and vector indexes of a data directory."""
     for path in (folder.vectors_path, folder.graph_path("kuzu"), folder.graph_path("ladybug")):
         if not path.is_dir():
             path.with_name(path.name + ".wal").unlink(missing_ok=True)

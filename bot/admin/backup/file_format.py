@@ -33,12 +33,12 @@ MAGIC = b"SQLite format 3\0"
 
 
 def free_space(folder: Path) -> int:
-    """The bytes that may be written to the disk of a folder."""
+    """Bytes that may be written to the disk of a folder."""
     return shutil.disk_usage(folder).free
 
 
 def write_archive(folder: Path, names: Collection[str], target: Path) -> None:
-    """Pack the files of a folder that are there. Raises OSError."""
+    """Pack the existing files of a folder. Raises OSError."""
     _write_tar(folder, names, target, level=6)
     if _unpacked_size(folder, names) > BASE_LIMIT + MAX_RATIO // 2 * target.stat().st_size:
         target.unlink()
@@ -57,7 +57,7 @@ def _unpacked_size(folder: Path, names: Collection[str]) -> int:
 
 
 def read_archive(path: Path, folder: Path, names: Collection[str]) -> set[str]:
-    """Unpack into an empty folder; gives the names of the files that were there.
+    """Unpack into an empty folder; returns the names of the files.
 
     Raises Broken for anything but an archive of these files within the limits, DiskError if the disk has no room.
     """
@@ -65,10 +65,10 @@ def read_archive(path: Path, folder: Path, names: Collection[str]) -> set[str]:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as unpacked:
             return _ArchiveReader(raw, unpacked, folder).extract_all(names)
     except (tarfile.TarError, gzip.BadGzipFile, zlib.error, EOFError) as error:
-        raise CorruptFile(f"{path} is no backup ({error}).", hint=NOT_A_BACKUP_HINT) from error
+        raise CorruptFile(f"{path} is not a backup ({error}).", hint=NOT_A_BACKUP_HINT) from error
 
 
-NOT_A_BACKUP_HINT = "Name a file that `threadlore backup` has written."
+NOT_A_BACKUP_HINT = "Use a file written by `threadlore backup`."
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class _ArchiveReader:
         found = set[str]()
         while (member := self._next_member()) is not None:
             if member.name not in names or member.name in found:
-                raise tarfile.ReadError("it holds other files")
+                raise tarfile.ReadError("it contains other files")
             self._extract(member)
             found.add(member.name)
         self._check_end()
@@ -100,7 +100,7 @@ class _ArchiveReader:
             if member.type in {tarfile.REGTYPE, tarfile.AREGTYPE}:
                 return member
             if member.type != tarfile.XHDTYPE or member.size > MAX_EXTENSION:
-                raise tarfile.ReadError("it holds other things than files")
+                raise tarfile.ReadError("it contains entries that are not files")
             self._read_exactly(_padded_size(member.size))
 
     def _extract(self, member: tarfile.TarInfo) -> None:
@@ -109,10 +109,10 @@ class _ArchiveReader:
             told = (
                 f"{self.folder} has {max(0, room) >> 20:,} MiB to spare, and {member.name} needs {member.size >> 20:,}."
             )
-            raise DiskError(told, hint="Free some space there, or restore with --data-dir to another disk.")
+            raise DiskError(told, hint="Free some disk space, or restore to another disk with --data-dir.")
         head = self._read_exactly(min(member.size, HEADER_SIZE))
         if _declared_size(head) != member.size:
-            raise tarfile.ReadError(f"{member.name} is no database")
+            raise tarfile.ReadError(f"{member.name} is not a database")
         left = member.size - len(head)
         with FileIO(self.folder / member.name, "x") as file:
             file.write(head)
@@ -125,18 +125,18 @@ class _ArchiveReader:
     def _check_end(self) -> None:
         rest = self.unpacked.read(MAX_TRAILER)
         if rest.strip(b"\0") or self.unpacked.read(1):
-            raise tarfile.ReadError("something follows its end")
+            raise tarfile.ReadError("it contains data after its end")
 
     def _read_exactly(self, size: int) -> bytes:
-        """Exactly so many unpacked bytes."""
+        """Read exactly this number of unpacked bytes."""
         self._read_count += size
         if self._read_count > BASE_LIMIT + MAX_RATIO * self.raw.tell():
-            raise tarfile.ReadError("it unpacks to far more than a backup of its size holds")
+            raise tarfile.ReadError("it unpacks to far more data than a backup of its size")
         content = bytearray()
         while len(content) < size:
             piece = self.unpacked.read(size - len(content))
             if not piece:
-                raise EOFError("it is cut off")
+                raise EOFError("it is truncated")
             content += piece
         return bytes(content)
 

@@ -1,4 +1,4 @@
-"""Files as documents: found in folders, read, and given keys, rooms and times."""
+"""Find files in folders, read them, and build documents with keys, channels and times."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class IngestTarget:
-    """Where documents go."""
+    """Space and channel of ingested documents."""
 
     space: str
     room: str
 
 
 def find_files(paths: Iterable[str]) -> list[Path]:
-    """The files that are meant, folders searched through in the order of names, hidden ones left out.
+    """List files; folders are searched in name order, without hidden files.
 
     Raises NotFound if a path leads nowhere.
     """
@@ -53,7 +53,7 @@ def _walk_directory(folder: Path) -> Iterable[Path]:
 
 
 def is_chat(path: Path, data: bytes) -> bool:
-    """Whether the file holds chat messages rather than a text or other records."""
+    """Whether the file contains chat messages."""
     return path.suffix.lower() in CHAT_SUFFIXES and has_chat_messages(data)
 
 
@@ -61,13 +61,13 @@ def read_content(path: Path, limit: int) -> bytes:
     """Read a file. Raises OSError, Unsupported for a pipe or device, and DocumentTooLarge beyond `limit` bytes."""
     seen = path.stat()
     if not stat.S_ISREG(seen.st_mode):
-        raise UnsupportedFormat(f"{path.name} is no file but a device, a pipe or a socket.", hint="Name a file.")
+        raise UnsupportedFormat(f"{path.name} is a device, a pipe or a socket.", hint="Use a regular file.")
     if seen.st_size > limit:
-        raise DocumentTooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; {limit / MIB:.0f} are allowed.")
+        raise DocumentTooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; the maximum is {limit / MIB:.0f}.")
     with path.open("rb") as file:
-        data = file.read(limit + 1)  # it may grow meanwhile
+        data = file.read(limit + 1)  # the file may have grown
     if len(data) > limit:
-        raise DocumentTooLarge(f"{path.name} has more than the {limit / MIB:.0f} MiB that are allowed.")
+        raise DocumentTooLarge(f"{path.name} has more than the maximum of {limit / MIB:.0f} MiB.")
     return data
 
 
@@ -92,7 +92,9 @@ def build_conversations(path: Path, data: bytes, place: IngestTarget, count: Cal
     """The threads and runs of messages of an exported room, which bears the file's name. Raises Broken and Empty."""
     found = group_conversations(parse_messages(data), count)
     if not found:
-        raise EmptyDocument(f"No message of {path.name} has any text.", hint="Export the room again, with its texts.")
+        raise EmptyDocument(
+            f"No message of {path.name} has any text.", hint="Export the channel again, with message texts."
+        )
     return [
         Document(
             key=chat_key(path, place.space, each.key),

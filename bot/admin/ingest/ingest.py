@@ -1,4 +1,4 @@
-"""Taking in files and folders: read, added, and followed until all of it is indexed."""
+"""Ingest files and folders: parse them, add the documents, and wait until they are indexed."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from bot.engine_context import EngineContext
     from engine import Document, DocumentInfo, IndexStatus
 
-SLOW_FILE_SECONDS = 3.0  # seconds after which a file that is still being read is told
-MAX_SIMILAR_FAILURES = 5  # documents that failed alike
+SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
+MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
 
 Item = TypeVar("Item")
 Outcome = TypeVar("Outcome")
@@ -33,7 +33,7 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(slots=True)
 class IngestStats:
-    """What came of an ingest so far: keys of documents, and how many of them were new or changed.
+    """Counters of an ingest: keys of documents, and how many were new or changed.
 
     `taken`: files that are read; `begun`: those that are being read, with the time since when.
     """
@@ -45,7 +45,7 @@ class IngestStats:
     started_files: dict[str, float] = field(default_factory=dict)
 
     def slowest_file(self, now: float) -> str:
-        """The file that has been read for longest, if that is worth telling; times in seconds."""
+        """The file that is parsed for the longest time, "" if none is slow; times in seconds."""
         name, since = min(self.started_files.items(), key=lambda each: each[1], default=("", now))
         return f"{name} for {now - since:.0f} s" if now - since >= SLOW_FILE_SECONDS else ""
 
@@ -86,7 +86,7 @@ async def ingest(desk: EngineContext, request: Ingest) -> AsyncGenerator[Operati
 
 
 def format_waiting(error: ModelError, status: IndexStatus) -> str:
-    """What is to be done once the model can be reached, and how documents are found until then; "" if none waits."""
+    """What happens when the model is reachable again, and how documents are found until then; "" if none waits."""
     count = count_unindexed(status)
     if not count:
         return ""
@@ -106,7 +106,7 @@ class _FileIngester:
     stats: IngestStats
 
     async def ingest_file(self, path: Path) -> None:
-        """Take one file in, or write down why not."""
+        """Ingest one file, or record its failure."""
         self.stats.started_files[path.name] = time.monotonic()
         try:
             await self._ingest_file(path)
@@ -133,7 +133,7 @@ class _FileIngester:
             self.stats.keys.add(document.key)
             take = self.context.replace_document if document.key in known else self.context.engine.add
             changed = await take(document)
-            self.stats.changed += changed  # other files are taken in meanwhile: nothing may be awaited in between
+            self.stats.changed += changed  # other files run concurrently: do not await in between
         for gone in known.keys() - {document.key for document in documents}:
             await self.context.forget_document(gone)
         self.context.fingerprints.record(key, _extend_fingerprint(stamp, documents))

@@ -1,4 +1,4 @@
-"""Waiting until everything is indexed, and telling how far it is."""
+"""Wait until everything is indexed, with progress updates."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
     from engine import Engine, IndexStatus, Scope
 
-STALL_SECONDS = 4.0  # seconds without a reading, after which a person wants to know why
+STALL_SECONDS = 4.0  # without an extraction, after which the reason is shown
 STALL_MESSAGE = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
-OUTAGE_TIMEOUT_SECONDS = 30.0  # seconds without a model, after which nobody waits for it any longer
-RESUME_MESSAGE = "It goes on once it can be reached."
+OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, after which waiting ends
+RESUME_MESSAGE = "Indexing continues when it is reachable."
 RETRY_MESSAGE = "It is tried again."
 APPLY_TIMEOUT_SECONDS = 1.0  # … where it is not needed
-MIN_POLL_SECONDS = 0.2  # seconds between two looks, at least
-POLL_COST_FACTOR = 20  # … and as many times as long as a look takes, so that looking does not slow the work down
+MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
+POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work
 
 
 async def poll_until_done(
@@ -77,7 +77,7 @@ async def _wait_for_engine(engine: Engine) -> None:
 
 
 async def wait_until_applied(engine: Engine, scope: Scope) -> AsyncGenerator[ProgressUpdate]:
-    """Until what was changed by hand shows; a model that fails is not waited for, since that needs none."""
+    """Wait until a manual correction is visible; a failing model does not matter, since none is needed."""
     with suppress(ModelError):
         async for step in wait_until_indexed(engine, scope, "applying", most=APPLY_TIMEOUT_SECONDS):
             yield step
@@ -137,5 +137,5 @@ def format_remaining(status: IndexStatus) -> str:
 
 
 def count_unindexed(status: IndexStatus) -> int:
-    """How many documents are not indexed yet."""
+    """Number of documents that are not indexed yet."""
     return status.documents.get("pending", 0) + status.documents.get("searchable", 0)

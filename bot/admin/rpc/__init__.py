@@ -1,1 +1,1 @@
-"""Operations run by the process that owns the data folder: a Unix socket, its wire."""
+"""Local RPC: commands are executed by the process that holds the data directory, over a Unix socket."""

@@ -1,4 +1,4 @@
-"""Records as lines of JSON: {"kind": name, its fields…}. What the local socket carries."""
+"""Encode requests, results and errors as JSON lines {"kind": class name, fields…} for the local socket."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from bot.admin.results import OperationResult
 from engine import Overview, errors
 from engine.errors import EngineError
 
-MAX_LINE_BYTES = 64 * 1024 * 1024  # bytes of a line
+MAX_LINE_BYTES = 64 * 1024 * 1024
 
 
 class ProtocolError(EngineError):
-    """What came over the socket is no record that this version knows."""
+    """A line of the socket is not a valid record of this version."""
 
-    hint = "Let both programs be of the same version of Threadlore."
+    hint = "Run the command with the same version of Threadlore as the running process."
 
 
 def encode(record: Any) -> bytes:
@@ -36,9 +36,9 @@ def dump_fields(record: Any) -> dict[str, Any]:
 
 
 def encode_error(error: EngineError) -> bytes:
-    """An error as one line; the other side raises its like."""
-    told = {"kind": "Error", "name": type(error).__name__, "message": str(error), "hint": error.hint}
-    return json.dumps(told, ensure_ascii=False).encode() + b"\n"
+    """An error as one line; the client raises the same class."""
+    fields = {"kind": "Error", "name": type(error).__name__, "message": str(error), "hint": error.hint}
+    return json.dumps(fields, ensure_ascii=False).encode() + b"\n"
 
 
 def parse_request(line: bytes) -> OperationRequest:
@@ -48,7 +48,7 @@ def parse_request(line: bytes) -> OperationRequest:
 
 
 def parse_result(line: bytes) -> OperationResult:
-    """The event of a line. Raises ProtocolError, or the error that the line tells of."""
+    """The result of a line. Raises ProtocolError, or the error that the line contains."""
     plain = _parse_object(line)
     if plain.get("kind") == "Error":
         raise _build_error(plain)
@@ -66,7 +66,7 @@ TYPE_NAMESPACE = {"datetime": datetime, "Mapping": Mapping, "Overview": Overview
 
 @functools.cache
 def get_adapter(kind: type) -> TypeAdapter[Any]:
-    """How a record is written and read."""
+    """The pydantic adapter of a record class."""
     adapter: TypeAdapter[Any] = TypeAdapter(kind)
     adapter.rebuild(_types_namespace=TYPE_NAMESPACE)
     return adapter
@@ -78,18 +78,18 @@ def _parse_object(line: bytes) -> dict[str, Any]:
     except ValueError as error:
         raise ProtocolError("A line of the socket is not JSON.") from error
     if not isinstance(plain, dict):
-        raise ProtocolError("A line of the socket is no record.")
+        raise ProtocolError("A line of the socket is not a record.")
     return plain
 
 
 def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
     kind = plain.pop("kind", "")
     if kind not in kinds:
-        raise ProtocolError(f"“{kind}” is not known to this version.")
+        raise ProtocolError(f"“{kind}” is unknown to this version.")
     try:
         return get_adapter(kinds[kind]).validate_python(plain)
     except ValidationError as error:
-        raise ProtocolError(f"“{kind}” came with other fields than this version knows.") from error
+        raise ProtocolError(f"“{kind}” has fields that this version does not know.") from error
 
 
 def _build_error(plain: dict[str, Any]) -> EngineError:

@@ -1,4 +1,4 @@
-"""A service over the ledger alone, for requests that need neither graph nor vectors nor models."""
+"""A service that opens only the ledger, for requests without graph, vectors and models."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class LedgerService:
     ledger: Ledger
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """What the ledger says. Raises StoreError."""
+        """Yield the result from the ledger. Raises StoreError."""
         if not isinstance(request, GetStatus | ListDocuments):
             raise TypeError(type(request).__name__)
         scope = Scope(frozenset(request.spaces), frozenset())
@@ -40,7 +40,7 @@ class LedgerService:
 
 @asynccontextmanager
 async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminService]:
-    """The program that holds the data folder, or this one with the ledger alone, which takes a fraction of the time."""
+    """Connect to the process that holds the data directory, or else open only the ledger, which is much faster."""
     async with AsyncExitStack() as stack:
         if remote := await socket.find_service(settings.data_path):
             yield remote
@@ -48,7 +48,7 @@ async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminServi
         folder = DataDir(settings.data_path)
         try:
             stack.enter_context(folder.acquire_lock())
-        except DataDirInUse:  # by a program that is just starting or ending
+        except DataDirInUse:  # by a process that is starting or stopping
             from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - rarely needed
 
             yield await stack.enter_async_context(connect_or_open(settings))

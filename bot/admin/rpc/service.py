@@ -1,4 +1,4 @@
-"""Whoever works on requests: this process over its own engine, or another one over its local socket."""
+"""Services that perform requests: this process with its own engine, or a running process over the local socket."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from engine import Document
 
-START_TIMEOUT_SECONDS = 10.0  # seconds that another program may take between holding the folder and answering
+START_TIMEOUT_SECONDS = 10.0  # for another process to answer after it locked the data directory
 POLL_SECONDS = 0.1
 
 
 class AdminService(Protocol):
-    """Works on requests."""
+    """Performs requests."""
 
     def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """What happens while the request is worked on; leaving early ends the work. Raises EngineError."""
+        """Perform a request and yield its results; closing the generator stops the work. Raises EngineError."""
 
 
 @dataclass(frozen=True, slots=True)
 class LocalService:
-    """Our own process."""
+    """Performs requests in this process."""
 
     context: EngineContext
 
     def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """What happens at our own desk."""
+        """Perform a request on the own engine."""
         from bot.admin.operations import run_operation  # noqa: PLC0415  - loads what a command beside a running program spares
 
         return run_operation(self.context, request)
@@ -47,13 +47,13 @@ class LocalService:
 
 @dataclass(frozen=True, slots=True)
 class LazyService:
-    """A service that is opened when the first request comes; requests wait for it."""
+    """A service that opens in the background; requests wait for it."""
 
     opening: asyncio.Future[AdminService]
     requested: asyncio.Event
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """What happens, once it can. Raises what kept the service from opening."""
+        """Perform a request once the service is open. Raises the error of opening."""
         self.requested.set()
         service = await asyncio.shield(self.opening)
         async with aclosing(service.perform(request)) as events:
@@ -63,7 +63,7 @@ class LazyService:
 
 @asynccontextmanager
 async def connect_or_open(settings: Settings, *, replace_embedder: bool = False) -> AsyncIterator[AdminService]:
-    """The program that holds the data folder, or this one, which then answers to others as long as it runs.
+    """Connect to the process that holds the data directory, or open the engine and serve other commands meanwhile.
 
     Raises DataDirInUse if another program holds the folder and does not answer.
     """
@@ -98,7 +98,7 @@ async def _open_on_request(settings: Settings, awaited: LazyService, leaving: as
         if coming.done():
             raise
         coming.set_exception(error)
-        coming.exception()  # told to whoever asks; if nobody does, nothing was lost
+        coming.exception()  # raised by `perform`; without a request it does not matter
 
 
 async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embedder: bool) -> AdminService:
@@ -110,7 +110,7 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
         try:
             desk = await stack.enter_async_context(opened)
         except DataDirInUse:
-            # Another program may just be starting (its socket is not there yet) or just be ending.
+            # The other process may be starting (no socket yet) or stopping.
             if remote := await socket.find_service(settings.data_path):
                 return remote
             if asyncio.get_running_loop().time() > until:

@@ -1,4 +1,4 @@
-"""The local socket: commands beside a running program are worked on by it. Only the owner of the folder may speak.
+"""The local socket, over which the running process executes commands. Only the owner of the data directory can connect.
 
 A request is one line of JSON, and so is each event that comes back; the connection ends with the work, and who closes
 it earlier ends the work.
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SOCKET_NAME = "threadlore.sock"
-MAX_PATH_BYTES = 100  # bytes of a path that every system takes as the address of a socket
-PRIVATE_UMASK = 0o077  # what nobody but the owner may have
+MAX_PATH_BYTES = 100  # of a socket path that every system accepts
+PRIVATE_UMASK = 0o077  # no access for group and others
 
 
 def socket_path(home: Path) -> Path:
-    """Where the socket of a data folder lies: in it, or, if that path is too long, in a private temporary folder."""
+    """Path of the socket: in the data directory, or in a private temporary directory if that path is too long."""
     inside = home / SOCKET_NAME
     if len(os.fsencode(inside)) <= MAX_PATH_BYTES:
         return inside
@@ -49,12 +49,12 @@ def socket_path(home: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class RemoteService:
-    """The program which holds the data folder, as a service."""
+    """The process that holds the data directory, as a service."""
 
     path: Path
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """What happens there. Raises what is raised there, and StoreError if the program goes away meanwhile."""
+        """Perform a request there. Raises its errors, and StoreError if the process stops meanwhile."""
         try:
             reader, writer = await asyncio.open_unix_connection(self.path, limit=codec.MAX_LINE_BYTES)
         except OSError as error:
@@ -75,11 +75,11 @@ END_LINE = b"{}\n"
 
 
 def _build_disconnect_error() -> StoreError:
-    return StoreError("The program that held the data folder has ended.", hint="Run the command again.")
+    return StoreError("The process that executed the command has stopped.", hint="Run the command again.")
 
 
 async def find_service(home: Path) -> RemoteService | None:
-    """The program that answers for a data folder, if one does."""
+    """Connect to the process that holds a data directory, or return None."""
     path = socket_path(home)
     if not _is_own_socket(path):
         return None
@@ -92,7 +92,7 @@ async def find_service(home: Path) -> RemoteService | None:
 
 
 def _is_own_socket(path: Path) -> bool:
-    """Whether it is a socket that only we can have made."""
+    """Whether this is a socket that only the current user can have created."""
     try:
         seen = path.lstat()
     except OSError:
@@ -102,7 +102,7 @@ def _is_own_socket(path: Path) -> bool:
 
 @asynccontextmanager
 async def serve_socket(home: Path, perform: Perform) -> AsyncIterator[None]:
-    """Answer on the socket of a data folder that we hold; at the end the requests under way are still worked on."""
+    """Serve the socket of a data directory; on exit, running requests are finished first."""
     path = socket_path(home)
     server = _SocketServer(perform)
     listening = await asyncio.start_unix_server(
@@ -117,12 +117,12 @@ async def serve_socket(home: Path, perform: Perform) -> AsyncIterator[None]:
 
 
 def _bind_socket(path: Path) -> socket.socket:
-    """A socket that only the owner can reach; one that was left behind by a killed program is replaced."""
+    """Bind a socket that only the owner can reach; replaces the socket of a killed process."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         if path.name != SOCKET_NAME and path.parent.stat().st_uid != os.getuid():
             raise DiskError(
-                f"{path.parent} belongs to somebody else.", hint="Choose a data folder with a shorter path."
+                f"{path.parent} belongs to another user.", hint="Choose a data directory with a shorter path."
             )
         path.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX)
@@ -132,7 +132,7 @@ def _bind_socket(path: Path) -> socket.socket:
         finally:
             os.umask(before)
     except OSError as error:
-        raise DiskError(f"The socket {path} cannot be made: {error.strerror}.") from error
+        raise DiskError(f"The socket {path} cannot be created: {error.strerror}.") from error
     return bound
 
 
@@ -143,7 +143,7 @@ class _SocketServer:
     _active_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
 
     async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """One request from its line to its last event."""
+        """Handle one request until its last result."""
         me = asyncio.current_task()
         assert me is not None  # noqa: S101  - a handler always runs in a task
         self._idle_tasks.add(me)
@@ -161,7 +161,7 @@ class _SocketServer:
             self._active_tasks.discard(me)
 
     async def _handle_request(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # Who has asked says nothing more: whatever comes means leaving.
+        # A client sends nothing after its request: any data means that it left.
         async with child_task(self._send_results(line, writer)) as work, child_task(reader.read(1)) as leaving:
             await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
 
@@ -177,11 +177,11 @@ class _SocketServer:
                 writer.write(codec.encode_error(error))
             except Exception as error:
                 log.exception("socket.request_failed")
-                writer.write(codec.encode_error(EngineError(f"The running program failed: {error!r}.")))
+                writer.write(codec.encode_error(EngineError(f"The running process failed: {error!r}.")))
             await writer.drain()
 
     async def wait_until_idle(self) -> None:
-        """Return once nothing is worked on any more; who has not asked yet is sent away."""
+        """Return when no request is running; connections without a request are closed."""
         for task in self._idle_tasks:
             task.cancel()
         await asyncio.gather(*self._idle_tasks, *self._active_tasks, return_exceptions=True)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @pytest.mark.parametrize("text", ["When does the Gudgeon leave?", "What was decided lately?"])
 async def test_an_empty_folder_says_that_nothing_was_ingested_and_how_to(perform: Perform, text: str) -> None:
-    with pytest.raises(NotFound, match="Nothing was ingested yet") as caught:
+    with pytest.raises(NotFound, match="There are no documents yet") as caught:
         await perform(Ask(text, (LOCAL_SPACE,)))
     assert "threadlore ingest" in caught.value.hint
 

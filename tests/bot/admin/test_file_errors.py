@@ -26,7 +26,7 @@ def test_a_file_or_a_folder_in_the_way_is_named(tmp_path: Path) -> None:
 
 def test_a_full_disk_is_told_apart_from_a_place_that_is_not_ours(tmp_path: Path) -> None:
     full = file_write_error(tmp_path / "b", OSError(errno.ENOSPC, os.strerror(errno.ENOSPC)))
-    assert full.hint.startswith("Free some space")
+    assert full.hint.startswith("Free some disk space")
     forbidden = file_write_error(tmp_path / "b", PermissionError(errno.EACCES, os.strerror(errno.EACCES)))
     assert str(forbidden).endswith("permission denied.")
-    assert "another place" in forbidden.hint
+    assert "another location" in forbidden.hint

@@ -99,7 +99,7 @@ async def test_an_export_is_json_lines_or_graphml(perform: Perform) -> None:
 
 
 async def test_there_is_nothing_to_retry_where_nothing_failed(perform: Perform) -> None:
-    assert await perform(Retry((LOCAL_SPACE,))) == [Completed("Nothing had failed.")]
+    assert await perform(Retry((LOCAL_SPACE,))) == [Completed("There were no failed documents.")]
 
 
 async def test_what_failed_is_tried_again(perform: Perform, town: Path) -> None:
@@ -107,7 +107,7 @@ async def test_what_failed_is_tried_again(perform: Perform, town: Path) -> None:
     await perform(Ingest((str(town),), LOCAL_SPACE))
     *_, again, last = await perform(Retry((LOCAL_SPACE,)))
     assert again == Completed("“odd.txt” failed again: The parrot does not say that.")
-    assert last == Completed("Tried again: 1 document.")
+    assert last == Completed("Retried: 1 document.")
 
 
 async def test_a_backup_is_one_file_from_which_everything_comes_back(
@@ -188,7 +188,7 @@ async def test_a_file_that_is_no_backup_leaves_the_folder_as_it_is(tmp_path: Pat
 async def test_a_backup_to_nowhere_is_an_error(perform: Perform, tmp_path: Path) -> None:
     with pytest.raises(DiskError, match="nowhere does not exist") as caught:
         await perform(Backup(str(tmp_path / "nowhere" / "b.tar.gz")))
-    assert caught.value.hint == "Make the folder first, or name another."
+    assert caught.value.hint == "Create the folder first, or choose another one."
     with pytest.raises(DiskError, match="is a folder"):
         await perform(Backup(str(tmp_path)))
     assert await perform(ListDocuments((LOCAL_SPACE,)))

@@ -39,4 +39,4 @@ async def test_without_a_file_the_lines_are_printed(capsys: pytest.CaptureFixtur
 async def test_a_folder_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
     with pytest.raises(DiskError, match=r"nowhere does not exist\.$") as caught:
         await save_lines(lines("a"), tmp_path / "nowhere" / "facts.jsonl")
-    assert "Make the folder" in caught.value.hint
+    assert "Create the folder" in caught.value.hint

@@ -210,7 +210,7 @@ async def test_without_the_embedder_documents_are_found_by_words_alone(
         assert told.trouble == "No embedder. 1 document waits for it, and can be found by words already."
     async with parrot.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
         *_, last = [event async for event in run_operation(desk, Retry((LOCAL_SPACE,)))]
-        assert last == Completed("Tried again: 1 document.")
+        assert last == Completed("Retried: 1 document.")
 
 
 async def test_a_file_that_is_read_for_long_is_named(

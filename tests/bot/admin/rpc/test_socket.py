@@ -142,7 +142,7 @@ async def test_a_socket_left_behind_is_replaced(home: Path) -> None:
 async def test_a_program_that_is_gone_is_told_of(home: Path) -> None:
     async with socket.serve_socket(home, Desk().perform):
         remote = await reached(home)
-    with pytest.raises(StoreError, match="has ended"):
+    with pytest.raises(StoreError, match="has stopped"):
         [event async for event in remote.perform(QUESTION)]
 
 
