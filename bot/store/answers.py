@@ -1,4 +1,4 @@
-"""Answers: begun, finished, found again, and redacted once something that they used is removed."""
+"""Table of answers: start, finish, find, redact and delete."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _USED_ELSEWHERE = (  # answers in other channels that used something of one, or 
 
 
 class Answers:
-    """What was asked and answered, and where."""
+    """Questions and their answers."""
 
     def __init__(self, database: Database, corrections: AnswerCorrections, pending: PendingRedactions) -> None:
         self._database = database
@@ -43,7 +43,7 @@ class Answers:
         self._corrections = corrections
 
     async def begin(self, answer: StoredAnswer) -> bool:
-        """Keep a question before it is worked on; False if its id is known already."""
+        """Store a question before it is answered; False if its id exists."""
         place = answer.location
         rows = await self._database.execute(
             "INSERT INTO answer (id, platform, workspace, channel, thread, room, asker, question, time, message,"
@@ -56,7 +56,7 @@ class Answers:
         return bool(rows)
 
     async def save_reply_ref(self, id_: str, mark: str) -> None:
-        """Keep what is needed to find the reply again, by its answer and by each message that it stands in."""
+        """Store the reference to the posted reply, and the messages that it names."""
         async with self._database.transaction() as db:
             if await db.execute("UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (mark, id_)):
                 await db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
@@ -66,7 +66,7 @@ class Answers:
                 )
 
     async def finish(self, id_: str, outcome: AnswerResult) -> bool:
-        """Keep what was answered; False if something it used was removed meanwhile: then it is redacted, or gone."""
+        """Store a finished answer; False if a source was removed meanwhile: then it is redacted or deleted."""
         async with self._database.transaction() as db:
             [state] = [row[0] for row in await db.execute("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
             if state != "started":
@@ -100,13 +100,13 @@ class Answers:
         return False
 
     async def fail(self, id_: str) -> None:
-        """It could not be answered, or its answer was taken away; nothing that it said stays."""
+        """Mark an answer as failed and delete its text and sources."""
         await self._database.execute(
             "UPDATE answer SET state = 'failed', text = '', sources = '[]' WHERE id = ?", (id_,)
         )
 
     async def get(self, id_: str) -> StoredAnswer | None:
-        """One answer."""
+        """The answer with this id, or None."""
         return next(iter(await self._select_latest("id = ?", id_, limit=1)), None)
 
     async def list_in_thread(
@@ -122,12 +122,12 @@ class Answers:
         )
 
     async def has_answered_in(self, room: str, thread: str) -> bool:
-        """Whether a question was answered in a thread before all, even if the answer was taken back since."""
+        """Whether a question was answered publicly in a thread, even if the answer was redacted since."""
         seen = "room = ? AND thread = ? AND state IN ('done', 'redacted') AND NOT private"
         return await self._database.fetch_one(f"SELECT 1 FROM answer WHERE {seen} LIMIT 1", (room, thread)) is not None
 
     async def get_askers(self, room: str, thread: str) -> tuple[frozenset[str], datetime | None]:
-        """Whose questions were answered in a thread before all, and when the latest of them was asked."""
+        """Askers of the public answers of a thread, and the time of the latest question."""
         seen = "room = ? AND thread = ? AND state IN ('done', 'redacted') AND NOT private"
         rows = await self._database.fetch_all(
             f"SELECT asker, MAX(time) FROM answer WHERE {seen} GROUP BY asker", (room, thread)
@@ -142,7 +142,7 @@ class Answers:
         return next(iter(await self._select_latest(seen, room, asker, limit=1)), None)
 
     async def get_by_message(self, place: Location, message: str) -> StoredAnswer | None:
-        """The answer to this message, or the one that stands in it."""
+        """The answer to this message, or the answer that was posted as it."""
         found = await self._select_latest(
             "id IN (SELECT id FROM answer WHERE room = ?1 AND message = ?2"
             " UNION SELECT answer FROM answer_message WHERE message = ?2) AND +room = ?1",
@@ -152,7 +152,7 @@ class Answers:
         return next(iter(found), None)
 
     async def list_disliked(self, platform: str, workspace: str, since: datetime, limit: int) -> list[StoredAnswer]:
-        """The latest answers since then that all saw and somebody did not like, the latest first."""
+        """The public answers since then with a negative rating, newest first."""
         return await self._select_latest(
             "time >= ? AND platform = ? AND workspace = ? AND state = 'done' AND NOT private"
             " AND EXISTS (SELECT 1 FROM feedback WHERE answer = id AND NOT up)",
@@ -175,13 +175,13 @@ class Answers:
             await self.redact([key], part_of)
 
     async def redact_one(self, id_: str) -> None:
-        """Redact one answer, and correct it where it was posted."""
+        """Redact one answer, and request the correction of its posted messages."""
         async with self._database.transaction() as db:
             posted = await redact_answers(db, {id_})
         self._wake_corrections(posted)
 
     async def update_question(self, id_: str, question: str) -> None:
-        """The question reads otherwise now; that of a redacted answer stays away."""
+        """Update the text of an edited question, unless its answer is redacted."""
         await self._database.execute(
             "UPDATE answer SET question = ? WHERE id = ? AND state <> 'redacted' AND question <> ''", (question, id_)
         )
@@ -208,7 +208,7 @@ class Answers:
         self._wake_corrections(posted)
 
     async def list_redacted_questions(self, room: str, messages: Collection[str]) -> frozenset[str]:
-        """Those of these messages that are questions of redacted answers."""
+        """The messages among these whose answers are redacted."""
         rows = await self._database.fetch_all(
             "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))"
             " AND state = 'redacted'",
@@ -227,17 +227,17 @@ class Answers:
             self._corrections.updated.set()
 
     async def delete(self, id_: str) -> None:
-        """Remove an answer, and what is still to be corrected of it."""
+        """Delete an answer and its pending correction."""
         async with self._database.transaction() as db:
             await db.execute("DELETE FROM answer WHERE id = ?", (id_,))
             await db.execute("DELETE FROM answer_correction WHERE answer = ?", (id_,))
 
     async def delete_unfinished(self, id_: str) -> None:
-        """It will not be finished: remove it, unless it is."""
+        """Delete an answer unless it is finished."""
         await self._database.execute("DELETE FROM answer WHERE id = ? AND state = 'started'", (id_,))
 
     async def delete_by_asker(self, platform: str, workspace: str, asker: str) -> None:
-        """Remove everything that somebody asked, and what they thought of answers."""
+        """Delete the answers to a person's questions, and their ratings."""
         whose = "platform = ?1 AND workspace = ?2"
         async with self._database.transaction() as db:
             await delete_answers(db, f"{whose} AND asker = ?3", (platform, workspace, asker))
@@ -247,13 +247,13 @@ class Answers:
             )
 
     async def delete_by_messages(self, room: str, messages: Collection[str]) -> None:
-        """Remove the answers to these messages."""
+        """Delete the answers to these messages."""
         async with self._database.transaction() as db:
             condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
             await delete_answers(db, condition, (room, json.dumps(list(messages))))
 
     async def delete_in_channel(self, place: Location) -> None:
-        """Remove the answers of a thread, or of a whole channel."""
+        """Delete the answers of a thread or a channel."""
         await self._database.execute(
             "DELETE FROM answer WHERE room = ?1 AND (?2 = '' OR thread = ?2)", (place.room, place.thread)
         )

@@ -1,4 +1,4 @@
-"""Channels: those that the bot is in, what was set for them, and where their back-fill stands."""
+"""Tables of channels, their settings and their back-fill cursors."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
 
 class ChannelSettingsTable:
-    """What was set for channels."""
+    """Settings of channels."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, room: str) -> ChannelSettings | None:
-        """The settings of a channel; None if nobody changed any."""
+        """The settings of a channel; None if none were changed."""
         row = await self._database.fetch_one(
             "SELECT mode, style, language, reply_to, ingest FROM channel_settings WHERE room = ?", (room,)
         )
@@ -33,7 +33,7 @@ class ChannelSettingsTable:
         return ChannelSettings(mode, style, language, reply_to, bool(ingest))
 
     async def save(self, room: str, settings: ChannelSettings) -> None:
-        """Keep the settings of a channel."""
+        """Store the settings of a channel."""
         await self._database.execute(
             "INSERT OR REPLACE INTO channel_settings VALUES (?, ?, ?, ?, ?, ?)",
             (room, settings.mode, settings.style, settings.language, settings.reply_to, settings.ingest),
@@ -41,7 +41,7 @@ class ChannelSettingsTable:
 
 
 class Channels:
-    """The channels that the bot is in."""
+    """Channels that the bot is a member of."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -84,7 +84,7 @@ class Channels:
         await self._database.execute("UPDATE channel SET synced_until = ? WHERE room = ?", (to_micros(until), room))
 
     async def is_announced(self, room: str) -> bool:
-        """Whether the channel was told what the bot does there."""
+        """Whether the bot introduced itself in the channel."""
         row = await self._database.fetch_one("SELECT announced FROM channel WHERE room = ?", (room,))
         return bool(row and row[0])
 
@@ -94,11 +94,11 @@ class Channels:
         return {row[0] for row in rows}
 
     async def record_announced(self, room: str) -> None:
-        """The channel was told."""
+        """Record that the bot introduced itself in the channel."""
         await self._database.execute("UPDATE channel SET announced = 1 WHERE room = ?", (room,))
 
     async def delete(self, place: Location) -> None:
-        """The bot is not in this channel any more."""
+        """Delete a channel that the bot left."""
         await self._database.execute("DELETE FROM channel WHERE room = ?", (place.room,))
 
 
@@ -113,7 +113,7 @@ class BackfillCursor:
 
 
 class BackfillCursors:
-    """Back-fills that are not finished."""
+    """Unfinished back-fills."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
@@ -157,11 +157,11 @@ class BackfillCursors:
         )
 
     async def finish(self, cursor: BackfillCursor) -> None:
-        """All is taken in."""
+        """Delete a finished back-fill."""
         await self._database.execute(
             "DELETE FROM backfill_cursor WHERE room = ? AND since = ?", (cursor.location.room, to_micros(cursor.since))
         )
 
     async def cancel(self, room: str) -> None:
-        """It is not wanted any more."""
+        """Delete the back-fill of a channel."""
         await self._database.execute("DELETE FROM backfill_cursor WHERE room = ?", (room,))

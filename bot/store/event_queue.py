@@ -1,4 +1,4 @@
-"""The rows of the inbox."""
+"""Table of platform events that are stored before they are handled."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class QueuedEvent:
-    """An event that is not handled yet: its record's class, and the record as JSON."""
+    """An event that is not handled yet: class name and JSON."""
 
     id: int
     event_type: str
@@ -23,13 +23,13 @@ class QueuedEvent:
 
 
 class EventQueueTable:
-    """Events, stored before they are worked on. Times are seconds since 1970."""
+    """Stored events. Times are seconds since 1970."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def enqueue(self, kind: str, payload: str, keys: Sequence[str], now: float) -> bool:
-        """Keep an event; False if it is known by one of its keys: then the others are known from now on too."""
+        """Store an event with its idempotency keys; False if one of them exists: then the others are added to it."""
         async with self._database.transaction() as db:
             known = None
             for key in keys:
@@ -48,7 +48,7 @@ class EventQueueTable:
         return known is None
 
     async def list_waiting(self, after: int = 0) -> list[QueuedEvent]:
-        """What came after this event and is not handled yet, in order."""
+        """The unhandled events after this one, in order."""
         rows = await self._database.fetch_all(
             "SELECT id, event_type, payload, attempts, due_at FROM event"
             " WHERE state = 'waiting' AND id > ? ORDER BY id",
@@ -57,32 +57,32 @@ class EventQueueTable:
         return [QueuedEvent(*row) for row in rows]
 
     async def finish(self, id_: int) -> None:
-        """It is handled; its keys stay."""
+        """Mark an event as handled; its keys are kept."""
         await self._database.execute("UPDATE event SET state = 'done', payload = NULL WHERE id = ?", (id_,))
 
     async def delay(self, id_: int, due: float, error: str, tries: int) -> None:
-        """It failed with an error of this class after so many tries that count, and is tried again at that time."""
+        """Record a failed attempt and the time of the next one."""
         await self._database.execute(
             "UPDATE event SET attempts = ?, due_at = ?, error = ? WHERE id = ?", (tries, due, error, id_)
         )
 
     async def fail(self, id_: int, error: str) -> None:
-        """It is given up."""
+        """Mark an event as permanently failed."""
         await self._database.execute(
             "UPDATE event SET state = 'failed', payload = NULL, attempts = attempts + 1, error = ? WHERE id = ?",
             (error, id_),
         )
 
     async def count_waiting(self) -> int:
-        """How many events wait."""
+        """Number of unhandled events."""
         [(count,)] = await self._database.fetch_all("SELECT COUNT(*) FROM event WHERE state = 'waiting'")
         return int(count)
 
     async def count_failures(self) -> dict[str, int]:
-        """How many events were given up and are still remembered, by the class of the error."""
+        """Number of permanently failed events by error class."""
         rows = await self._database.fetch_all("SELECT error, COUNT(*) FROM event WHERE state = 'failed' GROUP BY error")
         return {str(error): int(count) for error, count in rows}
 
     async def prune(self, before: float) -> None:
-        """Forget the keys of what was received before that time and is not waiting."""
+        """Delete handled events received before this time, with their keys."""
         await self._database.execute("DELETE FROM event WHERE state <> 'waiting' AND received_at < ?", (before,))

@@ -1,4 +1,4 @@
-"""People who opted out, what they thought of answers, and what a workspace spent."""
+"""Tables of opt-outs, ratings, shown hints and token usage."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ if TYPE_CHECKING:
 
 
 class OptOuts:
-    """Who does not want to be indexed."""
+    """People whose messages are not indexed."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def is_opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
-        """Whether nothing of this person is indexed now; with a time, or nothing that they wrote then."""
+        """Whether a person is opted out now; with a time, or was when they wrote then."""
         sql = (
             "SELECT 1 FROM opt_out WHERE platform = ? AND workspace = ? AND person = ?"
             " AND (ended_at IS NULL OR ended_at > ?)"
@@ -27,24 +27,24 @@ class OptOuts:
         return await self._database.fetch_one(sql, (platform, workspace, person, to_micros(time))) is not None
 
     async def opt_out(self, platform: str, workspace: str, person: str) -> None:
-        """From now on nothing of this person is indexed; what is known already goes by Listening.forget_person."""
+        """Opt a person out; the caller deletes what is already indexed."""
         sql = "INSERT INTO opt_out VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL"
         await self._database.execute(sql, (platform, workspace, person))
 
     async def opt_in(self, platform: str, workspace: str, person: str, since: datetime) -> None:
-        """What this person writes from then on may be indexed again; what they wrote before stays out for ever."""
+        """Opt a person in again from this time on; older messages stay excluded."""
         sql = "UPDATE opt_out SET ended_at = ? WHERE platform = ? AND workspace = ? AND person = ? AND ended_at IS NULL"
         await self._database.execute(sql, (to_micros(since), platform, workspace, person))
 
 
 class Feedback:
-    """Thumbs, one by answer and person."""
+    """Ratings, one per answer and person."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def record(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
-        """Keep what somebody thinks of an answer; False if they thought so before, or if there is no such answer."""
+        """Store a rating; False if it is unchanged or the answer does not exist."""
         sql = (
             "INSERT INTO feedback SELECT id, ?, ? FROM answer WHERE id = ?"
             " ON CONFLICT DO UPDATE SET up = excluded.up WHERE up <> excluded.up RETURNING answer"
@@ -52,7 +52,7 @@ class Feedback:
         return bool(await self._database.execute(sql, (person, up, answer)))
 
     async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
-        """How many thumbs point up, and how many down, of a workspace's answers since a time."""
+        """Numbers of positive and negative ratings of a workspace's answers since a time."""
         sql = (
             "SELECT COALESCE(SUM(up), 0), COALESCE(SUM(NOT up), 0) FROM answer JOIN feedback ON answer = id"
             " WHERE time >= ? AND platform = ? AND workspace = ?"
@@ -62,30 +62,30 @@ class Feedback:
 
 
 class OneTimeHints:
-    """What a workspace is told once only."""
+    """Hints that a workspace is shown only once."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def record_if_new(self, platform: str, workspace: str, name: str) -> bool:
-        """Whether this hint was never given there; from now on it was."""
+        """Record a hint as shown; False if it was shown before."""
         sql = "INSERT INTO shown_hint VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING name"
         return bool(await self._database.execute(sql, (platform, workspace, name)))
 
     async def delete(self, platform: str, workspace: str, name: str) -> None:
-        """It is to be given again."""
+        """Allow a hint to be shown again."""
         sql = "DELETE FROM shown_hint WHERE platform = ? AND workspace = ? AND name = ?"
         await self._database.execute(sql, (platform, workspace, name))
 
 
 class DailyUsage:
-    """Tokens by workspace and day."""
+    """Tokens per workspace and day."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add_tokens(self, platform: str, workspace: str, day: str, tokens: int) -> None:
-        """Put tokens on the day's bill; `day` is like 2026-11-20."""
+        """Add tokens to a day (`day` as 2026-11-20)."""
         sql = (
             "INSERT INTO daily_usage VALUES (?, ?, ?, ?)"
             " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = tokens + excluded.tokens"
@@ -93,7 +93,7 @@ class DailyUsage:
         await self._database.execute(sql, (platform, workspace, day, tokens))
 
     async def get_tokens(self, platform: str, workspace: str, day: str) -> int:
-        """The tokens of a day."""
+        """The tokens used on a day."""
         sql = "SELECT tokens FROM daily_usage WHERE platform = ? AND workspace = ? AND day = ?"
         row = await self._database.fetch_one(sql, (platform, workspace, day))
         return int(row[0]) if row else 0

@@ -1,4 +1,4 @@
-"""Copies of the bot's tables for a backup: their checksums, and whether they are whole."""
+"""Copy, check and checksum the bot's database for backups."""
 
 from __future__ import annotations
 

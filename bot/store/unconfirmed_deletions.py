@@ -1,4 +1,4 @@
-"""Messages that lists lack, until the platform says what became of them; they go with what is known of a message."""
+"""Table of messages that are absent from a listing until the platform confirms or denies their deletion."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ _BY_IDS = "room = ? AND id IN (SELECT value FROM json_each(?))"
 
 
 class UnconfirmedDeletions:
-    """What has to be asked for one by one."""
+    """Messages whose deletion must be confirmed one by one."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, room: str, ids: Collection[str]) -> None:
-        """Lists lack these; those of which nothing is known any more are nobody's business."""
+        """Add messages that a listing lacks; unknown messages are ignored."""
         await self._write(
             f"INSERT OR IGNORE INTO unconfirmed_deletion (room, id) SELECT room, id FROM message WHERE {_BY_IDS}",
             room,
@@ -28,15 +28,15 @@ class UnconfirmedDeletions:
         )
 
     async def record_checks(self, room: str, ids: Collection[str]) -> None:
-        """The platform was asked for these once more."""
+        """Count one more check of these messages."""
         await self._write(f"UPDATE unconfirmed_deletion SET checks = checks + 1 WHERE {_BY_IDS}", room, ids)
 
     async def delete(self, room: str, ids: Collection[str]) -> None:
-        """These are there."""
+        """Remove messages that still exist."""
         await self._write(f"DELETE FROM unconfirmed_deletion WHERE {_BY_IDS}", room, ids)
 
     async def list_next(self, room: str, limit: int) -> list[str]:
-        """Those whose turn it is: the least often asked for, and of these the newest, first."""
+        """The next messages to check: fewest checks first, then newest first."""
         rows = await self._database.fetch_all(
             "SELECT n.id FROM unconfirmed_deletion n CROSS JOIN message m USING (room, id) WHERE n.room = ?"
             " ORDER BY n.checks, m.time DESC, n.id LIMIT ?",
@@ -45,7 +45,7 @@ class UnconfirmedDeletions:
         return [row[0] for row in rows]
 
     async def has_unchecked(self, room: str) -> bool:
-        """Whether there are some for which nobody asked yet."""
+        """Whether there are messages that were never checked."""
         return bool(
             await self._database.fetch_one(
                 "SELECT 1 FROM unconfirmed_deletion WHERE room = ? AND checks = 0 LIMIT 1", (room,)
