@@ -26,7 +26,7 @@ COLUMNS, ROWS = 100, 40
 LEAVE = b"\x04"
 SEQUENCE = re.compile(r"\x1b\[([?>]?)([\d;]*)([A-Za-z])|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[=>()][0-9A-Z]?")
 WHERE = "\x1b[6n"
-OPEN = "leaves."
+OPEN = "quits."
 FONTS = re.compile(r"\s*@font-face \{.*?\}(?=\s)", re.DOTALL)  # those of the reader's machine do; no server is asked
 
 

@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
+from adapters.discord.settings import DiscordSettings
+from adapters.slack.settings import SlackSettings
 from bot.__main__ import app
 from bot.commands.table import COMMANDS
 from bot.settings import PREFIX, Settings
@@ -91,7 +93,9 @@ def test_chat_commands_exist(name: str) -> None:
 @by_paper
 def test_settings_exist(name: str) -> None:
     named = {each.lower() for each in re.findall(rf"{PREFIX}([A-Z_]+)", TEXTS[name])}
-    assert named <= set(Settings.model_fields)
+    slack = {f"slack_{field}" for field in SlackSettings.model_fields}
+    discord = {f"discord_{field}" for field in DiscordSettings.model_fields}
+    assert named <= {*Settings.model_fields, *slack, *discord}
 
 
 @by_paper
