@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TASK_NAME = "inbox"  # of the task that reads it
+TASK_NAME = "event queue"  # of the task that reads it
 KEY_RETENTION = 48 * 60 * 60  # seconds that a key is remembered
 FIRST_DELAY, MAX_DELAY = 1.0, 600.0  # seconds until the next try; they double
 UNCONNECTED_DELAY = 5.0  # seconds until what needs a platform that is not connected yet is tried again

@@ -395,4 +395,4 @@ async def test_the_inbox_is_read_on_after_what_was_not_foreseen(
         await inbox.enqueue(heard("1"), "event:1")
         await worker.until(lambda: worker.followed)
         assert inbox.is_running
-    assert [each.failures for each in supervisor.list_reports() if each.name == "inbox"] == [2]
+    assert [each.failures for each in supervisor.list_reports() if each.name == "event queue"] == [2]
