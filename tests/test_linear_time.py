@@ -39,7 +39,7 @@ SIZE, SHORTEST = 2_000, 500  # characters
 QUICK = 0.0025  # seconds of processor time
 LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
 MOST = 2.5**2  # times as long for twice the text twice over: over two doublings, chance counts less
-CHANCES = 1, 3, 5  # calls in each of the measurements that must all say so: the machine may be busy
+CHANCES = 1, 3, 9, 27  # calls in each of the measurements that must all say so: the machine may be busy
 LATE = 3.0  # seconds after which one call has failed
 
 SINGLE = "aA1é字 \t\n\r.,;:!?-_'\"`~*#@&$%/\\|<>()[]{}=+^€\u00a0\u2028’“–\x00\x1f\u200b。"

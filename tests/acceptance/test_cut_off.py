@@ -189,7 +189,7 @@ async def test_vector_written_before_a_crash_dies_with_its_text(slow: Engine, mo
     await stop_worker(slow)
     await slow.describe("here", "Ada", "Something else altogether.")
     with monkeypatch.context() as patch:
-        patch.setattr("engine.projection.projector.work_queue.record_graphed", raise_cut_off)
+        patch.setattr("engine.storage.ledger.work.work_queue.record_graphed", raise_cut_off)
         while True:
             try:
                 await slow._projector.step()

@@ -215,7 +215,7 @@ async def test_a_file_whose_message_to_the_bot_was_deleted_is_forgotten(house: D
     direct = await ada.dms("Read this.", files=[PAGES])
     asked = await ada.says(quiet, f"{house.discord.bot(guild).mention} what is in it?", files=[MORE])
     await house.wait_until_idle()
-    assert "I have read" in await house.run_command(ada, quiet, "learn", file=GIVEN)
+    assert "I've indexed" in await house.run_command(ada, quiet, "learn", file=GIVEN)
     assert find_secrets(await house.ask_privately(ada, square, QUESTION)) == "coral diamond emerald"
     await house.stop()
     await ada.deletes(direct)

@@ -221,7 +221,7 @@ async def test_learned_file_is_visible_to_channel_readers(house: DiscordBotFixtu
     ada, bob = discord.member(guild, "Ada"), discord.member(guild, "Bob")
     square, cellar = discord.channel(guild, "square"), discord.channel(guild, "cellar", only=[ada])
     await house.enable_ingest(square, cellar)
-    assert "I have read" in await house.run_command(ada, cellar, "learn", file=PAGES)
+    assert "I've indexed" in await house.run_command(ada, cellar, "learn", file=PAGES)
     assert find_secrets(await house.ask_by_command(ada, cellar, QUESTION)) == "emerald"
     assert find_secrets(await house.ask_privately(bob, square, QUESTION)) == ""
     assert find_secrets(house.all_bot_text(bob)) == ""
@@ -234,11 +234,11 @@ async def test_message_is_indexed_by_its_menu(house: DiscordBotFixture) -> None:
     await house.wait_until_idle()
     assert find_secrets(await house.ask_by_command(ada, square, QUESTION)) == ""
     used = await ada.context_menu("Add to knowledge", dropped)
-    assert "I have read" in await house.answer_text(ada, used)
+    assert "I've indexed" in await house.answer_text(ada, used)
     assert find_secrets(await house.ask_by_command(ada, quiet, QUESTION)) == "emerald"
     said = await ada.says(square, "The gate is open.")
     await house.wait_until_idle()
-    assert "know that message" in await house.answer_text(ada, await ada.context_menu("Add to knowledge", said))
+    assert "already indexed that message" in await house.answer_text(ada, await ada.context_menu("Add to knowledge", said))
     private = await ada.context_menu("Ask about this", said)
     assert "The gate is open" in await house.answer_text(ada, private)
     assert private.private
