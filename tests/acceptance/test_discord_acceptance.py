@@ -245,4 +245,6 @@ async def test_only_managers_are_offered_settings(house: DiscordBotFixture) -> N
         await ada.slash("settings", here=square, setting="ingest", value="off")
     discord = house.discord
     mayor = discord.member(guild, "Mayor", roles=[discord.role(guild, "mayor", Permission.MANAGE_GUILD)])
-    assert "I've stopped reading this channel" in await house.run_command(mayor, square, "settings", setting="ingest", value="off")
+    assert "I've stopped reading this channel" in await house.run_command(
+        mayor, square, "settings", setting="ingest", value="off"
+    )

@@ -238,7 +238,9 @@ async def test_message_is_indexed_by_its_menu(house: DiscordBotFixture) -> None:
     assert find_secrets(await house.ask_by_command(ada, quiet, QUESTION)) == "emerald"
     said = await ada.says(square, "The gate is open.")
     await house.wait_until_idle()
-    assert "already indexed that message" in await house.answer_text(ada, await ada.context_menu("Add to knowledge", said))
+    assert "already indexed that message" in await house.answer_text(
+        ada, await ada.context_menu("Add to knowledge", said)
+    )
     private = await ada.context_menu("Ask about this", said)
     assert "The gate is open" in await house.answer_text(ada, private)
     assert private.private
