@@ -72,7 +72,7 @@ format: $(DEV) ## fix and format with ruff
 
 bench: $(DEV) ## ingest, retrieval, memory and disk at several sizes; questions during ingest (SIZES="1000 10000")
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
-	$(BIN)/python -m tests.bench.questions --documents 10000
+	$(BIN)/python -m tests.bench.questions_during_ingest --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000
 
 bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single steps as the data grows
@@ -80,7 +80,7 @@ bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single s
 	@$(BIN)/python -m tests.bench.costs
 
 bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces rate limits
-	$(BIN)/python -m tests.bench.at_once
+	$(BIN)/python -m tests.bench.concurrent_questions
 
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m tests.bench.crash --seeds 50

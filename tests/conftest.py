@@ -70,7 +70,7 @@ def own_logging() -> Iterator[None]:
 @pytest.fixture
 async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
     """An engine on the real stores, in a folder of its own."""
-    from tests.support.engines import open_engine  # noqa: PLC0415 - most tests need no engine
+    from tests.support.engine_fixture import open_engine  # noqa: PLC0415 - most tests need no engine
 
     async with open_engine(tmp_path / "engine") as opened:
         yield opened

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 
-from tests.support.engines import open_memory_engine
-from tests.support.language import ToyLanguage
-from tests.support.town import slack
+from tests.support.engine_fixture import open_memory_engine
+from tests.support.town import slack_bot
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bot.bootstrap import EngineModels
     from engine import Engine
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 
 @pytest.fixture
@@ -36,12 +36,12 @@ async def light(tmp_path: Path, language: ToyLanguage) -> AsyncIterator[Engine]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def able() -> AsyncIterator[EngineModels]:
     """What a bot on Slack can do, loaded once for the stories of a module."""
-    async with slack.open_skills() as shared:
+    async with slack_bot.open_skills() as shared:
         yield shared
 
 
 @pytest_asyncio.fixture(loop_scope="module")
 async def house(tmp_path: Path, able: EngineModels) -> AsyncIterator[SlackBotFixture]:
     """A bot on Slack for one story alone."""
-    async with slack.open_slack_bot(tmp_path / "house", able) as lived_in:
+    async with slack_bot.open_slack_bot(tmp_path / "house", able) as lived_in:
         yield lived_in

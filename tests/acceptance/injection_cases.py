@@ -7,9 +7,9 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.support.gossip import VerbatimLanguage
 from tests.support.slack_server import File
-from tests.support.town.slack import entry_text
+from tests.support.town.slack_bot import entry_text
+from tests.support.verbatim_language import VerbatimLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.models import Prompt
     from engine.usage import UsageMeter
     from tests.support.slack_server import Room
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 SECRET = "Nightingale-7731"
 ATTACKER_URL = "https://evil.example/collect?d="

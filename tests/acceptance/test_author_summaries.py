@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.town import discord as discord_house
+from tests.support.town import discord_bot as discord_house
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

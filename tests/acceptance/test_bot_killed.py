@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.support.town.killable import open_bot_process
+from tests.support.town.bot_process import open_bot_process
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from engine.options import EngineOptions
 from engine.storage.files import remove_tree
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.lance import LanceVectors
-from tests.support.engines import HERE, doc, open_engine
+from tests.support.engine_fixture import HERE, doc, open_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,9 +13,9 @@ from engine.errors import DataDirInUse, EmbedderMismatch
 from engine.models import Question
 from engine.options import EngineOptions
 from engine.storage.ledger import cache
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, canonical_export, doc, open_engine, sqlite_ledger
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_engine, sqlite_ledger
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -120,7 +120,7 @@ def find_files_with_vector(folder: Path, vector: bytes) -> list[Path]:
 SECOND = """
 import asyncio, pathlib, sys
 from engine.errors import DataDirInUse
-from tests.support.engines import open_engine
+from tests.support.engine_fixture import open_engine
 
 async def main():
     try:

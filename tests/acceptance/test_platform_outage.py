@@ -9,11 +9,11 @@ from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryInterv
 
 from bot.dispatch import event_queue
 from engine.models import Scope
-from tests.support.gossip import QUESTION, find_secrets
 from tests.support.slack_server import Fault, File
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("impatient")]
 

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from tests.acceptance.injection_cases import ATTACKER_URL, SECRET, InjectableLanguage, InjectionTrial
 from tests.support.slack_server import File
-from tests.support.town import slack as slack_house
-from tests.support.town.slack import entry_text
+from tests.support.town import slack_bot as slack_house
+from tests.support.town.slack_bot import entry_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.demos.slack_day import load_manifest
-from tests.support.gossip import QUESTION, find_secrets
 from tests.support.slack_server import FakeSlack, Fault, File, Person, Timing
-from tests.support.town import slack as slack_house
+from tests.support.town import slack_bot as slack_house
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.bootstrap import EngineModels
     from tests.support.slack_server import Entry, SentMessage
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

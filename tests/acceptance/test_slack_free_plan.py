@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.demos.slack_day import load_manifest
-from tests.support.gossip import find_secrets
 from tests.support.slack_server import FakeSlack
-from tests.support.town import slack as slack_house
+from tests.support.town import slack_bot as slack_house
+from tests.support.verbatim_language import find_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path

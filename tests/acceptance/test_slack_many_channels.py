@@ -14,15 +14,15 @@ import pytest
 
 from bot import texts
 from bot.platform.models import Location
-from tests.support.gossip import find_secrets
 from tests.support.slack_server import Fault
+from tests.support.verbatim_language import find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.support.slack_server import FakeSlack, Person, Room
     from tests.support.slack_server.state import ChannelKind
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

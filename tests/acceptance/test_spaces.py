@@ -10,7 +10,7 @@ import pytest
 
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
 from engine.storage.ledger.records.reading import IndexStatus
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from engine import Engine

@@ -27,7 +27,7 @@ from engine.storage.ledger.queries import stats
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.rule_model import RuleProvider
-from tests.support.engines import sqlite_ledger
+from tests.support.engine_fixture import sqlite_ledger
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

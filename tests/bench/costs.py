@@ -21,9 +21,9 @@ from engine.engine import Engine
 from engine.models import Document, Filters, Passage, Question
 from engine.options import EngineOptions
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, thread
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, thread
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine

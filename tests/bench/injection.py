@@ -19,7 +19,7 @@ from bot import log_config
 from tests.acceptance.injection_cases import InjectableLanguage, InjectionTrial
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import FakeSlack, RateSettings
-from tests.support.town.slack import open_skills, open_slack_bot
+from tests.support.town.slack_bot import open_skills, open_slack_bot
 
 FOLDER = "injection"
 AT_ONCE = 20  # strings between two looks

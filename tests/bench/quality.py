@@ -25,7 +25,7 @@ from engine import Document, Engine, EngineOptions, Passage, Question, Scope
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.models import RetrievalMode
 from engine.options import RankingOptions
-from tests.bench.replay import CachedEmbedder, ReplayLanguage, parse_reading
+from tests.bench.replay_language import CachedEmbedder, ReplayLanguage, parse_reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

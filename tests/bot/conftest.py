@@ -12,7 +12,7 @@ from bot.admin.document_lookup import LOCAL_SPACE, file_key
 from bot.admin.ingest.files import IngestTarget, build_conversations
 from bot.admin.operations import run_operation
 from engine.models import Document, Passage
-from tests.support import parrot
+from tests.support import echo_language
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,7 +29,7 @@ NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[EngineContext]:
-    async with parrot.open_engine_context(tmp_path / "home") as made:
+    async with echo_language.open_engine_context(tmp_path / "home") as made:
         yield made
 
 

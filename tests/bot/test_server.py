@@ -11,8 +11,8 @@ from bot.platform.models import Location
 from bot.server import running_bot
 from bot.settings import load_settings
 from bot.store import AnswerResult, AnswerSource, StoredAnswer
-from tests.support import parrot
-from tests.support.engines import doc
+from tests.support import echo_language
+from tests.support.engine_fixture import doc
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ async def answered(bot: Bot) -> None:
 
 async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answers() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.data_path) as desk, running_bot(desk, settings) as bot:
+    async with echo_language.open_engine_context(settings.data_path) as desk, running_bot(desk, settings) as bot:
         await desk.engine.add(doc("old", "Ada met Bob."))
         await desk.engine.wait_until_indexed()
         await answered(bot)
@@ -44,6 +44,6 @@ async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answ
 
 async def test_commands_are_worked_on_as_long_as_the_bot_is_there() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.data_path) as desk, running_bot(desk, settings):
+    async with echo_language.open_engine_context(settings.data_path) as desk, running_bot(desk, settings):
         assert await socket.find_service(settings.data_path) is not None
     assert await socket.find_service(settings.data_path) is None

@@ -24,7 +24,7 @@ from engine.errors import CorruptProjection, DataDirInUse, DiskError, StoreError
 from engine.storage.graph import kuzu, kuzu_connection
 from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import REOPEN_AFTER_ROWS, KuzuGraph
-from tests.support.graph import MemoryGraph
+from tests.support.memory_graph import MemoryGraph
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -17,7 +17,7 @@ from engine.storage.vectors import lance
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
-from tests.support.vectors import MemoryVectors
+from tests.support.memory_vectors import MemoryVectors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -24,7 +24,7 @@ from engine.usage import UsageMeter
 from tests.crash.faults import Fault, install_fault
 from tests.crash.models import SlowEmbedder, SlowReader
 from tests.crash.scenario import SPACES, apply_operation, build_options, build_script
-from tests.support.engines import sqlite_ledger
+from tests.support.engine_fixture import sqlite_ledger
 
 if TYPE_CHECKING:
     from collections import Counter

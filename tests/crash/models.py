@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from engine.errors import ModelRefused
 from engine.models import Extraction, Link, Mention
-from tests.support.embedder import HashEmbedder
-from tests.support.language import SENTENCE, ToyLanguage
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import SENTENCE, ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

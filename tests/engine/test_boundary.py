@@ -15,7 +15,7 @@ from engine import Engine
 from engine.boundary import normalize_value, repair_surrogates
 from engine.errors import EngineClosed, NotFound
 from engine.models import ChatTurn, Document, Extraction, Filters, Link, Mention, Passage, Question, Scope
-from tests.support.engines import HERE, doc, open_engine, open_memory_engine
+from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,7 +9,7 @@ from engine.bounds import OPTION_BOUNDS, QUESTION_BOUNDS, RANKING_BOUNDS, check_
 from engine.errors import InvalidDocument, InvalidQuestion
 from engine.models import Question
 from engine.options import EngineOptions, RankingOptions
-from tests.support.engines import HERE, open_engine, open_memory_engine
+from tests.support.engine_fixture import HERE, open_engine, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,7 +6,7 @@ import pytest
 
 from engine import DocumentInfo, Scope
 from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
-from tests.support.engines import open_memory_engine
+from tests.support.engine_fixture import open_memory_engine
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

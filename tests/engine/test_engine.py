@@ -9,8 +9,8 @@ import pytest
 
 from engine.errors import ModelRefused, NotFound
 from engine.models import Extraction, Mention, Scope
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engine_fixture import HERE, doc, open_memory_engine
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,15 @@ import pytest
 from engine.errors import ModelUnavailable, StoreError
 from engine.options import EngineOptions
 from engine.storage.ledger.work import work_queue
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, find_files_containing, open_engine, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import (
+    HERE,
+    doc,
+    find_files_containing,
+    open_engine,
+    open_memory_engine,
+    sqlite_ledger,
+)
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.discord_server import FakeDiscord
-from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.api_caller import open_caller
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.support.discord_server.calling import ApiCaller
+    from tests.support.discord_server.api_caller import ApiCaller
 
 
 @pytest.fixture

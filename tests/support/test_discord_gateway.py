@@ -9,7 +9,7 @@ import discord
 import pytest
 
 from tests.support.discord_server import FakeDiscord, Permission
-from tests.support.discord_server.bots import build_all_intents, open_client
+from tests.support.discord_server.recording_client import build_all_intents, open_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

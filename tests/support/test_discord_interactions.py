@@ -9,9 +9,9 @@ import pytest
 from discord import app_commands
 
 from tests.support.discord_server import FakeDiscord, File, Permission
-from tests.support.discord_server.bots import open_client
-from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.api_caller import open_caller
 from tests.support.discord_server.people import ActionUnavailable
+from tests.support.discord_server.recording_client import open_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -107,7 +107,7 @@ async def test_the_first_response_must_come_within_3_seconds_and_once(fake: Fake
 
 
 async def test_nobody_there_shows_a_failure(fake: FakeDiscord, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tests.support.discord_server.interacting.PATIENCE", 0.05)
+    monkeypatch.setattr("tests.support.discord_server.interaction_client.PATIENCE", 0.05)
     club = fake.guild("Maker Club")
     shop, ada = fake.channel(club, "workshop"), fake.member(club, "Ada")
     async with open_caller(fake) as call:
@@ -203,7 +203,7 @@ async def test_autocomplete_menus_and_forms(fake: FakeDiscord, monkeypatch: pyte
         await ada.submits(opened, why="too hot")
         assert fake.sees(ada, shop).last.content == "noted: too hot"
         names[:] = [f"K{at}" for at in range(26)]
-        monkeypatch.setattr("tests.support.discord_server.interacting.PATIENCE", 0.2)
+        monkeypatch.setattr("tests.support.discord_server.interaction_client.PATIENCE", 0.2)
         assert await ada.autocompletes("graph", "name", "K") == []
         assert fake.refusals[-1].code == 50035
 

@@ -11,9 +11,9 @@ import discord
 import pytest
 
 from tests.support.discord_server import FakeDiscord, File
-from tests.support.discord_server.bots import open_client
-from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.api_caller import open_caller
 from tests.support.discord_server.rates import RateRule
+from tests.support.discord_server.recording_client import open_client
 
 POST = ("POST", "/channels/{channel}/messages")
 

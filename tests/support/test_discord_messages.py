@@ -10,13 +10,13 @@ import discord
 import pytest
 
 from tests.support.discord_server import FakeDiscord, File, Permission
-from tests.support.discord_server.bots import open_client
-from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.api_caller import open_caller
+from tests.support.discord_server.recording_client import open_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from tests.support.discord_server.calling import ApiCaller
+    from tests.support.discord_server.api_caller import ApiCaller
 
 BOT = Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES | Permission.READ_MESSAGE_HISTORY
 

@@ -8,9 +8,9 @@ import discord
 import pytest
 
 from tests.support.discord_server import ChannelType, FakeDiscord, Permission
-from tests.support.discord_server.bots import open_client
-from tests.support.discord_server.calling import open_caller
+from tests.support.discord_server.api_caller import open_caller
 from tests.support.discord_server.model import MessageType
+from tests.support.discord_server.recording_client import open_client
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.platform.events import WorkspaceJoined
-from tests.adapters.discord.ears import Ear, connected
+from tests.adapters.discord.recording_bot import Ear, connected
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 
 if TYPE_CHECKING:

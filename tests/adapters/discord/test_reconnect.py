@@ -15,7 +15,7 @@ from bot.errors import PlatformError, SetupError
 from bot.platform.events import MessageReceived
 from bot.server import PlatformConnection
 from engine.scheduling.supervisor import Supervisor
-from tests.adapters.discord.ears import Ear, settings_for
+from tests.adapters.discord.recording_bot import Ear, settings_for
 from tests.support.discord_server import FakeDiscord
 
 if TYPE_CHECKING:

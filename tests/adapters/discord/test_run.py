@@ -16,7 +16,7 @@ from bot.errors import PlatformError
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
 from bot.settings import Settings
-from tests.adapters.discord.ears import Ear, connected
+from tests.adapters.discord.recording_bot import Ear, connected
 from tests.support.discord_server import FakeDiscord
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import AddFact, Forget, GetEntity, Hide, Merge, Reindex, SetDescription
 from bot.admin.results import Completed, EntityResult
 from engine.errors import ModelUnreachable, NotFound
-from tests.support import parrot
-from tests.support.engines import doc
+from tests.support import echo_language
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,9 +58,9 @@ async def test_a_merge_with_a_name_that_was_not_read_yet_says_so(perform: Perfor
 
 
 async def test_a_correction_does_not_wait_for_a_model_that_is_away(tmp_path: Path) -> None:
-    away = parrot.EchoLanguage()
+    away = echo_language.EchoLanguage()
     away.failing["extract", "Carla"] = ModelUnreachable("Nobody is there.")
-    async with parrot.open_engine_context(tmp_path / "other", away) as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other", away) as desk, asyncio.timeout(20):
         await desk.engine.add(doc("a", "Ada met Bob.", space=LOCAL_SPACE))
         await desk.engine.wait_until_indexed()
         await desk.engine.add(doc("b", "Carla met Bob.", space=LOCAL_SPACE))

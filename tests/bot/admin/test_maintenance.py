@@ -15,9 +15,9 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import Backup, Export, Forget, GetStatus, Ingest, ListDocuments, Reindex, Retry, Verify
 from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
 from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
-from tests.support import parrot
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import doc
+from tests.support import echo_language
+from tests.support.engine_fixture import doc
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from tests.bot.conftest import Perform
@@ -52,8 +52,8 @@ async def test_a_file_of_a_chat_is_forgotten_as_a_whole(perform: Perform, town: 
 
 
 async def test_forgetting_does_not_wait_for_what_others_had_taken_in(tmp_path: Path) -> None:
-    slow = parrot.EchoLanguage()
-    async with parrot.open_engine_context(tmp_path / "other", slow) as desk:
+    slow = echo_language.EchoLanguage()
+    async with echo_language.open_engine_context(tmp_path / "other", slow) as desk:
         await desk.engine.add(doc("old", "Ada met Bob."))
         await desk.engine.wait_until_indexed()
         slow.gate.clear()
@@ -66,7 +66,7 @@ async def test_forgetting_does_not_wait_for_what_others_had_taken_in(tmp_path: P
 async def test_what_is_forgotten_leaves_the_files_though_the_embedder_is_away(tmp_path: Path) -> None:
     embedder = HashEmbedder()
     embedder.failing[""] = ModelUnavailable("No embedder.")
-    async with parrot.open_engine_context(tmp_path / "other", embedder=embedder) as desk:
+    async with echo_language.open_engine_context(tmp_path / "other", embedder=embedder) as desk:
         await desk.engine.add(doc("old", "Ada met Bob."))
         await desk.engine.add(doc("new", "Ada met Carla."))
         *_, last = [event async for event in run_operation(desk, Forget("old", ("here",)))]
@@ -103,7 +103,7 @@ async def test_there_is_nothing_to_retry_where_nothing_failed(perform: Perform) 
 
 
 async def test_what_failed_is_tried_again(perform: Perform, town: Path) -> None:
-    (town / "odd.txt").write_text(f"This is {parrot.UNREADABLE}.")
+    (town / "odd.txt").write_text(f"This is {echo_language.UNREADABLE}.")
     await perform(Ingest((str(town),), LOCAL_SPACE))
     *_, again, last = await perform(Retry((LOCAL_SPACE,)))
     assert again == Completed("“odd.txt” failed again: The parrot does not say that.")
@@ -118,7 +118,7 @@ async def test_a_backup_is_one_file_from_which_everything_comes_back(
     assert (tmp_path / "b.tar.gz").stat().st_mode & 0o077 == 0
     assert sorted(os.listdir(tmp_path)) == ["b.tar.gz", "home", "town"]  # noqa: PTH208  - a glance, in a test
     archive.restore_backup(tmp_path / "b.tar.gz", tmp_path / "other")
-    async with parrot.open_engine_context(tmp_path / "other") as other:
+    async with echo_language.open_engine_context(tmp_path / "other") as other:
         async with aclosing(run_operation(other, Reindex())) as events:
             assert [event async for event in events]
         async with aclosing(run_operation(other, Export((LOCAL_SPACE,)))) as events:
@@ -144,7 +144,7 @@ async def test_a_restore_that_breaks_off_leaves_one_ledger_or_the_other(
     await perform(Backup(str(tmp_path / "full.tar.gz")))
     full = await lines(perform)
     archive.restore_backup(tmp_path / "full.tar.gz", other)
-    async with parrot.open_engine_context(other) as desk:
+    async with echo_language.open_engine_context(other) as desk:
         await desk.engine.wait_until_indexed()
     await perform(Forget("tea.txt", (LOCAL_SPACE,), str(town)))
     less = await lines(perform)
@@ -157,7 +157,7 @@ async def test_a_restore_that_breaks_off_leaves_one_ledger_or_the_other(
         patch.setattr(Path if step == "replace" else archive, step, killed)
         with pytest.raises(KeyboardInterrupt):
             archive.restore_backup(tmp_path / "less.tar.gz", other, force=True)
-    async with parrot.open_engine_context(other) as desk:
+    async with echo_language.open_engine_context(other) as desk:
         await desk.engine.wait_until_indexed()
         async with aclosing(run_operation(desk, Export((LOCAL_SPACE,)))) as events:
             shown = [event.text async for event in events if isinstance(event, ExportLine)]

@@ -15,10 +15,10 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
 from bot.answers.corrections import AnswerCorrector
 from bot.store import FileRecord
-from tests.support import parrot
-from tests.support.asking import open_answering_bot
-from tests.support.engines import doc
-from tests.support.household import open_bot_fixture
+from tests.support import echo_language
+from tests.support.answering_fixture import open_answering_bot
+from tests.support.bot_fixture import open_bot_fixture
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -34,7 +34,7 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_taken_in_ag
         [filed] = await home.ingest_service.files.ingest(message)
         assert isinstance(filed, FileRecord)
         settings, platform = home.context.settings, home.platform
-    async with parrot.open_engine_context(settings.data_path) as desk:
+    async with echo_language.open_engine_context(settings.data_path) as desk:
         assert await forget(desk, settings, filed.document)
         assert not await forget(desk, settings, filed.document)
     async with open_bot_fixture(tmp_path / "home", platform) as home:
@@ -45,7 +45,7 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_taken_in_ag
 async def test_where_there_never_was_a_bot_the_engine_alone_forgets(tmp_path: Path) -> None:
     async with open_bot_fixture(tmp_path / "home") as home:
         settings = home.context.settings.model_copy(update={"data_dir": tmp_path / "other"})
-    async with parrot.open_engine_context(settings.data_path) as desk:
+    async with echo_language.open_engine_context(settings.data_path) as desk:
         await desk.engine.add(doc("old", "Ada met Bob."))
         assert await forget(desk, settings, "old")
     assert not (settings.data_path / "bot.db").exists()
@@ -69,7 +69,7 @@ async def test_answers_from_a_file_that_was_ingested_anew_are_taken_back(tmp_pat
                 replace(home.context.engine_context, replace_document=home.ingest_service.replace_document), ingest
             )
     if not beside:
-        async with parrot.open_engine_context(settings.data_path) as desk:
+        async with echo_language.open_engine_context(settings.data_path) as desk:
             await worked(replace(desk, replace_document=partial(offline_forget.replace, desk, settings)), ingest)
     async with open_answering_bot(tmp_path / "home", platform=platform) as home:
         await AnswerCorrector(home.context).process_due()

@@ -11,7 +11,7 @@ from bot import texts
 from bot.answers.attachments import Attachments
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
-from tests.support.asking import AnsweringFixture, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

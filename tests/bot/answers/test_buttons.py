@@ -14,7 +14,7 @@ from bot.platform.events import ButtonPressed
 from bot.platform.models import Location, Person
 from bot.store.channels import FAR_FUTURE
 from engine.errors import EngineError, StoreError
-from tests.support.asking import AnsweringFixture, add_guest, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, add_guest, open_answering_bot
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from bot.ingest.sync.retention import Retention
 from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
 from engine.storage.ledger.records.reading import StatingPassage
-from tests.support.asking import CannedLanguage, open_answering_bot
+from tests.support.answering_fixture import CannedLanguage, open_answering_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Location, Message
     from bot.store import StoredAnswer
-    from tests.support.asking import AnsweringFixture
+    from tests.support.answering_fixture import AnsweringFixture
     from tests.support.fake_platform import RecordedReply
 
     Removal = Callable[[AnsweringFixture, Message], Awaitable[object]]

@@ -12,7 +12,7 @@ from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.answers.request import AnswerRequest
 from bot.platform.models import Channel, Location
 from tests.bot.answers.test_footer import SOURCE
-from tests.support.asking import AnsweringFixture, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
 from tests.support.fake_platform import START, TRAITS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bot.platform.events import MessagesDeleted
 from bot.platform.models import Location
 from bot.store import AnswerResult, StoredAnswer
 from engine.models import ChatTurn, Scope
-from tests.support.asking import AnsweringFixture, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

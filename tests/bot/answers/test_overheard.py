@@ -12,7 +12,7 @@ from bot import texts
 from bot.bot import Bot
 from bot.platform.events import MessageReceived
 from engine.llm.offline.model import NOTHING_FOUND
-from tests.support.asking import AnsweringFixture, CannedLanguage, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, CannedLanguage, open_answering_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

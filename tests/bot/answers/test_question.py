@@ -13,7 +13,7 @@ from bot.errors import PlatformError
 from bot.platform.models import Location
 from bot.store import ChannelSettings
 from engine.models import Filters
-from tests.support.asking import AnsweringFixture, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from bot.platform.models import Location, Person
 from bot.store import ChannelSettings
 from bot.store.channels import FAR_FUTURE
 from engine.errors import InvalidApiKey, ModelUnavailable
-from tests.support.asking import AnsweringFixture, CannedLanguage, add_guest, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, CannedLanguage, add_guest, open_answering_bot
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

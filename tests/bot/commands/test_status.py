@@ -9,8 +9,8 @@ from bot.admin.document_lookup import build_scope
 from bot.store import AnswerSource, ChannelSettings
 from bot.texts import MODEL_TROUBLE
 from engine.errors import InvalidQuestion, ModelUnreachable, NotFound
-from tests.support.engines import doc
-from tests.support.parrot import EchoLanguage
+from tests.support.echo_language import EchoLanguage
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from bot.platform.models import Message

@@ -12,7 +12,7 @@ from bot.answers.history import ThreadHistory
 from bot.dispatch.addressing import ReplyPolicy
 from bot.store import ChannelSettings
 from bot.store.channels import FAR_FUTURE
-from tests.support.asking import AnsweringFixture, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -16,7 +16,7 @@ from bot.platform.models import Location, Message, Upload
 from bot.store import BotStore
 from engine.errors import DiskError
 from engine.scheduling.supervisor import Supervisor
-from tests.support.engines import find_files_containing
+from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

@@ -15,14 +15,14 @@ from bot.permissions.audience import ResolvedScope
 from bot.platform.events import VisibilityChanged
 from engine.errors import StoreError
 from engine.models import Scope
-from tests.support.household import open_bot_fixture
+from tests.support.bot_fixture import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
     from bot.platform.models import Location
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 OPEN = Scope(frozenset({"slack:T1:open"}), frozenset())
 OWN = Scope(frozenset({"slack:T1:open", "slack:T1:ROOF"}), frozenset())

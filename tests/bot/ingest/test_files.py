@@ -26,16 +26,16 @@ from bot.store import ChannelSettings, FileRecord
 from engine import ParserLimits
 from engine.errors import ModelRefused as RefusedByModel
 from engine.models import Question, Scope
-from tests.support.embedder import HashEmbedder
+from tests.support.bot_fixture import open_bot_fixture
+from tests.support.fake_embedder import HashEmbedder
 from tests.support.fake_platform import START, TRAITS
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
     from bot.platform.models import Message, Upload
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 TILES = b"The tiles come on Monday, says Ada."
 

@@ -11,15 +11,15 @@ from bot import texts
 from bot.platform.events import ChannelRemoved
 from engine.errors import InvalidQuestion
 from engine.models import Extraction, Mention
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import START
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.platform.models import Location
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 BEES = Extraction(mentions=(Mention("Mina", "person", "Mina keeps bees."),))
 

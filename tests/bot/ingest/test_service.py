@@ -11,14 +11,14 @@ import pytest
 
 from bot.platform.events import BotAdded, ChannelRemoved, MessageEdited
 from bot.store import AnswerResult, StoredAnswer
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import START
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 
 @pytest.fixture

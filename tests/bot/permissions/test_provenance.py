@@ -13,7 +13,7 @@ from bot.platform.models import Location
 from bot.store import StoredAnswer
 from engine.models import Context, Scope, SearchQuery
 from tests.bot.answers.test_footer import SOURCE
-from tests.support.asking import AnsweringFixture, open_answering_bot
+from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ import pytest
 from bot.platform.models import Location
 from bot.store import BotStore, ChannelSettings, FileRecord, MessageRecord, StoredAnswer
 from engine.errors import NewerSchema, StoreError
-from tests.support.engines import find_files_containing
+from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:

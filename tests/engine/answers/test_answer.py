@@ -15,10 +15,10 @@ from engine.models import ChatTurn, LLMMessage, Passage, Question, Scope, Search
 from engine.options import ContextWindow, EngineOptions
 from engine.retrieval.prompt_budget import newest_turns
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, sqlite_ledger
+from tests.support.scripted_language import ScriptedLanguage
 from tests.support.tokenizers import CharacterTokenizer
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -13,8 +13,8 @@ from engine.answers.citations import CitationFilter
 from engine.errors import ModelUnavailable
 from engine.models import Question
 from engine.options import LONG_ANSWER, ContextWindow, EngineOptions
-from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engine_fixture import HERE, doc, open_memory_engine
+from tests.support.scripted_language import ScriptedLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

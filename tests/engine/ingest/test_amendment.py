@@ -26,7 +26,7 @@ from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import Desk
-from tests.support.engines import HERE, open_memory_engine, sqlite_ledger, thread
+from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
 from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from engine.ingest import worker
 from engine.models import Question
 from engine.options import EngineOptions
 from engine.storage.ledger.work import embedding_failures
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

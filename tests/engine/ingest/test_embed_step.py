@@ -9,8 +9,8 @@ import numpy as np
 
 from engine.models import Passage, Question
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, open_memory_engine, sqlite_ledger, thread
+from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from engine.errors import ModelUnavailable, ModelUnreachable
 from engine.ingest import extract_step
 from engine.options import EngineOptions
-from tests.support.engines import HERE, canonical_export, doc, open_memory_engine, thread
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, thread
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -21,9 +21,9 @@ from engine.scheduling import supervisor
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.ledger.work.batch import write_profiles
 from engine.storage.sqlite import database
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, sqlite_ledger
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

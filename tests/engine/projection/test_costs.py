@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from engine.models import Document, Passage
 from engine.options import EngineOptions
 from tests.bench.costs import number_word
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import doc, open_memory_engine
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import doc, open_memory_engine
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from engine.projection.embedding_text import (
 )
 from engine.storage.ledger.records.projection import Profile
 from engine.usage import UsageMeter
-from tests.support.embedder import HashEmbedder
+from tests.support.fake_embedder import HashEmbedder
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer
 
 if TYPE_CHECKING:

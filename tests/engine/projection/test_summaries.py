@@ -21,8 +21,8 @@ from engine.projection.profiles import SUMMARY_RETRY_SECONDS
 from engine.projection.summaries import Summarizer, Summary, SummaryRequest
 from engine.storage.ledger.work import work_queue
 from engine.usage import UsageMeter
-from tests.support.engines import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence

@@ -3,7 +3,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tests.support.engines import HERE, doc, open_memory_engine
+from tests.support.engine_fixture import HERE, doc, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

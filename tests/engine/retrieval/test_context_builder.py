@@ -12,9 +12,9 @@ from engine.errors import InvalidQuestion, ModelUnavailable
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
 from engine.options import EngineOptions, RankingOptions
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine, thread
-from tests.support.reranking import WordReranker
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, thread
+from tests.support.fake_reranker import WordReranker
+from tests.support.scripted_language import ScriptedLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

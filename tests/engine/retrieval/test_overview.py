@@ -12,9 +12,9 @@ from engine.llm.offline.model import NO_HIGHLIGHTS, OfflineModel
 from engine.models import Filters, Overview, Passage, Question, Scope
 from engine.retrieval import overview as overview_recall
 from engine.text.overview_request import apply_overview_request, parse_overview_request
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_memory_engine
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, doc, open_memory_engine
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -9,9 +9,9 @@ import pytest
 
 from engine.models import ChatTurn, Document, Filters, Passage, Question, Scope, SearchQuery
 from engine.storage.ledger.queries import filters
-from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine
-from tests.support.vectors import MemoryVectors
+from tests.support.engine_fixture import HERE, doc, open_memory_engine
+from tests.support.memory_vectors import MemoryVectors
+from tests.support.scripted_language import ScriptedLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

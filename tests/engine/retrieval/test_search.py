@@ -13,10 +13,10 @@ from engine.options import EngineOptions, RankingOptions
 from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
 from engine.scheduling.stopwatch import Stopwatch
 from engine.usage import UsageMeter
-from tests.support.answering import ScriptedLanguage
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
-from tests.support.vectors import MemoryVectors
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, sqlite_ledger
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.memory_vectors import MemoryVectors
+from tests.support.scripted_language import ScriptedLanguage
 
 if TYPE_CHECKING:
     from collections.abc import Collection

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from engine.models import Document, Filters, Passage, Question, Scope
 from engine.storage.ledger.work import work_queue
-from tests.support.answering import ScriptedLanguage
-from tests.support.engines import HERE, doc, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc, open_memory_engine, sqlite_ledger
+from tests.support.scripted_language import ScriptedLanguage
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,7 +8,7 @@ import pytest
 
 from engine.errors import InvalidQuestion
 from engine.models import Document, Overview, Passage, Question, Scope
-from tests.support.engines import HERE, open_memory_engine
+from tests.support.engine_fixture import HERE, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -33,7 +33,7 @@ def refuse(words: str) -> AssertionError:
 
 def find_command(person: Person, channel: Channel, words: str, kind: int = 1) -> tuple[Json, list[Json], list[Json]]:
     """A command by what is typed: itself, the sub-commands on the way, the options to fill in."""
-    from tests.support.discord_server.interacting import is_command_allowed  # noqa: PLC0415 - each half knows the other
+    from tests.support.discord_server.interaction_client import is_command_allowed  # noqa: PLC0415 - each half knows the other
 
     names = words.split() if kind == 1 else [words]
     sets = [channel.guild.id, ""] if channel.guild is not None else [""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tests.support.discord_server import interacting
+from tests.support.discord_server import interaction_client
 from tests.support.discord_server.actions import (
     add_reaction,
     build_message,
@@ -172,25 +172,27 @@ class Person:
 
     async def slash(self, command: str, *, here: Channel | None = None, **options: Any) -> Interaction:
         """Use a slash command ("ask", or "kb status" for a sub-command); back when the app has answered at first."""
-        return await interacting.slash(self, here or self._current_channel(), command, options)
+        return await interaction_client.slash(self, here or self._current_channel(), command, options)
 
     async def autocompletes(
         self, command: str, option: str, typed: str, *, here: Channel | None = None, **others: Any
     ) -> list[str]:
         """What is offered while an option is typed."""
-        return await interacting.autocomplete(self, here or self._current_channel(), command, (option, typed), others)
+        return await interaction_client.autocomplete(
+            self, here or self._current_channel(), command, (option, typed), others
+        )
 
     async def clicks(self, message: Message, button: str) -> Interaction:
         """Press a button, named by its label, its emoji or its custom id."""
-        return await interacting.click(self, message, button)
+        return await interaction_client.click(self, message, button)
 
     async def context_menu(self, command: str, target: Message | Person, *, here: Channel | None = None) -> Interaction:
         """Use a command of the menu of a message or of a person."""
-        return await interacting.menu(self, here or self._current_channel(), command, target)
+        return await interaction_client.menu(self, here or self._current_channel(), command, target)
 
     async def submits(self, interaction: Interaction, **values: str) -> Interaction:
         """Fill in the form that an interaction opened; values by custom id."""
-        return await interacting.submit(self, interaction, values)
+        return await interaction_client.submit(self, interaction, values)
 
     def _current_channel(self) -> Channel:
         if self.here is None:

@@ -17,7 +17,7 @@ from bot.store import BotStore
 from bot.store.models import AnswerResult, StoredAnswer
 from engine.errors import CorruptFile, DiskError, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
-from tests.support.engines import HERE, canonical_export, doc, open_memory_engine
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine
 
 if TYPE_CHECKING:
     from pathlib import Path

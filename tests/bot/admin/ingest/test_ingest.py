@@ -19,9 +19,9 @@ from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpd
 from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
 from engine.storage.ledger.records.reading import IndexStatus
-from tests.support import parrot
-from tests.support.embedder import HashEmbedder
-from tests.support.parrot import UNREADABLE
+from tests.support import echo_language
+from tests.support.echo_language import UNREADABLE
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -154,9 +154,9 @@ async def test_what_the_model_refuses_is_a_failure_too_and_the_rest_is_taken_in(
 async def test_what_befell_many_in_the_same_way_is_told_once(tmp_path: Path, town: Path) -> None:
     for number in range(6):
         (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
-    wrong = parrot.EchoLanguage()
+    wrong = echo_language.EchoLanguage()
     wrong.failing["extract", ""] = InvalidApiKey("The key is wrong.")
-    async with parrot.open_engine_context(tmp_path / "other", wrong) as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other", wrong) as desk, asyncio.timeout(20):
         told = end([event async for event in run_operation(desk, Ingest((str(town),), LOCAL_SPACE))])
     [failure] = told.failures
     assert (failure.what.endswith("and 9 more documents"), failure.error) == (True, "The key is wrong.")
@@ -173,15 +173,15 @@ def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_without_the_model_everything_is_taken_in_and_the_next_run_goes_on(
     tmp_path: Path, town: Path, error: type[ModelUnavailable]
 ) -> None:
-    away, request = parrot.EchoLanguage(), Ingest((str(town),), LOCAL_SPACE)
+    away, request = echo_language.EchoLanguage(), Ingest((str(town),), LOCAL_SPACE)
     away.failing["extract", ""] = error("Nobody is there.")
-    async with parrot.open_engine_context(tmp_path / "other", away) as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other", away) as desk, asyncio.timeout(20):
         told = end([event async for event in run_operation(desk, request)])
         assert (told.documents, told.changed, told.failures) == (4, 4, ())
         assert told.trouble.startswith("Nobody is there. 4 documents wait for it, and can be found by words")
         found = await desk.engine.retrieve(Question("Who serves tea?", build_scope([LOCAL_SPACE]), mode="naive"))
         assert "Tea is served by Ada" in found.sources[0].text
-    async with parrot.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
         told = end([event async for event in run_operation(desk, request)])
         assert (told.changed, told.trouble) == (0, "")
         assert {each.status for each in await desk.engine.list_documents(build_scope([LOCAL_SPACE]))} == {"indexed"}
@@ -205,10 +205,10 @@ async def test_without_the_embedder_documents_are_found_by_words_alone(
 ) -> None:
     embedder = HashEmbedder()
     embedder.failing[""] = error("No embedder.")
-    async with parrot.open_engine_context(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
         told = end([event async for event in run_operation(desk, Ingest((str(town / "tea.txt"),), LOCAL_SPACE))])
         assert told.trouble == "No embedder. 1 document waits for it, and can be found by words already."
-    async with parrot.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
         *_, last = [event async for event in run_operation(desk, Retry((LOCAL_SPACE,)))]
         assert last == Completed("Retried: 1 document.")
 
@@ -232,7 +232,7 @@ async def test_what_is_left_within_documents_is_told(perform: Perform, town: Pat
 async def test_who_is_told_to_wait_waits_for_the_model_and_says_so(tmp_path: Path, town: Path) -> None:
     embedder = HashEmbedder()
     embedder.failing[""] = ModelUnreachable("No embedder.")
-    async with parrot.open_engine_context(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
+    async with echo_language.open_engine_context(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
         troubles, last = set(), None
         async for last in run_operation(desk, Ingest((str(town / "tea.txt"),), LOCAL_SPACE, wait=True)):
             if isinstance(last, ProgressUpdate) and last.trouble:

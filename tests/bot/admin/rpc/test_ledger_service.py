@@ -15,8 +15,8 @@ from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
 from bot.admin.rpc.service import LocalService
 from bot.settings import load_settings
 from engine.errors import CorruptLedger
-from tests.support import parrot
-from tests.support.engines import doc
+from tests.support import echo_language
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from bot.admin.requests import OperationRequest
@@ -42,7 +42,7 @@ async def told(service: AdminService, request: OperationRequest) -> list[Operati
 async def test_what_the_ledger_alone_tells_is_what_the_engine_tells() -> None:
     settings = load_settings()
     requests = (GetStatus(("here",)), ListDocuments(("here",)), GetStatus(("elsewhere",)))
-    async with parrot.open_engine_context(settings.data_path) as desk:
+    async with echo_language.open_engine_context(settings.data_path) as desk:
         await desk.engine.add(doc("a", "Ada met Bob."))
         await desk.engine.wait_until_indexed()
         expected = [await told(LocalService(desk), each) for each in requests]
@@ -68,7 +68,7 @@ async def test_a_new_folder_holds_nothing_and_a_damaged_one_is_told() -> None:
 async def test_a_program_that_holds_the_folder_is_asked() -> None:
     settings = load_settings()
     async with (
-        parrot.open_engine_context(settings.data_path) as desk,
+        echo_language.open_engine_context(settings.data_path) as desk,
         socket.serve_socket(settings.data_path, LocalService(desk).perform),
         connect_or_open_ledger(settings) as service,
     ):

@@ -18,8 +18,8 @@ from bot.store import AnswerResult, BotStore, StoredAnswer
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse, NotFound
 from tests.bot.conftest import NOON
-from tests.support import parrot
-from tests.support.engines import doc
+from tests.support import echo_language
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -39,7 +39,7 @@ def light(monkeypatch: pytest.MonkeyPatch) -> None:
     async def desk(
         settings: Settings, able: EngineModels, *, replace_embedder: bool = False
     ) -> AsyncIterator[EngineContext]:
-        async with parrot.open_engine_context(settings.data_path) as made:
+        async with echo_language.open_engine_context(settings.data_path) as made:
             yield made
 
     monkeypatch.setattr(bootstrap, "open_engine", desk)
@@ -54,7 +54,7 @@ async def test_the_first_opens_the_folder_and_the_second_is_answered_by_it() -> 
 
 async def test_who_comes_while_the_first_is_still_starting_waits_for_it() -> None:
     settings = load_settings()
-    async with parrot.open_engine_context(settings.data_path) as desk:
+    async with echo_language.open_engine_context(settings.data_path) as desk:
         coming = asyncio.create_task(_first(settings))
         await asyncio.sleep(0)
         async with socket.serve_socket(settings.data_path, LocalService(desk).perform):
@@ -69,7 +69,7 @@ async def _first(settings: Settings) -> list[object]:
 async def test_what_is_forgotten_without_the_bot_is_said_by_none_of_its_answers() -> None:
     settings = load_settings()
     async with (
-        parrot.open_engine_context(settings.data_path) as desk,
+        echo_language.open_engine_context(settings.data_path) as desk,
         BotStore.open(settings.data_path / "bot.db") as store,
     ):
         await desk.engine.add(doc("old", "Ada met Bob."))

@@ -12,15 +12,15 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.sync.backfill import MAX_RETRY_SECONDS
 from bot.platform.events import BotAdded
 from bot.store import ChannelSettings
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.platform.models import Location
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 
 @pytest.fixture

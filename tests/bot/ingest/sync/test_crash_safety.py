@@ -13,8 +13,8 @@ from bot.store.database import Database
 from engine import ParsedFile
 from engine.engine import Engine
 from engine.models import Passage
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Location
     from bot.store.database import Transaction
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 EACH = 3  # every third write of a story is where it is killed in one run of the tests
 

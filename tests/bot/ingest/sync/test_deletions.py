@@ -9,16 +9,16 @@ import pytest
 
 from bot.errors import PlatformError
 from bot.ingest.sync import deletions, reconcile
-from tests.support.absence import DAY, build_indexed_channel, reconcile_all
+from tests.support.bot_fixture import open_bot_fixture
+from tests.support.downtime import DAY, build_indexed_channel, reconcile_all
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from bot.platform.models import Location, Message
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 
 @pytest.fixture

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from bot.ingest.sync import jobs
 from bot.platform.events import BotAdded
 from engine.errors import StoreError
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pytest
 
     from bot.platform.models import Location, Message
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 
 class Endless(FakePlatform):

@@ -9,8 +9,8 @@ import pytest
 
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.sync.pending import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence

@@ -12,9 +12,9 @@ from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync import reconcile
 from bot.store import ChannelSettings
 from engine.errors import StoreError
-from tests.support.absence import DAY, build_indexed_channel, reconcile_all
+from tests.support.bot_fixture import open_bot_fixture
+from tests.support.downtime import DAY, build_indexed_channel, reconcile_all
 from tests.support.fake_platform import FakePlatform
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.platform.models import Location, Message
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 
 @pytest.fixture

@@ -10,14 +10,14 @@ import pytest
 
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import TOMBSTONE_TTL, Retention
+from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import START
-from tests.support.household import open_bot_fixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from engine.llm.offline.model import NOTHING_FOUND, ONLY_QUOTES, OfflineModel
 from engine.models import ChatTurn, Context, Excerpt, Prompt, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
-from tests.support.embedder import HashEmbedder
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from engine.models import RetrievalMode

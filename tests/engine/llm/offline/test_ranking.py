@@ -4,7 +4,7 @@ from engine.llm.offline.quotes import select_answers
 from engine.llm.offline.ranking import MAX_CANDIDATES, rank_sentences
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
-from tests.support.embedder import HashEmbedder
+from tests.support.fake_embedder import HashEmbedder
 
 
 async def test_every_clause_is_weighed_against_every_sentence_looked_at() -> None:

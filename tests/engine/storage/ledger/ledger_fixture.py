@@ -17,7 +17,7 @@ from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import lookup, stats
 from engine.storage.ledger.records.projection import KeyKind, Profile
 from engine.storage.ledger.work import stale_keys
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:

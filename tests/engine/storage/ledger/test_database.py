@@ -14,7 +14,7 @@ from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import wal
 from tests.engine.storage.ledger.ledger_fixture import Desk
-from tests.support.engines import find_files_containing
+from tests.support.engine_fixture import find_files_containing
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,7 +14,7 @@ from engine.storage.ledger.facts import excerpt_section
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import reading
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection

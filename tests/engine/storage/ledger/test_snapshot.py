@@ -10,7 +10,7 @@ from engine.storage.ledger import Ledger
 from engine.storage.ledger.repositories import SqliteCache
 from engine.storage.sqlite.repository import SnapshotDatabase
 from tests.engine.storage.ledger.ledger_fixture import Desk
-from tests.support.engines import HERE, doc
+from tests.support.engine_fixture import HERE, doc
 
 if TYPE_CHECKING:
     from pathlib import Path

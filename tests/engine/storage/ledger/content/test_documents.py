@@ -17,7 +17,7 @@ from engine.storage.ledger.content.chunks import chunks_by_key
 from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import CUT, cut, reading
-from tests.support.engines import doc, thread
+from tests.support.engine_fixture import doc, thread
 from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:

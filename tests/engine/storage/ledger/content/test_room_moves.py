@@ -16,7 +16,7 @@ from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import CachedAnswer
 from engine.storage.ledger.work.work_queue import current_generation
 from tests.engine.storage.ledger.ledger_fixture import CUT, Desk, cut, reading
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 
 

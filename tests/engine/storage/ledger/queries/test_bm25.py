@@ -12,7 +12,7 @@ from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import bm25, lookup
 from engine.storage.ledger.queries.bm25 import K1, B, ScopeSize, score_rows, tokenize_words
 from tests.engine.storage.ledger.ledger_fixture import reading
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from tests.engine.storage.ledger.ledger_fixture import Desk

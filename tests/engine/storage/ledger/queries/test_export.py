@@ -15,7 +15,7 @@ from engine.storage.ledger.queries import stats
 from engine.storage.ledger.queries.export import export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
-from tests.support.engines import HERE
+from tests.support.engine_fixture import HERE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries import full_text, lookup
 from engine.storage.ledger.queries.full_text import extract_words
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     import pytest

@@ -12,7 +12,7 @@ from engine.storage.ledger.queries import filters, lookup
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
-from tests.support.engines import doc, thread
+from tests.support.engine_fixture import doc, thread
 
 if TYPE_CHECKING:
     from pathlib import Path

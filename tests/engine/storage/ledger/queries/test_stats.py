@@ -9,7 +9,7 @@ from engine.storage.ledger.queries import stats
 from engine.storage.ledger.records import IndexStatus
 from engine.storage.ledger.work import work_queue
 from tests.engine.storage.ledger.ledger_fixture import reading
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from tests.engine.storage.ledger.ledger_fixture import Desk

@@ -7,7 +7,7 @@ import pytest
 
 from engine.models import Filters, Scope
 from engine.storage.ledger.queries.undated import has_excluded_undated
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from tests.engine.storage.ledger.ledger_fixture import Desk

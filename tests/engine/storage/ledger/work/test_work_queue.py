@@ -6,7 +6,7 @@ import pytest
 
 from engine.errors import InvalidApiKey, ModelNotFound, ModelRefused, ModelUnreachable, PromptTooLong, RateLimited
 from engine.storage.ledger.work import work_queue
-from tests.support.engines import doc
+from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from engine.errors import EngineError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from bot.platform.models import Location, Message
-    from tests.support.household import BotFixture
+    from tests.support.bot_fixture import BotFixture
 
 DAY = 86400.0  # seconds
 

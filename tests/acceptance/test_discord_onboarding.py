@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.discord_server.permissions import EVERYONE, Permission
-from tests.support.town.discord import DiscordBotFixture, open_discord_bot
+from tests.support.town.discord_bot import DiscordBotFixture, open_discord_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -17,8 +17,8 @@ from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from tests.demos.slack_day import load_manifest
-from tests.support.gossip import QUESTION, VerbatimLanguage
 from tests.support.slack_server import FakeSlack, Person, Room
+from tests.support.verbatim_language import QUESTION, VerbatimLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping

@@ -10,9 +10,9 @@ import pytest
 from engine.errors import ModelUnreachable
 from engine.models import ChatTurn, Question
 from engine.options import EngineOptions
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, find_files_containing, open_engine, thread
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import HERE, doc, find_files_containing, open_engine, thread
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

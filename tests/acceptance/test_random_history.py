@@ -14,7 +14,7 @@ from engine.options import EngineOptions, SummaryLimits
 from engine.storage.ledger.content import rooms
 from engine.storage.ledger.names import intern_names
 from engine.text.names import normalize_name as canonical_name
-from tests.support.engines import canonical_export, doc, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import canonical_export, doc, open_memory_engine, sqlite_ledger
 
 if TYPE_CHECKING:
     from pathlib import Path

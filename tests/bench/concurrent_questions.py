@@ -1,7 +1,8 @@
 """Fifty questions at once, in fifty threads, with a model of twenty tokens a second: who waits how long, for what.
 
-`python -m tests.bench.at_once [--questions 50]`: the whole bot as a process of its own (`threadlore serve`), against a
-Slack on this machine that enforces Slack's rates, and a model on this machine. Each answer must be whole.
+`python -m tests.bench.concurrent_questions [--questions 50]` runs the whole bot as a process of its own (`threadlore
+serve`), against a Slack on this machine that enforces Slack's rates, and a model on this machine. Each answer must be
+whole.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tests.demos.slack_day import load_manifest
-from tests.support.slack_server.fake import FakeSlack
+from tests.support.slack_server.fake_slack import FakeSlack
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
@@ -124,7 +125,7 @@ async def run(count: int) -> int:
         "-m",
         "tests.support.openai_server",
         "--replier",
-        "tests.bench.at_once:reply",
+        "tests.bench.concurrent_questions:reply",
         "--pace",
         str(1 / TOKENS_A_SECOND),
     )

@@ -12,11 +12,11 @@ from engine.models import Document, Passage
 from engine.options import ChunkingOptions
 from engine.storage.ledger.content.chunks import chunks_by_key
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.engines import HERE, canonical_export
+from tests.support.engine_fixture import HERE, canonical_export
 
 if TYPE_CHECKING:
     from engine import Engine
-    from tests.support.language import ToyLanguage
+    from tests.support.toy_language import ToyLanguage
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 MESSAGES, WORDS = 400, 20

@@ -20,9 +20,9 @@ from bot.settings import Settings
 from bot.store import BotStore
 from engine import FileParser
 from engine.usage import Usage
-from tests.support import parrot
+from tests.support import echo_language
+from tests.support.bot_fixture import BotFixture
 from tests.support.fake_platform import START, FakePlatform
-from tests.support.household import BotFixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from tests.support.fake_platform import RecordedReply
 
 
-class CannedLanguage(parrot.EchoLanguage):
+class CannedLanguage(echo_language.EchoLanguage):
     """Says `reply`, or else what a parrot says; an error among the pieces is raised.
 
     `cut_off`: the model stops before it has finished; `filtered`: because of a filter. `going`: a gate before every
@@ -115,7 +115,7 @@ async def open_answering_bot(
     platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
     chosen = Settings(data_dir=home, **settings)
     async with (
-        parrot.open_engine_context(home, language) as desk,
+        echo_language.open_engine_context(home, language) as desk,
         BotStore.open(home / "bot.db") as store,
         FileParser(desk.parser_limits) as reader,
     ):

@@ -10,14 +10,14 @@ import pytest
 
 from engine.errors import EmptyDocument, InvalidDocument, ModelRefused, NotFound
 from engine.models import Extraction, Link, Mention, Passage, Question
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger, thread
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger, thread
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine import Engine
-    from tests.support.language import ToyLanguage
+    from tests.support.toy_language import ToyLanguage
 
 SHARED = "Ada met Bob."
 DIARY = doc("diary", SHARED, "Ada wrote to Carla.")

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engine.models import Question, RetrievalMode, Scope
 from engine.options import EngineOptions, RankingOptions
-from tests.support.engines import doc, open_memory_engine
+from tests.support.engine_fixture import doc, open_memory_engine
 
 if TYPE_CHECKING:
     from engine import Engine

@@ -11,15 +11,15 @@ import pytest
 
 from bot import texts
 from bot.platform.models import Location
-from tests.support.gossip import find_secrets
 from tests.support.slack_server import File
-from tests.support.town import slack as slack_house
+from tests.support.town import slack_bot as slack_house
+from tests.support.verbatim_language import find_secrets
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.bootstrap import EngineModels
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

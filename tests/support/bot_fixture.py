@@ -14,7 +14,7 @@ from bot.settings import Settings
 from bot.store import BotStore
 from engine import FileParser
 from engine.models import Scope
-from tests.support import parrot
+from tests.support import echo_language
 from tests.support.fake_platform import FakePlatform
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ async def open_bot_fixture(
     platform = platform or FakePlatform()
     chosen = Settings(data_dir=home, **settings)
     async with (
-        parrot.open_engine_context(home, embedder=embedder) as opened,
+        echo_language.open_engine_context(home, embedder=embedder) as opened,
         BotStore.open(home / "bot.db") as store,
         FileParser(limits or opened.parser_limits) as own,
     ):

@@ -12,8 +12,8 @@ from engine.errors import ModelRefused
 from engine.models import SearchQuery
 from engine.options import EngineOptions
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.engines import open_memory_engine
-from tests.support.language import NAME, ToyLanguage
+from tests.support.engine_fixture import open_memory_engine
+from tests.support.toy_language import NAME, ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence

@@ -13,13 +13,13 @@ import pytest
 
 from bot.ingest.sync import deletions, reconcile
 from engine.models import Scope
-from tests.support.gossip import QUESTION, find_secrets
 from tests.support.slack_server import File
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
     from tests.support.slack_server import Room
     from tests.support.slack_server.state import ChannelKind
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -12,8 +12,8 @@ import pytest_asyncio
 
 from bot import texts
 from tests.support.discord_server import Permission
-from tests.support.gossip import QUESTION, find_secrets
-from tests.support.town.discord import DiscordBotFixture, guild_owner, open_discord_bot
+from tests.support.town.discord_bot import DiscordBotFixture, guild_owner, open_discord_bot
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -12,10 +12,10 @@ from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
-from tests.support.embedder import HashEmbedder
-from tests.support.graph import MemoryGraph
-from tests.support.language import ToyLanguage
-from tests.support.vectors import MemoryVectors
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.memory_graph import MemoryGraph
+from tests.support.memory_vectors import MemoryVectors
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

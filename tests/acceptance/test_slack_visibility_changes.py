@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot import texts
-from tests.support.gossip import QUESTION, find_secrets
 from tests.support.slack_server import File
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
-    from tests.support.town.slack import SlackBotFixture
+    from tests.support.town.slack_bot import SlackBotFixture
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -9,8 +9,8 @@ import pytest_asyncio
 
 from bot import texts
 from bot.commands.learn import ALREADY_INDEXED, MESSAGE_INDEXED
-from tests.support.gossip import QUESTION, find_secrets
-from tests.support.town.discord import DiscordBotFixture, open_discord_bot
+from tests.support.town.discord_bot import DiscordBotFixture, open_discord_bot
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

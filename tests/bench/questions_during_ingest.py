@@ -1,4 +1,4 @@
-"""Questions while documents pour in: `python -m tests.bench.questions --documents 10000`.
+"""Questions while documents pour in: `python -m tests.bench.questions_during_ingest --documents 10000`.
 
 Milliseconds from asking to the first word, while that many chunks are being ingested, and idle before and after that,
 since there is more to search by then; in one run. Every model call goes through litellm to the local stub.

@@ -17,7 +17,7 @@ from bot.settings import Settings
 from engine import ChatTurn, Question, Scope
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from tests.acceptance.demo_questions import FurtherQuestion, TownQuestion, load_further, load_held_out
-from tests.support.embedder import CachingEmbedder
+from tests.support.fake_embedder import CachingEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path

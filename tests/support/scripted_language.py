@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from engine.usage import Usage
-from tests.support.language import ToyLanguage
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence

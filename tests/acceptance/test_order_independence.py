@@ -13,8 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.options import EngineOptions, SummaryLimits
-from tests.support.engines import canonical_export, doc, open_engine, open_memory_engine
-from tests.support.language import ToyLanguage
+from tests.support.engine_fixture import canonical_export, doc, open_engine, open_memory_engine
+from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
     from engine import Engine

@@ -21,7 +21,7 @@ from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
-from tests.support.gossip import VerbatimLanguage
+from tests.support.verbatim_language import VerbatimLanguage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence

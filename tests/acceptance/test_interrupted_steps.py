@@ -17,8 +17,8 @@ from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.records import KeyKind
 from engine.storage.ledger.work import stale_keys, work_queue
 from engine.storage.vectors.lance import LanceVectors
-from tests.support.embedder import HashEmbedder
-from tests.support.engines import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
+from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

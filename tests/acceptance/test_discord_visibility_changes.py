@@ -14,8 +14,8 @@ import pytest_asyncio
 from bot import texts
 from engine.models import Scope
 from tests.support.discord_server import Permission
-from tests.support.gossip import QUESTION, find_secrets
-from tests.support.town.discord import TIMEOUT_SECONDS, DiscordBotFixture, open_discord_bot
+from tests.support.town.discord_bot import TIMEOUT_SECONDS, DiscordBotFixture, open_discord_bot
+from tests.support.verbatim_language import QUESTION, find_secrets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
