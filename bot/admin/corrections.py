@@ -18,23 +18,23 @@ if TYPE_CHECKING:
     from bot.engine_context import EngineContext
 
 
-async def merge(desk: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
+async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
     """Merge an entity into another one, or undo a merge."""
     if request.into:
-        unknown = await desk.engine.merge(request.space, request.name, request.into)
+        unknown = await engine_context.engine.merge(request.space, request.name, request.into)
         said = format_merge(request.name, request.into, unknown)
     else:
-        await desk.engine.unmerge(request.space, request.name)
+        await engine_context.engine.unmerge(request.space, request.name)
         said = f"“{request.name}” stands for itself again."
-    async for step in wait_until_applied(desk.engine, build_scope([request.space])):
+    async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(said)
 
 
-async def set_description(desk: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:
+async def set_description(engine_context: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:
     """Override a description, or restore the original."""
-    await desk.engine.describe(request.space, request.name, request.description, request.other)
-    async for step in wait_until_applied(desk.engine, build_scope([request.space])):
+    await engine_context.engine.describe(request.space, request.name, request.description, request.other)
+    async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     what = _format_subject(request.name, request.other)
     yield Completed(
@@ -42,21 +42,21 @@ async def set_description(desk: EngineContext, request: SetDescription) -> Async
     )
 
 
-async def hide(desk: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
+async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
     """Hide an entity or a relation, or show it again."""
-    act = desk.engine.hide if request.hidden else desk.engine.unhide
+    act = engine_context.engine.hide if request.hidden else engine_context.engine.unhide
     await act(request.space, request.name, request.other)
-    async for step in wait_until_applied(desk.engine, build_scope([request.space])):
+    async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(
         f"{_format_subject(request.name, request.other)} is {'hidden' if request.hidden else 'shown again'}."
     )
 
 
-async def add_fact(desk: EngineContext, request: AddFact) -> AsyncGenerator[OperationResult]:
+async def add_fact(engine_context: EngineContext, request: AddFact) -> AsyncGenerator[OperationResult]:
     """Add a fact as a document; deleting the document removes it."""
-    key = await desk.engine.add_facts(request.space, request.room, _build_extraction(request))
-    async for step in wait_until_applied(desk.engine, build_scope([request.space])):
+    key = await engine_context.engine.add_facts(request.space, request.room, _build_extraction(request))
+    async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(f"Added as {key}. To remove it: `threadlore forget {key}`")
 

@@ -47,12 +47,12 @@ def resolve_path(path: str | Path, here: str) -> Path:
     return Path(os.path.normpath(Path(here, at_home)))
 
 
-async def resolve_documents(desk: EngineContext, words: str, here: str, scope: Scope) -> list[str]:
+async def resolve_documents(engine_context: EngineContext, words: str, here: str, scope: Scope) -> list[str]:
     """The keys of the documents in scope that are meant: by key, by path (from `here`), by title or by a link to it.
 
     One document, or all conversations of one file. Raises NotFound, and InvalidQuestion if several could be meant.
     """
-    return match_documents(words, here, await desk.engine.list_documents(scope))
+    return match_documents(words, here, await engine_context.engine.list_documents(scope))
 
 
 def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) -> list[str]:

@@ -23,59 +23,59 @@ if TYPE_CHECKING:
 MAX_LISTED = 5  # documents in the summary of a retry
 
 
-async def forget(desk: EngineContext, request: Forget) -> AsyncGenerator[OperationResult]:
+async def forget(engine_context: EngineContext, request: Forget) -> AsyncGenerator[OperationResult]:
     """Delete a document or a whole chat, also from the bytes of the database files."""
-    keys = await resolve_documents(desk, request.document, request.working_dir, build_scope(request.spaces))
+    keys = await resolve_documents(engine_context, request.document, request.working_dir, build_scope(request.spaces))
     for done, key in enumerate(keys):
         yield ProgressUpdate("forgetting", done, len(keys))
-        await desk.forget_document(key)
+        await engine_context.forget_document(key)
     what = keys[0] if len(keys) == 1 else f"{len(keys)} conversations of {request.document}"
     yield ProgressUpdate("forgetting")
-    await desk.engine.compact()
+    await engine_context.engine.compact()
     yield Completed(f"Forgotten: {what}")
 
 
-async def reindex(desk: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
+async def reindex(engine_context: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
     """Rebuild the graph and vector indexes."""
-    async for step in run_with_progress(desk.engine, "reindexing", desk.engine.rebuild()):
+    async for step in run_with_progress(engine_context.engine, "reindexing", engine_context.engine.rebuild()):
         yield step
     yield Completed("The graph and vector indexes were rebuilt.")
 
 
-async def verify(desk: EngineContext, request: Verify) -> AsyncGenerator[OperationResult]:
+async def verify(engine_context: EngineContext, request: Verify) -> AsyncGenerator[OperationResult]:
     """Compare the indexes with the ledger; with `repair`, list the differences that remain after the repair."""
     reports = list["VerificationReport"]()
 
     async def compare() -> None:
-        reports.append(await desk.engine.verify(repair=request.repair))
+        reports.append(await engine_context.engine.verify(repair=request.repair))
 
-    async for step in run_with_progress(desk.engine, "verifying", compare()):
+    async for step in run_with_progress(engine_context.engine, "verifying", compare()):
         yield step
     differences = tuple(map(str, reports[0].differences))
     yield VerifyResult(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:
-        left = await desk.engine.verify()
+        left = await engine_context.engine.verify()
         yield VerifyResult(tuple(map(str, left.differences)))
 
 
-async def export(desk: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:
+async def export(engine_context: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:
     """Export a space line by line."""
-    async with aclosing(desk.engine.export(request.export_format, build_scope(request.spaces))) as lines:
+    async with aclosing(engine_context.engine.export(request.export_format, build_scope(request.spaces))) as lines:
         async for text in lines:
             yield ExportLine(text)
 
 
-async def backup(desk: EngineContext, request: Backup) -> AsyncGenerator[OperationResult]:
+async def backup(engine_context: EngineContext, request: Backup) -> AsyncGenerator[OperationResult]:
     """Write a backup; the indexes are rebuilt when it is restored."""
     path = Path(request.path)
     yield ProgressUpdate("backing up")
-    size = await archive.create_backup(desk.engine, path)
+    size = await archive.create_backup(engine_context.engine, path)
     yield Completed(f"Backup written: {path} ({size / 2**20:.1f} MiB)")
 
 
-async def retry(desk: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:
+async def retry(engine_context: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:
     """Retry failed documents and wait for them; failures of former runs are retried at start."""
-    engine, scope = desk.engine, build_scope(request.spaces)
+    engine, scope = engine_context.engine, build_scope(request.spaces)
     keys = (await engine.get_status(scope)).without_vector
     count = await engine.retry()
     count = max(count, count_unindexed(await engine.get_status(scope)))

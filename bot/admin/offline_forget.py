@@ -19,25 +19,29 @@ if TYPE_CHECKING:
     from engine import Document
 
 
-async def forget(desk: EngineContext, settings: Settings, document: str) -> bool:
+async def forget(engine_context: EngineContext, settings: Settings, document: str) -> bool:
     """Delete a document; returns whether it existed. Raises EngineError."""
-    async with _open_ingest_service(desk, settings) as listening:
-        return await (listening.forget_document if listening else desk.engine.forget)(document)
+    async with _open_ingest_service(engine_context, settings) as listening:
+        return await (listening.forget_document if listening else engine_context.engine.forget)(document)
 
 
-async def replace(desk: EngineContext, settings: Settings, document: Document) -> bool:
+async def replace(engine_context: EngineContext, settings: Settings, document: Document) -> bool:
     """Replace a document; returns whether it changed. Raises EngineError."""
-    async with _open_ingest_service(desk, settings) as listening:
-        return await (listening.replace_document if listening else desk.engine.add)(document)
+    async with _open_ingest_service(engine_context, settings) as listening:
+        return await (listening.replace_document if listening else engine_context.engine.add)(document)
 
 
 @asynccontextmanager
-async def _open_ingest_service(desk: EngineContext, settings: Settings) -> AsyncIterator[IngestService | None]:
+async def _open_ingest_service(
+    engine_context: EngineContext, settings: Settings
+) -> AsyncIterator[IngestService | None]:
     """The ingest service over the bot's database, or None if there is no database."""
     kept = settings.data_path / "bot.db"
     if not kept.exists():
         yield None
         return
-    async with BotStore.open(kept) as store, FileParser(desk.parser_limits) as reader:
-        house = BotContext(desk, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings)
-        yield IngestService(house, reader)
+    async with BotStore.open(kept) as store, FileParser(engine_context.parser_limits) as reader:
+        bot_context = BotContext(
+            engine_context, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings
+        )
+        yield IngestService(bot_context, reader)

@@ -36,6 +36,6 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
 }
 
 
-def run_operation(desk: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+def run_operation(engine_context: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """Perform a request and yield its results. Raises EngineError."""
-    return OPERATIONS[type(request)](desk, request)
+    return OPERATIONS[type(request)](engine_context, request)

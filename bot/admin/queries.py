@@ -26,9 +26,9 @@ SEARCHING = "the search takes longer than usual."
 SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
 
-async def ask(desk: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
+async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
     """Yield summary, deltas and end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
-    question, engine = await _build_question(desk, request), desk.engine
+    question, engine = await _build_question(engine_context, request), engine_context.engine
     async with child_task(_start_answer(engine, question, request.output)) as working:
         if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
             yield await _build_delay(engine, question.scope)
@@ -74,12 +74,14 @@ async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
     return ProgressUpdate("searching", trouble=f"{left}; {known}" if left else SEARCHING)
 
 
-async def _build_question(desk: EngineContext, request: Ask) -> Question:
+async def _build_question(engine_context: EngineContext, request: Ask) -> Question:
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
     scope = build_scope(request.spaces)
     documents = {
-        key for words in request.documents for key in await resolve_documents(desk, words, request.working_dir, scope)
+        key
+        for words in request.documents
+        for key in await resolve_documents(engine_context, words, request.working_dir, scope)
     }
     question = Question(
         request.text.strip(),
@@ -100,7 +102,7 @@ async def _build_question(desk: EngineContext, request: Ask) -> Question:
         return question
     question, asked = by_author(question, datetime.now(UTC))
     channel = asked.channel if asked else channel_of(question)
-    rooms = await _resolve_rooms(desk, channel, scope) if channel else frozenset[str]()
+    rooms = await _resolve_rooms(engine_context, channel, scope) if channel else frozenset[str]()
     if channel and not rooms:
         return question
     question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
@@ -113,7 +115,7 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
-async def _resolve_rooms(desk: EngineContext, name: str, scope: Scope) -> frozenset[str]:
+async def _resolve_rooms(engine_context: EngineContext, name: str, scope: Scope) -> frozenset[str]:
     """The chats in scope with this name."""
-    there = (each.room for each in await desk.engine.list_documents(scope) if each.kind == "conversation")
+    there = (each.room for each in await engine_context.engine.list_documents(scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())

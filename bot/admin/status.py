@@ -17,22 +17,22 @@ if TYPE_CHECKING:
     from bot.engine_context import EngineContext
 
 
-async def get_status(desk: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
+async def get_status(engine_context: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
-    yield StatusResult(await desk.engine.get_status(build_scope(request.spaces)))
+    yield StatusResult(await engine_context.engine.get_status(build_scope(request.spaces)))
 
 
-async def list_documents(desk: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
+async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield DocumentList(tuple(await desk.engine.list_documents(build_scope(request.spaces))))
+    yield DocumentList(tuple(await engine_context.engine.list_documents(build_scope(request.spaces))))
 
 
-async def get_entity(desk: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
+async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
     """Yield an entity. Raises NotFound with similar names in the hint."""
     scope = build_scope(request.spaces)
-    found = await desk.engine.get_neighbourhood(request.name, scope, request.limit)
+    found = await engine_context.engine.get_neighbourhood(request.name, scope, request.limit)
     if found.entity is None:
-        alike = await desk.engine.find_names(normalize_name(request.name)[:3], scope, 5)
+        alike = await engine_context.engine.find_names(normalize_name(request.name)[:3], scope, 5)
         hint = (
             f"Similar names: {', '.join(alike)}."
             if alike

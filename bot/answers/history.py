@@ -73,11 +73,11 @@ class ThreadHistory:
             frozenset(space for each in answers for space in each.spaces),
             rooms.union(*(each.rooms for each in answers)),
         )
-        heard = await self._build_turns(said)
+        received = await self._build_turns(said)
         told = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
-        told += [(turn.text, message_keys(each)) for each, (_, turn) in zip(said, heard, strict=True)]
+        told += [(turn.text, message_keys(each)) for each, (_, turn) in zip(said, received, strict=True)]
         shown = frozenset().union(*(each.shown_keys for each in answers), *(keys_ for _, keys_ in told))
-        return History(merge_turns(answers, heard), drawn, tuple(told), shown)
+        return History(merge_turns(answers, received), drawn, tuple(told), shown)
 
     async def _load_answers(self, request: AnswerRequest, scope: Scope) -> list[StoredAnswer]:
         """The latest answers before a question that are in scope, oldest first."""

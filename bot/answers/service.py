@@ -108,8 +108,10 @@ class AnswerService:
             return not request.overheard
         mark = stored.reply_ref if stored else ""
         platform = self._context.platform_for(request.location)
-        noted = partial(self._context.store.answers.save_reply_ref, request.id)
-        async with StreamingReply(platform.start_reply(request.reply_target(mark)), platform.limits, noted) as delivery:
+        recorded = partial(self._context.store.answers.save_reply_ref, request.id)
+        async with StreamingReply(
+            platform.start_reply(request.reply_target(mark)), platform.limits, recorded
+        ) as delivery:
             return await self._deliver(AnswerDraft(request), delivery, enclosed)
 
     async def _admit(self, request: AnswerRequest) -> bool:

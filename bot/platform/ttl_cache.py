@@ -48,13 +48,13 @@ class TTLCache(Generic[Value]):
         self.kept = kept
         self._entries: dict[CacheKey, _Entry[Value]] = {}
 
-    async def get_or_fetch(self, key: CacheKey, look: Callable[[], Awaitable[Value]]) -> Value:
+    async def get_or_fetch(self, key: CacheKey, scan: Callable[[], Awaitable[Value]]) -> Value:
         """The fact, looked up again if it was invalidated in the meantime. Failed lookups are not cached.
 
         Raises what the lookup raises, and PlatformError if the value keeps changing.
         """
         for _ in range(MAX_LOOKUPS):
-            fact = self._usable_entry(key) or self._start_lookup(key, look)
+            fact = self._usable_entry(key) or self._start_lookup(key, scan)
             try:
                 value = await asyncio.shield(fact.task)
             except Exception:
@@ -84,19 +84,19 @@ class TTLCache(Generic[Value]):
     def _is_fresh(self, fact: _Entry[Value]) -> bool:
         return self.clock() - fact.started_at < self.max_age
 
-    def _start_lookup(self, key: CacheKey, look: Callable[[], Awaitable[Value]]) -> _Entry[Value]:
+    def _start_lookup(self, key: CacheKey, scan: Callable[[], Awaitable[Value]]) -> _Entry[Value]:
         if len(self._entries) >= (self.kept or MAX_ENTRIES):
             self._entries = {key: fact for key, fact in self._entries.items() if self._is_fresh(fact)}
-        task = asyncio.create_task(_with_timeout(look, LOOKUP_TIMEOUT if self.patience is None else self.patience))
+        task = asyncio.create_task(_with_timeout(scan, LOOKUP_TIMEOUT if self.patience is None else self.patience))
         task.add_done_callback(_consume_exception)
         fact = self._entries[key] = _Entry(task, self.clock())
         return fact
 
 
-async def _with_timeout(look: Callable[[], Awaitable[Value]], patience: float) -> Value:
+async def _with_timeout(scan: Callable[[], Awaitable[Value]], patience: float) -> Value:
     try:
         async with asyncio.timeout(patience):
-            return await look()
+            return await scan()
     except EngineError:
         raise
     except Exception as error:

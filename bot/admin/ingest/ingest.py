@@ -50,7 +50,7 @@ class IngestStats:
         return f"{name} for {now - since:.0f} s" if now - since >= SLOW_FILE_SECONDS else ""
 
 
-async def ingest(desk: EngineContext, request: Ingest) -> AsyncGenerator[OperationResult]:
+async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerator[OperationResult]:
     """Advanced while files are read and while they are indexed, then Ingested.
 
     What was taken in before and has not changed since is skipped. A file that cannot be read is a failure of its own;
@@ -61,13 +61,15 @@ async def ingest(desk: EngineContext, request: Ingest) -> AsyncGenerator[Operati
     began, scope = time.monotonic(), build_scope([request.space])
     found = await asyncio.to_thread(files.find_files, request.paths)
     there: dict[str, list[DocumentInfo]] = {}
-    for each in await desk.engine.list_documents(scope):
+    for each in await engine_context.engine.list_documents(scope):
         there.setdefault(each.link, []).append(each)
     tally = IngestStats()
-    async with FileParser(desk.parser_limits) as reader:
-        taker = _FileIngester(desk, reader, request, there, tally)
+    async with FileParser(engine_context.parser_limits) as reader:
+        taker = _FileIngester(engine_context, reader, request, there, tally)
         yield ProgressUpdate("parsing", 0, len(found))
-        async for _ in run_concurrently(found, taker.ingest_file, 2 * desk.parser_limits.workers, SLOW_FILE_SECONDS):
+        async for _ in run_concurrently(
+            found, taker.ingest_file, 2 * engine_context.parser_limits.workers, SLOW_FILE_SECONDS
+        ):
             yield ProgressUpdate(
                 "parsing", tally.finished_files, len(found), remaining=tally.slowest_file(time.monotonic())
             )
@@ -75,12 +77,16 @@ async def ingest(desk: EngineContext, request: Ingest) -> AsyncGenerator[Operati
     if tally.changed or tally.keys:
         try:
             async for step in wait_until_indexed(
-                desk.engine, scope, "indexing", tally.changed, most=math.inf if request.wait else OUTAGE_TIMEOUT_SECONDS
+                engine_context.engine,
+                scope,
+                "indexing",
+                tally.changed,
+                most=math.inf if request.wait else OUTAGE_TIMEOUT_SECONDS,
             ):
                 yield step
         except ModelError as error:
-            trouble = format_waiting(error, await desk.engine.get_status(scope))
-    tally.failures += await _list_failures(desk, request, tally.keys)
+            trouble = format_waiting(error, await engine_context.engine.get_status(scope))
+    tally.failures += await _list_failures(engine_context, request, tally.keys)
     took = time.monotonic() - began
     yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
 
@@ -131,8 +137,8 @@ class _FileIngester:
         documents = await self._build_documents(path)
         for document in documents:
             self.stats.keys.add(document.key)
-            take = self.context.replace_document if document.key in known else self.context.engine.add
-            changed = await take(document)
+            save = self.context.replace_document if document.key in known else self.context.engine.add
+            changed = await save(document)
             self.stats.changed += changed  # other files run concurrently: do not await in between
         for gone in known.keys() - {document.key for document in documents}:
             await self.context.forget_document(gone)
@@ -151,13 +157,13 @@ def _extend_fingerprint(stamp: str, documents: Sized) -> str:
     return f"{stamp}:{len(documents)}"
 
 
-async def _list_failures(desk: EngineContext, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
+async def _list_failures(engine_context: EngineContext, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
     """Documents of this ingest of which something could not be read by the model, or not at all.
 
     What befell many of them in the same way, as a wrong key does, is told once.
     """
     alike: dict[tuple[str, str], list[str]] = {}
-    for each in await desk.engine.list_documents(build_scope([request.space])):
+    for each in await engine_context.engine.list_documents(build_scope([request.space])):
         if each.key in keys and each.error:
             alike.setdefault((each.error, each.hint), []).append(each.title)
     return [IngestFailure(title, *why) for why, titles in alike.items() for title in _summarize_titles(titles)]

@@ -30,13 +30,13 @@ POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that
 
 
 async def poll_until_done(
-    work: Coroutine[Any, Any, object], look: Callable[[], Awaitable[ProgressUpdate]]
+    work: Coroutine[Any, Any, object], check: Callable[[], Awaitable[ProgressUpdate]]
 ) -> AsyncGenerator[ProgressUpdate]:
     """What `look` sees now and then until the work is done; raises what the work raises, and ends it if left."""
     async with child_task(work) as task:
         while not task.done():
             began = time.monotonic()
-            yield await look()
+            yield await check()
             took = time.monotonic() - began
             await asyncio.wait({task}, timeout=max(MIN_POLL_SECONDS, POLL_COST_FACTOR * took))
         await task
@@ -53,7 +53,7 @@ async def wait_until_indexed(
     total = total or count_unindexed(await engine.get_status(scope))
     patience, absence = StallDetector(time.monotonic()), OutageDetector(most)
 
-    async def look() -> ProgressUpdate:
+    async def check() -> ProgressUpdate:
         status, now = await engine.get_status(scope), time.monotonic()
         away = absence.check_outage(
             engine.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
@@ -61,7 +61,7 @@ async def wait_until_indexed(
         trouble = away or status.trouble or patience.check_stall(status.unextracted, now)
         return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
 
-    async for step in poll_until_done(_wait_for_engine(engine), look):
+    async for step in poll_until_done(_wait_for_engine(engine), check):
         yield step
     yield ProgressUpdate(stage, total, total)
 
@@ -89,10 +89,10 @@ async def run_with_progress(
     """Work of which nobody knows how much there is. Raises what it raises, and what lasts as `settling` does."""
     absence = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
 
-    async def look() -> ProgressUpdate:
+    async def check() -> ProgressUpdate:
         return ProgressUpdate(stage, trouble=absence.check_outage(engine.indexing_error, time.monotonic()))
 
-    async for step in poll_until_done(work, look):
+    async for step in poll_until_done(work, check):
         yield step
 
 

@@ -108,7 +108,7 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
     while True:
         opened = composition.open_engine(settings, able, replace_embedder=replace_embedder)
         try:
-            desk = await stack.enter_async_context(opened)
+            engine_context = await stack.enter_async_context(opened)
         except DataDirInUse:
             # The other process may be starting (no socket yet) or stopping.
             if remote := await socket.find_service(settings.data_path):
@@ -118,22 +118,22 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
             await asyncio.sleep(POLL_SECONDS)
         else:
             kept = replace(
-                desk,
-                forget_document=partial(_forget_document, desk, settings),
-                replace_document=partial(_replace_document, desk, settings),
+                engine_context,
+                forget_document=partial(_forget_document, engine_context, settings),
+                replace_document=partial(_replace_document, engine_context, settings),
             )
             local = LocalService(kept)
             await stack.enter_async_context(socket.serve_socket(settings.data_path, local.perform))
             return local
 
 
-async def _replace_document(desk: EngineContext, settings: Settings, document: Document) -> bool:
+async def _replace_document(engine_context: EngineContext, settings: Settings, document: Document) -> bool:
     forgetting: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
-    return bool(await forgetting.replace(desk, settings, document))
+    return bool(await forgetting.replace(engine_context, settings, document))
 
 
-async def _forget_document(desk: EngineContext, settings: Settings, document: str) -> bool:
+async def _forget_document(engine_context: EngineContext, settings: Settings, document: str) -> bool:
     forgetting: Any = await asyncio.to_thread(
         importlib.import_module, "bot.admin.offline_forget"
     )  # other commands spare it
-    return bool(await forgetting.forget(desk, settings, document))
+    return bool(await forgetting.forget(engine_context, settings, document))

@@ -75,14 +75,14 @@ class Reconciler:
         newest = await self._store.messages.get_newest_time(room) or compared
         until = min(newest, compared)
         before = await self._store.messages.list_between(room, until - OVERLAP, newest)
-        look = ChannelScan(location, _digests_by_id(before), await self._get_oldest(room))
-        await self._scan_channel(look, until - OVERLAP)
-        lacking = await self._scan_threads(look, until - ACTIVE_THREAD_WINDOW)
+        scan = ChannelScan(location, _digests_by_id(before), await self._get_oldest(room))
+        await self._scan_channel(scan, until - OVERLAP)
+        lacking = await self._scan_threads(scan, until - ACTIVE_THREAD_WINDOW)
         lacking += [each for each in before if each.thread in {"", each.id}]
         sure = await self._deletion_check.check_messages(
-            location, [each for each in lacking if each.id not in look.seen_ids]
+            location, [each for each in lacking if each.id not in scan.seen_ids]
         )
-        had = await self._ingest_pending_files(look)
+        had = await self._ingest_pending_files(scan)
         await self._store.channels.record_synced_until(room, began)
         return sure and had
 
@@ -96,64 +96,64 @@ class Reconciler:
         kept = self._context.settings.retention_days
         return max(since, self._clock() - timedelta(days=kept)) if kept else since
 
-    async def _scan_channel(self, look: ChannelScan, since: datetime) -> None:
+    async def _scan_channel(self, scan: ChannelScan, since: datetime) -> None:
         """Compare the messages of a channel since a time with the stored ones."""
         held: list[Message] = []
-        async for page in self._context.platform_for(look.location).history(look.location, since):
-            look.seen_ids.update(each.id for each in page)
+        async for page in self._context.platform_for(scan.location).history(scan.location, since):
+            scan.seen_ids.update(each.id for each in page)
             whole, held = split_at_silence([*held, *page])
-            await self._apply_changes(look, whole)
-        await self._apply_changes(look, held)
+            await self._apply_changes(scan, whole)
+        await self._apply_changes(scan, held)
 
-    async def _scan_threads(self, look: ChannelScan, since: datetime) -> list[MessageRecord]:
+    async def _scan_threads(self, scan: ChannelScan, since: datetime) -> list[MessageRecord]:
         """Compare the threads with recent messages; returns missing messages."""
-        room, lacking = look.location.room, []
+        room, lacking = scan.location.room, []
         for window in await self._store.conversations.list_active_since(room, since, MAX_THREADS):
             inside = await self._store.messages.list_by_thread(room, window.thread)
             root = await self._store.messages.list_by_ids(room, [window.thread])
             known = list({each.id: each for each in [*inside, *root]}.values())
-            location = replace(look.location, thread=window.thread)
-            listing = await self._scan_thread(replace(look, location=location, stored_digests=_digests_by_id(known)))
+            location = replace(scan.location, thread=window.thread)
+            listing = await self._scan_thread(replace(scan, location=location, stored_digests=_digests_by_id(known)))
             if listing.thread_exists:
                 lacking += find_missing(listing, known)
             else:
                 lacking += root
-                await self._deletion_check.remove_deleted(look.location, [each.id for each in inside])
+                await self._deletion_check.remove_deleted(scan.location, [each.id for each in inside])
         return lacking
 
-    async def _scan_thread(self, look: ChannelScan) -> ThreadPage:
+    async def _scan_thread(self, scan: ChannelScan) -> ThreadPage:
         """Compare the newest messages of a thread with the stored ones. A hidden thread is skipped."""
         try:
-            listing = await self._context.platform_for(look.location).fetch_thread(look.location, MAX_REPLIES)
+            listing = await self._context.platform_for(scan.location).fetch_thread(scan.location, MAX_REPLIES)
         except (ChannelGone, WorkspaceGone):
             raise
         except PermissionDenied as error:
-            log.warning("sync.thread_access_denied", channel=look.location.room, error=type(error).__name__)
+            log.warning("sync.thread_access_denied", channel=scan.location.room, error=type(error).__name__)
             return ThreadPage(is_complete=False)
-        look.seen_ids.update(each.id for each in listing.messages)
-        await self._apply_changes(replace(look, location=look.location.without_thread), listing.messages)
+        scan.seen_ids.update(each.id for each in listing.messages)
+        await self._apply_changes(replace(scan, location=scan.location.without_thread), listing.messages)
         return listing
 
-    async def _apply_changes(self, look: ChannelScan, messages: Sequence[Message]) -> None:
+    async def _apply_changes(self, scan: ChannelScan, messages: Sequence[Message]) -> None:
         """Apply edits, and ingest new and interrupted messages."""
         for message in messages:
-            if look.stored_digests.get(message.id, message_digest(message)) != message_digest(message):
-                await self._backfill.apply_edit(message, look.stored_digests[message.id])
-        await self._backfill.ingest_messages(look.location, [each for each in messages if each.time >= look.oldest])
-        look.messages_with_files.update({each.id: each for each in messages if each.uploads})
+            if scan.stored_digests.get(message.id, message_digest(message)) != message_digest(message):
+                await self._backfill.apply_edit(message, scan.stored_digests[message.id])
+        await self._backfill.ingest_messages(scan.location, [each for each in messages if each.time >= scan.oldest])
+        scan.messages_with_files.update({each.id: each for each in messages if each.uploads})
 
-    async def _ingest_pending_files(self, look: ChannelScan) -> bool:
+    async def _ingest_pending_files(self, scan: ChannelScan) -> bool:
         """Ingest pending files; false if some could not be fetched."""
         had, after = True, ""
-        while owed := await self._store.files.list_pending(look.location.room, FILE_BATCH, after):
-            after = owed[-1].document
-            for file in {each.message_id: each for each in owed}.values():
-                had &= await self._ingest_file(look, file)
+        while pending := await self._store.files.list_pending(scan.location.room, FILE_BATCH, after):
+            after = pending[-1].document
+            for file in {each.message_id: each for each in pending}.values():
+                had &= await self._ingest_file(scan, file)
         return had
 
-    async def _ingest_file(self, look: ChannelScan, file: FileRecord) -> bool:
+    async def _ingest_file(self, scan: ChannelScan, file: FileRecord) -> bool:
         try:
-            message = look.messages_with_files.get(file.message_id) or await self._find_message(look.location, file)
+            message = scan.messages_with_files.get(file.message_id) or await self._find_message(scan.location, file)
             if message is not None:
                 await self._backfill.ingest_files(message)
         except PlatformError as error:

@@ -1,0 +1,62 @@
+"""Names keep to the vocabulary: each class name has one meaning, and no identifier is a metaphor."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+METAPHORS = frozenset(
+    [
+        "house",
+        "desk",
+        "shelf",
+        "shelve",
+        "whisper",
+        "haste",
+        "courtesy",
+        "wish",
+        "owe",
+        "owed",
+        "believe",
+        "belief",
+        "lent",
+        "heard",
+        "noted",
+    ]
+)
+WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
+AREAS = ["engine", "bot", *(f"adapters/{path.name}" for path in (ROOT / "adapters").iterdir() if path.is_dir())]
+AREAS = [area for area in AREAS if any((ROOT / area).rglob("*.py"))]
+
+
+def trees(area: str) -> list[ast.Module]:
+    return [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / area).rglob("*.py"))]
+
+
+def defined(tree: ast.Module) -> set[str]:
+    """The names that a module gives: of classes, functions, parameters, variables and attributes."""
+    found = set[str]()
+    for node in ast.walk(tree):
+        match node:
+            case ast.ClassDef(name=name) | ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                found.add(name)
+            case ast.arg(arg=name) | ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                found.add(name)
+    return found
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_a_class_name_is_given_once(area: str) -> None:
+    names = Counter(node.name for tree in trees(area) for node in ast.walk(tree) if isinstance(node, ast.ClassDef))
+    assert {name for name, times in names.items() if times > 1} == set()
+
+
+@pytest.mark.parametrize("area", AREAS)
+def test_no_name_is_a_metaphor(area: str) -> None:
+    names = {name for tree in trees(area) for name in defined(tree)}
+    assert {name for name in names if METAPHORS & {word.lower() for word in WORD.findall(name)}} == set()
