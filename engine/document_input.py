@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import ABC, abstractmethod
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,14 +26,14 @@ def plausible_time(stated: datetime | None, now: datetime) -> datetime | None:
 
 
 @guard_public_methods
-class DocumentInput(Closable):
+class DocumentInput(Closable, ABC):
     """The verbs that build a document and pass it to `add`. `_parser` runs parsers in subprocesses."""
 
     _parser: FileParser
 
+    @abstractmethod
     async def add(self, document: Document) -> bool:
         """Add a document; returns whether anything changed."""
-        raise NotImplementedError
 
     async def add_text(
         self,

@@ -1,4 +1,4 @@
-"""Messages without their texts: who wrote them, when, and which document each is a passage of."""
+"""The table of messages: author, time and document of each message; texts are only in the engine."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ _EXTEND_CONVERSATION = (
 
 
 class Messages:
-    """What is known of messages."""
+    """Reads and writes the table of messages."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, room: str, id_: str) -> MessageRecord | None:
-        """One message."""
+        """Return a message, or None if it is not stored."""
         return next(iter(await self.list_by_ids(room, (id_,))), None)
 
     async def list_by_ids(self, room: str, ids: Collection[str]) -> list[MessageRecord]:
-        """Those of these messages that are known, by time."""
+        """List the stored ones of these messages, by time."""
         return await self._select("room = ? AND id IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids)))
 
     async def list_by_document(self, document: str) -> list[MessageRecord]:
-        """The messages of a conversation, by time."""
+        """List the messages of a conversation, by time."""
         return await self._select("document = ? AND document <> ''", document)
 
     async def list_by_thread(self, room: str, thread: str) -> list[MessageRecord]:
-        """The messages of a thread, by time; its root is among them if it lies in the thread's document."""
+        """List the messages of a thread, by time; includes its root if that belongs to the thread's document."""
         return await self._select("room = ? AND thread = ?", room, thread)
 
     async def list_thread_roots(self, room: str, ids: Collection[str]) -> frozenset[str]:
-        """Those of these messages to which replies are known."""
+        """Find the ones of these messages that have stored replies."""
         rows = await self._database.fetch_all(
             "SELECT DISTINCT thread FROM message WHERE room = ? AND id <> thread AND thread <> ''"
             " AND thread IN (SELECT value FROM json_each(?))",
@@ -60,11 +60,11 @@ class Messages:
         return frozenset(row[0] for row in rows)
 
     async def list_by_author(self, platform: str, workspace: str, author: str) -> list[MessageRecord]:
-        """What somebody wrote, by time."""
+        """List the messages of an author in a workspace, by time."""
         return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
     async def get_last_time(self, room: str, author: str, before: datetime | None = None) -> datetime | None:
-        """When somebody last said something in a channel, before a time if one is given, as far as that is known."""
+        """Return the time of an author's last stored message in a channel, optionally before a time."""
         row = await self._database.fetch_one(
             "SELECT MAX(time) FROM message WHERE room = ? AND author = ? AND time < COALESCE(?, time + 1)",
             (room, author, to_micros(before)),
@@ -72,22 +72,22 @@ class Messages:
         return from_micros(row[0]) if row else None
 
     async def list_between(self, room: str, since: datetime, until: datetime) -> list[MessageRecord]:
-        """The messages of a channel within a time, both ends included, by time."""
+        """List the messages of a channel between two times, both included, by time."""
         return await self._select("room = ? AND time BETWEEN ? AND ?", room, to_micros(since), to_micros(until))
 
     async def list_before(self, time: datetime, limit: int) -> list[MessageRecord]:
-        """Up to so many of the messages that are older, the oldest first."""
+        """List at most `limit` messages that are older than a time, oldest first."""
         return await self._select("time < ?", to_micros(time), limit=limit)
 
     async def get_newest_time(self, room: str) -> datetime | None:
-        """The time of the newest known message of a channel."""
+        """Return the time of the newest stored message of a channel."""
         row = await self._database.fetch_one("SELECT MAX(time) FROM message WHERE room = ?", (room,))
         return from_micros(row[0]) if row else None
 
     async def insert(self, messages: Sequence[MessageRecord], thread: str = "", *, opened: bool = False) -> None:
-        """Keep messages of one document before the engine is told; those that are known already stay as they are.
+        """Insert messages of one document before they are added to the engine; stored ones are not changed.
 
-        The conversation grows by the new ones; `thread` is its root, if it has one.
+        Extends the conversation by the new ones. `thread`: the conversation's root message, if it has one.
         """
         async with self._database.transaction() as db:
             for each in messages:
@@ -106,18 +106,18 @@ class Messages:
                 await db.execute("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
 
     async def record_applied(self, room: str, ids: Collection[str]) -> None:
-        """The engine has them too."""
+        """Record that the engine has these messages, too."""
         await self._database.execute(
             "UPDATE message SET applied = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
             (room, json.dumps(list(ids))),
         )
 
     async def update_digest(self, room: str, id_: str, digest: str) -> None:
-        """Its text is another one now."""
+        """Record the digest of a message's new text."""
         await self._database.execute("UPDATE message SET digest = ? WHERE room = ? AND id = ?", (digest, room, id_))
 
     async def move_to_document(self, room: str, id_: str, document: str) -> None:
-        """It is a passage of this document now; a conversation of which no message is left goes."""
+        """Move a message to another document; deletes its former conversation if that is now empty."""
         async with self._database.transaction() as db:
             before = await db.execute("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
             await db.execute(
@@ -126,7 +126,7 @@ class Messages:
             await db.execute_many(_DELETE_EMPTY, before)
 
     async def delete(self, room: str, ids: Collection[str]) -> None:
-        """Nothing is known of them any more; a conversation of which none is left goes too."""
+        """Delete messages, and conversations that are empty without them."""
         listed = json.dumps(list(ids))
         async with self._database.transaction() as db:
             gone = await db.execute(
@@ -136,15 +136,15 @@ class Messages:
             await db.execute_many(_DELETE_EMPTY, sorted(set(gone)))
 
     async def delete_channel(self, place: Location) -> None:
-        """Nothing is known of a channel any more, except for which deletions it told."""
+        """Delete everything about a channel except its tombstones."""
         async with self._database.transaction() as db:
             for table in ("message", "conversation", "file"):
                 await db.execute(f"DELETE FROM {table} WHERE room = ?", (place.room,))
 
     async def add_tombstones(self, room: str, ids: Collection[str], *, wanted: bool = False) -> None:
-        """Messages, files or documents are gone, and stay so even if they are told of later.
+        """Record messages, files or documents as deleted, so that later events cannot bring them back.
 
-        `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
+        `wanted`: a person asked for the deletion, and the platform may still have them.
         """
         now = int(clock.time() * 1e6)
         async with self._database.transaction() as db:
@@ -156,11 +156,11 @@ class Messages:
             )
 
     async def delete_tombstones(self, before: datetime) -> None:
-        """Remember no longer what the platform said before that time to be gone from it; it tells of it no more."""
+        """Delete tombstones of deletions that the platform reported before a time; it does not report them again."""
         await self._database.execute("DELETE FROM tombstone WHERE NOT requested AND time < ?", (to_micros(before),))
 
     async def find_tombstones(self, room: str, ids: Collection[str], since: datetime = EPOCH) -> frozenset[str]:
-        """Those of them that were deleted, as far as that is known; with a time, since then."""
+        """Find the ones of these ids that were deleted, optionally since a time."""
         rows = await self._database.fetch_all(
             "SELECT id FROM tombstone WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
             (room, json.dumps(list(ids)), to_micros(since)),
@@ -175,5 +175,6 @@ class Messages:
 
 
 def _to_message_record(row: Row) -> MessageRecord:
-    room, id_, thread, author, time, digest, document, tokens, settled = row
-    return MessageRecord(room, id_, thread, author, from_micros(time) or EPOCH, digest, document, tokens, bool(settled))
+    room, id_, thread, author, micros, digest, document, tokens, is_applied = row
+    time = from_micros(micros) or EPOCH
+    return MessageRecord(room, id_, thread, author, time, digest, document, tokens, bool(is_applied))

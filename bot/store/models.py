@@ -16,32 +16,32 @@ _CONVERSATION = re.compile(r":(?:thread|window):")  # in the key of a document t
 
 
 def message_key(room: str, id_: str) -> str:
-    """A single message that an answer used or was told, whether it is a passage of a document or not."""
+    """Return the key of a single message, whether it is a passage of a document or not."""
     return f"{room}:message:{id_}"
 
 
 def source_keys(document: str, room: str, passage: str) -> frozenset[str]:
-    """What a source of an answer is known by: its document, and in a conversation its message."""
+    """Return the keys of an answer's source: its document, and in a conversation also its message."""
     if _CONVERSATION.search(document):
         return frozenset({document, message_key(room, passage)})
     return frozenset({document})
 
 
 def passage_key(document: str, room: str, passage: str) -> str:
-    """What a passage that a model was shown is known by: in a conversation its message, else its document."""
+    """Return the key of a passage that a model was shown: in a conversation its message, else its document."""
     return message_key(room, passage) if _CONVERSATION.search(document) else document
 
 
 def unknown_part_key(document: str) -> str:
-    """Some part of a document, where nobody knows which; of a file, that is the whole."""
+    """Return the key of an unknown part of a conversation; a file has no parts, so its key is returned."""
     return f"{document}:part" if _CONVERSATION.search(document) else document
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
-    """A source below an answer as it was shown ([number], title, link, words, time), and where it lies in the engine.
+    """A source as it was shown below an answer, and its location in the engine.
 
-    `time` is that of a message, which its title does not tell.
+    `time`: of a message, whose title has none.
     """
 
     number: int
@@ -57,9 +57,9 @@ class AnswerSource:
 
 @dataclass(frozen=True, slots=True)
 class AnswerResult:
-    """What an answer came to; `text` still bears its [n].
+    """The result of an answer; `text` still contains its [n].
 
-    `documents` are the keys of what it used, `shown` of all that a model was shown.
+    `documents`: keys of the documents that it used. `shown_keys`: keys of everything that the model was shown.
     """
 
     text: str
@@ -71,16 +71,17 @@ class AnswerResult:
 
     @property
     def used_keys(self) -> frozenset[str]:
-        """The keys of all that it used, with those of the messages that it shows as sources."""
+        """The keys of everything that it used, including the messages shown as sources."""
         found = (source_keys(each.document, each.room, each.passage) - {each.document} for each in self.sources)
         return self.documents.union(*found)
 
 
 @dataclass(frozen=True, slots=True)
 class StoredAnswer:
-    """An answer, finished or not. `message` is the question's, `mark` finds the reply again (Reply.mark).
+    """An answer, finished or not.
 
-    `documents` and `shown` as in Outcome.
+    `message_id`: of the question. `reply_ref`: how the adapter finds the reply again (Reply.reply_ref). The other
+    fields are as in AnswerResult.
     """
 
     id: str
@@ -101,19 +102,19 @@ class StoredAnswer:
 
     @property
     def reply_message_ids(self) -> tuple[str, ...]:
-        """The messages that it stands in."""
+        """The ids of the messages that contain the answer."""
         return parse_message_ids(self.reply_ref)
 
 
-def parse_message_ids(mark: str) -> tuple[str, ...]:
-    """The messages that the mark of a reply names; behind them may stand what the platform needs to change them."""
-    _, _, rest = mark.partition(":")
+def parse_message_ids(reply_ref: str) -> tuple[str, ...]:
+    """Parse the message ids in a reply reference, `PLATFORM:ID,ID[:what the adapter needs to edit them]`."""
+    _, _, rest = reply_ref.partition(":")
     return tuple(filter(None, rest.partition(":")[0].split(",")))
 
 
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
-    """What was set for a channel; empty: as in the settings of the bot.
+    """Settings of one channel; an empty value means the bot's own setting.
 
     `reply_to`: mention | thread | all. `ingest`: whether its messages are read.
     """
@@ -127,9 +128,10 @@ class ChannelSettings:
 
 @dataclass(frozen=True, slots=True)
 class MessageRecord:
-    """A message as the store knows it. `document`: the conversation that it is a passage of, empty: of none.
+    """A stored message.
 
-    `digest` is of its text, `thread` as in Place, `tokens` of its line. `settled`: the engine has it too.
+    `document`: the conversation that it is a passage of, or empty. `digest`: of its text. `thread`: as in Location.
+    `tokens`: of its line. `is_applied`: the engine has it, too.
     """
 
     room: str
@@ -145,7 +147,7 @@ class MessageRecord:
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """A file that became a document. `settled`: the engine has it too."""
+    """A file that became a document. `is_applied`: the engine has it, too."""
 
     document: str
     room: str

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import pytest
 
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
-from engine.storage.ledger.records.reading import IndexStatus
+from engine.storage.ledger.records.query_results import IndexStatus
 from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Location, Message
     from engine import ParserLimits
     from engine.llm.base import Embedder
-    from engine.storage.ledger.records.reading import DocumentInfo
+    from engine.storage.ledger.records.query_results import DocumentInfo
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""To whom a sentence of a thread is spoken, as far as it names them: rules over its words and marks. Pure."""
+"""Detect whom a sentence in a thread addresses by name, by rules over its words and punctuation (pure)."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _QUESTION_WORDS = phrases.QUESTION_WORDS | phrases.AUXILIARIES
 
 
 def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
-    """Whether a sentence is spoken to somebody who is named, in whatever place and with whatever marks."""
+    """Whether a sentence addresses somebody by name."""
     tokens = _tokens(sentence)
     if _mentions_somebody(sentence) or not tokens:
         return _mentions_somebody(sentence)
@@ -61,7 +61,7 @@ def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
 
 
 def _tokens(sentence: Sentence) -> list[str]:
-    """Its words and marks as written, from the first word on that is no greeting."""
+    """Its words and punctuation as written, without leading greetings."""
     raw = [token for token in sentence.tokens if token not in {"¿", "¡", '"', "*", "_"}]
     while raw and (
         not raw[0][0].isalnum() or (len(raw) > 1 and normalize_word(raw[0]) in phrases.INTERJECTIONS | _GREETINGS)
@@ -82,7 +82,7 @@ def _mentions_somebody(sentence: Sentence) -> bool:
 
 
 def _starts_with_name(tokens: Sequence[str], names: frozenset[str]) -> bool:
-    """Whether it begins with names that a mark, the end, or a question follows: "Bob – who pays?", "Bob who pays?"."""
+    """Whether it starts with names, then punctuation, the end or a question: "Bob – who pays?", "Bob who pays?"."""
     at = 0
     while at < len(tokens) and (
         normalize_word(tokens[at]) in names | _TITLES or (at and normalize_word(tokens[at]) in _CONJUNCTIONS)
@@ -96,7 +96,7 @@ def _starts_with_name(tokens: Sequence[str], names: frozenset[str]) -> bool:
 
 
 def _calls_before_colon(tokens: Sequence[str], names: frozenset[str]) -> bool:
-    """Whether somebody is called before a colon or a dash, or asked to answer: "question for Bob: …", "ask Bob …"."""
+    """Whether it names somebody before a colon or a dash, or asks them: "question for Bob: …", "ask Bob …"."""
     words = [normalize_word(token) for token in tokens]
     if words[0] in phrases.QUESTION_WORDS:
         return False
@@ -112,7 +112,7 @@ def _calls_before_colon(tokens: Sequence[str], names: frozenset[str]) -> bool:
 
 
 def _ends_with_name(tokens: Sequence[str], names: frozenset[str], *, asks: bool) -> bool:
-    """Whether a name stands at its end that is no part of what is said: "who pays, Bob?", "Who has the key Bob?"."""
+    """Whether it ends with a name that is no part of the question: "who pays, Bob?", "Who has the key Bob?"."""
     words = [normalize_word(token) for token in tokens]
     while words and words[-1] in {")", "]", "*"}:
         words = words[:-1]
@@ -156,7 +156,7 @@ def _calls_everybody(tokens: Sequence[str]) -> bool:
 
 
 def _starts_with_unknown_name(tokens: Sequence[str], sentence: Sentence) -> bool:
-    """Whether it begins with what looks like a name: "Zoe, who pays?", "hey zoe who pays?", "Mr Brandt – is it?"."""
+    """Whether it starts with what looks like a name: "Zoe, who pays?", "hey zoe who pays?", "Mr Brandt – is it?"."""
     words = [normalize_word(token) for token in tokens]
     if words[0] in _TITLES and len(words) > 2:
         return tokens[2] in _SEPARATORS or words[2] in _QUESTION_WORDS

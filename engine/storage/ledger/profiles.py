@@ -13,7 +13,7 @@ from engine.storage.ledger.records.projection import KeyFacts, KeyKind, Profile,
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
-    from engine.storage.ledger.records.reading import ChunkFilter
+    from engine.storage.ledger.records.query_results import ChunkFilter
     from engine.storage.sqlite.connection import Connection
 HOT_KEY_ROWS = 256  # from this many rows on, a key is counted in SQL instead of being loaded
 

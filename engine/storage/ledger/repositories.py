@@ -22,7 +22,7 @@ from engine.storage.sqlite.repository import InSnapshot, InTransaction, Reposito
 
 if TYPE_CHECKING:
     from engine.models import Scope
-    from engine.storage.ledger.records.reading import DocumentInfo, DocumentStatus, IndexStatus
+    from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
     from engine.storage.sqlite.connection import Connection
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
 
 
 def row_clause(scope_ids: ScopeIds, table: str) -> str:

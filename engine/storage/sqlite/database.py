@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from abc import ABC, abstractmethod
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
@@ -49,7 +50,7 @@ class _WriteJob:
     done: asyncio.Future[Any]
 
 
-class SqliteDatabase:
+class SqliteDatabase(ABC):
     """A SQLite file in WAL mode. Waiting writes share a commit; each is atomic, and durable when it returns.
 
     A subclass creates its schema in `_migrate`.
@@ -77,9 +78,9 @@ class SqliteDatabase:
             raise translate_error(error) from error
         self._task = (supervisor or Supervisor()).run("ledger writer", self._run_writer)
 
+    @abstractmethod
     async def _migrate(self, writer: aiosqlite.Connection) -> None:
         """Migrate the schema to the newest version."""
-        raise NotImplementedError
 
     _writer: aiosqlite.Connection
     _task: asyncio.Task[None]

@@ -25,7 +25,7 @@ from bot.plugins import load_adapter, load_conversation
 from bot.settings import load_settings
 from engine.errors import ModelUnavailable, NotFound
 from engine.models import ChatTurn, ContextEntity, Source
-from engine.storage.ledger.records.reading import IndexStatus
+from engine.storage.ledger.records.query_results import IndexStatus
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

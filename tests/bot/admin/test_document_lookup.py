@@ -7,7 +7,7 @@ import pytest
 
 from bot.admin.document_lookup import chat_key, file_key, match_documents
 from engine.errors import InvalidQuestion, NotFound
-from engine.storage.ledger.records.reading import DocumentInfo
+from engine.storage.ledger.records.query_results import DocumentInfo
 
 
 def listed(key: str, title: str, link: str = "", kind: str = "file") -> DocumentInfo:

@@ -20,7 +20,7 @@ from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention
 from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
-from engine.storage.ledger.records.reading import StatingPassage
+from engine.storage.ledger.records.query_results import StatingPassage
 from tests.support.answering_fixture import CannedLanguage, open_answering_bot
 
 if TYPE_CHECKING:

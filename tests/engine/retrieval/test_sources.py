@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.retrieval.sources import MAX_SOURCE_NUMBERS, join_overlapping, number_sources
-from engine.storage.ledger.records.reading import ChunkText, PieceText
+from engine.storage.ledger.records.query_results import ChunkText, PieceText
 
 
 def piece(passage: str, text: str, document: str = "d") -> PieceText:

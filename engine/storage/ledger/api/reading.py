@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from engine.storage.graph.base import GraphEdge, GraphNode
     from engine.storage.ledger.records.content import KeyCorrection
     from engine.storage.ledger.records.projection import ExpectedState, KeyKind, ProfileKind
-    from engine.storage.ledger.records.reading import (
+    from engine.storage.ledger.records.query_results import (
         ChunkFilter,
         ChunkText,
         DocumentInfo,

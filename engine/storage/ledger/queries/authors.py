@@ -10,7 +10,7 @@ from engine.storage.ledger.scope_clauses import row_clause
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 

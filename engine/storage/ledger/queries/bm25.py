@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger.queries.filters import filter_ids
 from engine.storage.ledger.queries.tie_order import load_sort_keys
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.records.reading import EMPTY_SORT_KEY
+from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
 from engine.storage.ledger.scope_clauses import row_clause, space_clause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.storage.ledger.records.reading import ResolvedFilters, ScopeIds
+    from engine.storage.ledger.records.query_results import ResolvedFilters, ScopeIds
     from engine.storage.sqlite.connection import Connection
 
     Postings = Mapping[tuple[int, int], int]

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
 
 NODE_ATTRIBUTES = ("name", "type", "description", "mentions", "degree", "space")
 EDGE_ATTRIBUTES = ("keywords", "description", "weight")

@@ -11,7 +11,7 @@ from itertools import product
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters, SqlValue
+from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, SqlValue
 from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.sqlite.timestamps import to_micros
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
 
     from engine.models import Filters
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.storage.ledger.queries.bm25 import FullTextIndex
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 WORD = re.compile(r"\w+")

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.models import Filters
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, rank_rows
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.queries.full_text import select_search_words
-from engine.storage.ledger.records.reading import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
+from engine.storage.ledger.records.query_results import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
 from engine.storage.ledger.scope_clauses import join_ids, row_clause
 from engine.storage.sqlite.timestamps import from_micros
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from engine.models import Scope
     from engine.storage.ledger.records.projection import KeyKind
-    from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters
+    from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
     from engine.storage.sqlite.connection import Connection
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.records.reading import StatingPassage
+from engine.storage.ledger.records.query_results import StatingPassage
 
 if TYPE_CHECKING:
     from collections.abc import Collection

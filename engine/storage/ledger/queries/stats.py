@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
-from engine.storage.ledger.records.reading import DocumentInfo, DocumentStatus, IndexStatus
+from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
 from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.ledger.work import embedding_failures
 from engine.storage.sqlite.timestamps import from_micros
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     import aiosqlite
 
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 

@@ -30,7 +30,7 @@ from engine.storage.ledger.records.projection import (
     ProjectionBatch,
     StaleKey,
 )
-from engine.storage.ledger.records.reading import (
+from engine.storage.ledger.records.query_results import (
     EMPTY_SORT_KEY,
     ChunkFilter,
     ChunkText,

@@ -13,7 +13,7 @@ from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generatio
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text fails at every start

@@ -18,7 +18,7 @@ from bot.admin.requests import Forget, Ingest, ListDocuments, Retry
 from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpdate
 from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
-from engine.storage.ledger.records.reading import IndexStatus
+from engine.storage.ledger.records.query_results import IndexStatus
 from tests.support import echo_language
 from tests.support.echo_language import UNREADABLE
 from tests.support.fake_embedder import HashEmbedder

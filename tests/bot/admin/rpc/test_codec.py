@@ -12,7 +12,7 @@ from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery, Source
-from engine.storage.ledger.records.reading import DocumentInfo, IndexStatus
+from engine.storage.ledger.records.query_results import DocumentInfo, IndexStatus
 from engine.usage import Usage
 
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)

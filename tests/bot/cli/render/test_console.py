@@ -21,7 +21,7 @@ from bot.cli.render import console
 from bot.cli.render.console import Screen
 from engine.errors import NotFound
 from engine.models import Source
-from engine.storage.ledger.records.reading import DocumentInfo
+from engine.storage.ledger.records.query_results import DocumentInfo
 from engine.usage import Usage
 
 if TYPE_CHECKING:

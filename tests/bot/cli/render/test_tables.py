@@ -12,7 +12,7 @@ from rich.console import Console
 from bot.admin import results
 from bot.cli.render import tables
 from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery, Source
-from engine.storage.ledger.records.reading import DocumentInfo, IndexStatus
+from engine.storage.ledger.records.query_results import DocumentInfo, IndexStatus
 from engine.usage import Usage
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from engine.storage.ledger import cache, profiles
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.records.projection import KeyKind, Profile
-from engine.storage.ledger.records.reading import ChunkFilter
+from engine.storage.ledger.records.query_results import ChunkFilter
 from tests.engine.storage.ledger.ledger_fixture import reading
 
 if TYPE_CHECKING:

@@ -10,14 +10,14 @@ from engine.models import Filters, Passage
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.queries import filters, lookup
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.records.reading import ChunkFilter, ResolvedFilters
+from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
 from tests.engine.storage.ledger.ledger_fixture import Desk, reading
 from tests.support.engine_fixture import doc, thread
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engine.storage.ledger.records.reading import ScopeIds
+    from engine.storage.ledger.records.query_results import ScopeIds
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -1,4 +1,4 @@
-"""Records of reading: scopes and filters in the ledger's integers, texts, profiles, numbers and lists."""
+"""Records that queries return: scopes and filters as ids, texts, profiles, numbers and lists."""
 
 from __future__ import annotations
 
