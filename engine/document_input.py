@@ -79,4 +79,4 @@ def _read_file(path: Path) -> tuple[Path, bytes]:
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
     if not path.is_file():
         raise UnsupportedFormat(f"{path} is not a regular file.", hint="Name a file.")
-    return path.absolute(), path.read_bytes()
+    return path.resolve(), path.read_bytes()

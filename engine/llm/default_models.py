@@ -36,7 +36,7 @@ def resolve_models(
         builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME))
         stack.callback(builtin.close)
         embedder = builtin
-    return language or OfflineModel(wrap_embedder(embedder)), embedder
+    return language if language is not None else OfflineModel(wrap_embedder(embedder)), embedder
 
 
 @asynccontextmanager

@@ -34,7 +34,10 @@ GRAPH_UNFILLED = "unfilled"  # a partially filled graph, left by a crash, must n
 
 @dataclass(frozen=True, slots=True)
 class Stores:
-    """A graph and a vector store to use instead of those in the data directory; the caller closes them."""
+    """A graph and a vector store to use instead of those in the data directory; the caller closes them.
+
+    If the ledger has documents that these stores lack, call `Engine.rebuild` once: opening does not compare them.
+    """
 
     graph: GraphStore
     vectors: VectorStore

@@ -1,7 +1,7 @@
 """Ranking: every decision about the order of search results. Pure; the numbers are `RankingOptions`.
 
 In the order of use: hits of one search (`sort_key`), two searches fused (`fuse_chunks`, `rank_entities`), relations
-around entities (`rank_relations`), the two legs of the graph (`round_robin`), chunks of the graph joined with those
+around entities (`relation_score`), the two legs of the graph (`round_robin`), chunks of the graph joined with those
 of the vector leg (`rank_chunks_by_pagerank` or `pick_chunks`), and the reranker's order (`apply_rerank`).
 """
 

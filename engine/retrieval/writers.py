@@ -24,23 +24,17 @@ async def restrict_to_writers(ledger: LedgerStore, question: Question) -> Questi
     """
     if not question.writers:
         return question
-    found = [author for name in question.writers for author in await _resolve_authors(ledger, name, question)]
+    async with ledger.snapshot() as view:
+        authors = await view.search.list_authors(await view.search.resolve_scope(question.scope))
+    found = [author for name in question.writers for author in _resolve_name(name, authors)]
     return replace(question, filters=replace(question.filters, authors=question.filters.authors | set(found)))
 
 
-async def _resolve_authors(ledger: LedgerStore, name: str, question: Question) -> list[str]:
+def _resolve_name(name: str, authors: Sequence[str]) -> list[str]:
     """The authors that a name refers to: one person, or several listed one by one ("Ada and Bob")."""
-    if found := await _find_authors(ledger, name, question):
+    if found := match_authors(name, authors):
         return [_single_author(name, found)]
-    parts = [(part, await _find_authors(ledger, part, question)) for part in split_names(name)]
-    return [_single_author(part, found) for part, found in parts or [(name, found)]]
-
-
-async def _find_authors(ledger: LedgerStore, name: str, question: Question) -> list[str]:
-    async with ledger.snapshot() as view:
-        candidates = match_authors(name, await view.search.list_authors())
-        visible = await view.search.filter_authors(candidates, await view.search.resolve_scope(question.scope))
-    return match_authors(name, visible)
+    return [_single_author(part, match_authors(part, authors)) for part in split_names(name) or [name]]
 
 
 def _single_author(name: str, found: Sequence[str]) -> str:

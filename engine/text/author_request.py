@@ -19,6 +19,7 @@ from engine.text.overview_request import (
 from engine.text.word_lists import STOP_WORDS, word_set
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from engine.models import Question
@@ -88,7 +89,7 @@ def channel_of(question: Question) -> str:
     return found[0] if len(found) == 1 else ""
 
 
-def match_authors(name: str, authors: list[str]) -> list[str]:
+def match_authors(name: str, authors: Sequence[str]) -> list[str]:
     """The authors with this name: by their whole name, else by whole words of it."""
     folded = _folded(name)
     same = [author for author in authors if _folded(author) == folded]

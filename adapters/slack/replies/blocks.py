@@ -260,14 +260,6 @@ def parse_action(action_id: str, value: str) -> tuple[str, str] | None:
 # Cards and the Home tab.
 
 
-def build_card(card: Card, form: BlockFormat) -> list[Block]:
-    """Build the blocks of a card."""
-    return [
-        *build_body(defuse_mentions(card.text), form),
-        *build_buttons(card.buttons, form, block=f"{ID_PREFIX}.card"),
-    ]
-
-
 def build_home(card: Card) -> Mapping[str, Any]:
     """Build the Home tab, which supports sections but no Markdown blocks."""
     row = build_buttons(card.buttons, BlockFormat.SIMPLE, block=f"{ID_PREFIX}.home")

@@ -137,7 +137,7 @@ class LinkFilter(StreamRewriter):
 
     def start_word(self, at: int, end: int, written: str) -> RewriteStep | None:
         """Write the start of an incomplete word unless a link may start in it; an accent may follow the last letter."""
-        stop = end - self.buffer[end - 1].isalnum()
+        stop = end - (self.buffer[end - 1].isalnum() or self.buffer[end - 1] == "=")
         word = written + self.buffer[at:stop]
         scheme = SCHEME.search(word, max(0, len(word) - link_syntax.MAX_WORD_CHARACTERS // 2))
         if (

@@ -131,7 +131,6 @@ class SqliteSearch(Repository):
     list_latest_chunks = InSnapshot(latest.list_latest_chunks)
     find_latest_time = InSnapshot(latest.find_latest_time)
     list_authors = InSnapshot(authors.list_authors)
-    filter_authors = InSnapshot(authors.filter_authors)
     has_excluded_undated = InSnapshot(undated.has_excluded_undated)
 
 

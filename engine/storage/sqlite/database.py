@@ -7,7 +7,7 @@ import sqlite3
 from abc import ABC, abstractmethod
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Concatenate, Literal, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
-FtsTokenizer = Literal["porter unicode61", "trigram"]
 
 READER_COUNT = 3
 # Tries to empty the log while it is read; seconds that each try blocks readers, and that it then waits.

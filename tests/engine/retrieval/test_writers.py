@@ -61,3 +61,12 @@ async def test_authors_outside_the_scope_are_nobody(tmp_path: Path) -> None:
         assert await texts(engine, "bob") == {"It is sold."}
         with pytest.raises(InvalidQuestion, match="any messages"):
             await texts(engine, "Ada")
+
+
+async def test_an_author_outside_the_scope_changes_no_name_within_it(tmp_path: Path) -> None:
+    async with open_memory_engine(tmp_path) as engine:
+        await told(engine, space="theirs")
+        await engine.add(
+            Document("mine", "here", "hall", "Talk", (Passage("1", "It is sold.", author="Ada Lovelace"),))
+        )
+        assert await texts(engine, "ada") == {"It is sold."}

@@ -37,11 +37,6 @@ def stem(word: str) -> str:
     return base.rstrip("e") if len(base) > 4 else base
 
 
-def stem_words(text: str) -> list[str]:
-    """The stems of all words of a text."""
-    return [stem(word) for word in split_words(text)]
-
-
 def content_words(text: str) -> list[str]:
     """The content words of a text unchanged, one per stem."""
     kept: dict[str, str] = {}

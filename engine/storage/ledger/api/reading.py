@@ -99,11 +99,8 @@ class Search(Protocol):
     async def find_latest_time(self, filters: Filters, scope_ids: ScopeIds) -> datetime | None:
         """The time of the newest chunk that matches the filters."""
 
-    async def list_authors(self) -> list[str]:
-        """Names of all authors in all scopes; show none before `filter_authors` has kept it."""
-
-    async def filter_authors(self, names: Sequence[str], scope_ids: ScopeIds) -> list[str]:
-        """Those of the names that wrote something within the scope, in order."""
+    async def list_authors(self, scope_ids: ScopeIds) -> list[str]:
+        """The names of everybody who wrote something within the scope, in order."""
 
     async def has_excluded_undated(self, scope: Scope, filters: Filters) -> bool:
         """Whether a document is excluded by the filters' time span only because it has no date."""

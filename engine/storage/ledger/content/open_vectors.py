@@ -9,7 +9,7 @@ from engine.storage.ledger.records.projection import KeyKind, PartialVectors
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from engine.storage.sqlite.connection import Connection
 
@@ -31,11 +31,6 @@ async def save_partial_vectors(db: Connection, made: Mapping[int, PartialVectors
         " WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)",
         [(chunk, *partial) for chunk, partial in made.items()],
     )
-
-
-async def delete_partial_vectors(db: Connection, chunks: Iterable[int]) -> None:
-    """Delete the partial vectors of chunks that no longer grow."""
-    await db.executemany("DELETE FROM open_vector WHERE chunk = ?", [(chunk,) for chunk in chunks])
 
 
 async def load_vectors_by_text(db: Connection, chunks: Collection[int]) -> dict[str, list[PartialVectors]]:
