@@ -49,9 +49,11 @@ class BotContext:
         return attached.traits if attached else PlatformTraits()
 
     async def get_channel_settings(self, room: str) -> ChannelSettings:
-        """What managers set for a channel; without any settings, it is read if its platform reads by default."""
-        found = await self.store.channel_settings.get(room)
-        return found or ChannelSettings(ingest=self.traits_of(Location.from_room(room).platform).reads_by_default)
+        """What managers set for a channel; a channel without settings is read if its platform reads by default."""
+        if found := await self.store.channel_settings.get(room):
+            return found
+        platform = self.platforms.get(Location.from_room(room).platform)
+        return ChannelSettings(ingest=platform is not None and platform.traits.reads_by_default)
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""

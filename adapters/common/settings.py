@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar, Self
 
 import structlog
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from bot.errors import BadSetting
 
 if TYPE_CHECKING:
     from bot.settings import Settings
@@ -22,7 +24,7 @@ class AdapterSettings(BaseModel):
 
     @classmethod
     def load(cls, settings: Settings) -> Self:
-        """Select and validate this adapter's settings; unknown ones are logged and ignored."""
+        """Select and validate this adapter's settings; unknown ones are logged and ignored. Raises BadSetting."""
         values = {
             name.removeprefix(cls.prefix): value.get_secret_value()
             for name, value in settings.adapter_settings.items()
@@ -30,4 +32,9 @@ class AdapterSettings(BaseModel):
         }
         if unknown := sorted(values.keys() - cls.model_fields.keys()):
             log.warning("settings.unknown", names=[f"THREADLORE_{cls.prefix}{name}".upper() for name in unknown])
-        return cls.model_validate(values)
+        try:
+            return cls.model_validate(values)
+        except ValidationError as error:
+            first = error.errors(include_url=False, include_input=False)[0]
+            name = f"THREADLORE_{cls.prefix}{first['loc'][0]}".upper()
+            raise BadSetting(f"{name} cannot be used: {first['msg'].lower()}.") from error

@@ -20,6 +20,7 @@ from adapters.slack.settings import SlackSettings
 from adapters.slack.traits import TRAITS
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands.table import list_commands
+from bot.errors import SetupError
 from engine import Supervisor
 
 if TYPE_CHECKING:
@@ -36,16 +37,20 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
 
     Raises PlatformError if Slack cannot identify the bot at the start; later failures to connect are retried here.
     """
+    own = SlackSettings.load(settings)
+    for name, token in (("BOT", own.bot_token), ("APP", own.app_token)):
+        if not token.get_secret_value():
+            variable = f"THREADLORE_SLACK_{name}_TOKEN"
+            raise SetupError(f"{variable} is not set.", hint=f"Slack needs both tokens: set {variable} too.")
     timeout = aiohttp.ClientTimeout(total=clients.TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         context = await build_context(settings, session, RateLimits(), bot.supervisor)
         platform = SlackPlatform(context, clients.history_client(settings, session), settings.membership_cache_seconds)
         listener = Listener(bot, platform, context, list_commands(TRAITS))
         app = listener.build_app(context.idempotent_client)
-        token = SlackSettings.load(settings).app_token.get_secret_value()
         connection = SocketConnection(
             app,
-            token,
+            own.app_token.get_secret_value(),
             lambda: bot.record_activity(NAME),
             listener.handle_reconnect,
             on_attempt=partial(_record_connection, bot),

@@ -266,4 +266,4 @@ def _describe_failures(failures: Mapping[str, int]) -> list[str]:
     if not failures:
         return []
     which = ", ".join(f"{count} for {name}" for name, count in sorted(failures.items()))
-    return [f"Events given up in the last two days: {which}. The log has the reasons (happening_given_up)."]
+    return [f"Events given up in the last two days: {which}. The log has the reasons (event.dropped)."]
