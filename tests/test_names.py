@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import re
 from collections import Counter
 from pathlib import Path
@@ -60,3 +61,29 @@ def test_a_class_name_is_given_once(area: str) -> None:
 def test_no_name_is_a_metaphor(area: str) -> None:
     names = {name for tree in trees(area) for name in defined(tree)}
     assert {name for name in names if METAPHORS & {word.lower() for word in WORD.findall(name)}} == set()
+
+
+NO_ERRORS = frozenset({"Slack", "Discord"})
+RAISES = re.compile(r"\bRaises ((?:[^.;:]|\.\w)+)")
+CAPITALIZED = re.compile(r"(?<![.\w])[A-Z]\w*[a-z]\w*")
+
+
+def test_the_errors_that_docstrings_name_exist() -> None:
+    parsed = {path: ast.parse(path.read_text(encoding="utf-8")) for path in product_modules()}
+    classes = {node.name for tree in parsed.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+    known = classes | set(dir(builtins)) | NO_ERRORS
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    unknown = {
+        (path.name, name)
+        for path, tree in parsed.items()
+        for node in ast.walk(tree)
+        if isinstance(node, documented)
+        for sentence in RAISES.findall(ast.get_docstring(node) or "")
+        for name in CAPITALIZED.findall(sentence)
+        if name not in known
+    }
+    assert unknown == set()
+
+
+def product_modules() -> list[Path]:
+    return [path for area in ("engine", "bot", "adapters") for path in (ROOT / area).rglob("*.py")]

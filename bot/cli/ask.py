@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
-from bot.text import utc_times
+from bot.cli import time_range
 from engine import RetrievalMode
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         retrieval = RetrievalOptions(
             top_k, chunk_top_k, *budgets, threshold, rerank, tuple(high or ()), tuple(low or ())
         )
-        start, end = utc_times.parse_start_time(since), utc_times.parse_end_time(until)
+        start, end = time_range.parse_start_time(since), time_range.parse_end_time(until)
 
         def build_request(settings: Settings) -> Ask:
             return Ask(

@@ -33,14 +33,14 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TASK_NAME = "event queue"  # of the task that reads it
-KEY_RETENTION = 48 * 60 * 60  # seconds that a key is remembered
-FIRST_DELAY, MAX_DELAY = 1.0, 600.0  # seconds until the next try; they double
-UNCONNECTED_DELAY = 5.0  # seconds until what needs a platform that is not connected yet is tried again
-MAX_ATTEMPTS = 12  # of what was refused; what cannot be reached is tried again without a limit
+TASK_NAME = "event queue"
+KEY_RETENTION = 48 * 60 * 60  # seconds that an idempotency key is stored
+FIRST_DELAY, MAX_DELAY = 1.0, 600.0  # seconds before a retry; doubled after each
+UNCONNECTED_DELAY = 5.0  # seconds before a retry while the platform is not connected
+MAX_ATTEMPTS = 12  # of an event that fails; outages do not count
 MAX_BUG_ATTEMPTS = 3
-POLL_INTERVAL = 60 * 60.0  # seconds after which the inbox is looked into even if nothing came
-DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the process ends
+POLL_INTERVAL = 60 * 60.0  # seconds between two reads of the table without a new event
+DRAIN_TIMEOUT = 20.0  # seconds for events in progress at exit
 
 _EVENT_TYPES: dict[str, TypeAdapter[Any]] = {
     kind.__name__: TypeAdapter(kind) for kind in get_args(events.PlatformEvent)
@@ -60,22 +60,22 @@ class EventHandler(Protocol):
         """Do what follows from an event; concurrent."""
 
     async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
-        """Report an event that was given up."""
+        """Report an event that is dropped."""
 
 
 class EventQueue:
-    """`async with Inbox(store, worker) as inbox`: takes happenings in, and hands them to the worker."""
+    """Stores events and passes them to the handler: `async with EventQueue(store, handler) as queue`."""
 
     def __init__(
         self,
         store: BotStore,
-        worker: EventHandler,
+        handler: EventHandler,
         clock: Callable[[], float] = time.time,
         supervisor: Supervisor | None = None,
     ) -> None:
         self._supervisor = supervisor or Supervisor()
         self._rows = store.event_queue
-        self._handler = worker
+        self._handler = handler
         self._clock = clock
         self._updated = asyncio.Event()
         self._partitions: dict[str, deque[tuple[QueuedEvent, PlatformEvent]]] = {}
@@ -102,7 +102,7 @@ class EventQueue:
         await cancel_tasks(self._poll_task, *self._tasks)
 
     async def enqueue(self, event: PlatformEvent, *keys: str) -> bool:
-        """Keep a happening, its texts well-formed; durable when it returns. False if it is known by one of its keys."""
+        """Store an event; durable when it returns. False if an event with one of the keys was stored before."""
         kind, event = type(event).__name__, normalize_value(event)
         payload = _EVENT_TYPES[kind].dump_json(event).decode()
         fresh = await self._rows.enqueue(kind, payload, normalize_value(keys), self._clock())
@@ -116,7 +116,7 @@ class EventQueue:
         self._delayed.release_all()
 
     async def limitations(self) -> list[str]:
-        """Sentences on the events that were given up lately."""
+        """Sentences on events that were dropped in the last two days."""
         return _describe_failures(await self._rows.count_failures())
 
     @property
@@ -137,7 +137,7 @@ class EventQueue:
             self._updated.clear()
             await self._poll()
             self._supervisor.record_success(TASK_NAME)
-            with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+            with suppress(TimeoutError):  # `wait_for` can swallow a cancellation on Python 3.11
                 async with asyncio.timeout(POLL_INTERVAL):
                     await self._updated.wait()
 
@@ -161,20 +161,20 @@ class EventQueue:
         except (KeyError, ValidationError) as error:
             self._track_task(self._supervisor.spawn("refuse an event", self._rows.fail(row.id, type(error).__name__)))
             return
-        lane = self._handler.ordering_key(event) or f"row {row.id}"
-        if lane in self._partitions:
-            self._partitions[lane].append((row, event))
+        partition = self._handler.ordering_key(event) or f"row {row.id}"
+        if partition in self._partitions:
+            self._partitions[partition].append((row, event))
         else:
-            self._partitions[lane] = deque([(row, event)])
-            self._track_task(self._supervisor.run("hear events", partial(self._ingest_partition, lane)))
+            self._partitions[partition] = deque([(row, event)])
+            self._track_task(self._supervisor.run("ingest events", partial(self._ingest_partition, partition)))
 
-    async def _ingest_partition(self, lane: str) -> None:
+    async def _ingest_partition(self, partition: str) -> None:
         """Ingest the events of a partition in order."""
-        while waiting := self._partitions.get(lane):
+        while waiting := self._partitions.get(partition):
             row, event = waiting.popleft()
             if await self._attempt(row, event, self._handler.ingest):
                 self._track_task(self._supervisor.spawn("handle an event", self._process(row, event)))
-        self._partitions.pop(lane, None)
+        self._partitions.pop(partition, None)
 
     async def _process(self, row: QueuedEvent, event: PlatformEvent) -> None:
         async def finished(event: PlatformEvent) -> None:
@@ -205,8 +205,8 @@ class EventQueue:
             log.error(
                 "event.dropped", event_type=row.event_type, error=name, reason=describe_error(error), attempts=tries
             )
-            await self._report_failure(event, error)  # first: told twice is better than never
-            await self._record_safely(self._rows.fail(row.id, name))  # or it comes again at the next start
+            await self._report_failure(event, error)  # before it is recorded, so that a crash repeats the report
+            await self._record_safely(self._rows.fail(row.id, name))  # otherwise it runs again at the next start
             return
         delay = backoff_seconds(tries, FIRST_DELAY, MAX_DELAY)
         log.warning(
@@ -246,7 +246,7 @@ class EventQueue:
     async def _report_failure(self, event: PlatformEvent, error: Exception) -> None:
         try:
             await self._handler.handle_failure(event, error)
-        except Exception as silent:  # noqa: BLE001 - what waits behind it in its lane must not wait for ever
+        except Exception as silent:  # noqa: BLE001 - what waits behind it in its partition must not wait for ever
             log.warning("event.drop_handler_failed", error=type(silent).__name__)
 
     def _track_task(self, task: asyncio.Task[None]) -> None:

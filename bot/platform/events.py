@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime  # noqa: TC003  - the inbox reads the fields' types at run time
+from datetime import datetime  # noqa: TC003  - the event queue reads the fields' types at run time
 
-from bot.platform.models import Location, Message, Upload  # noqa: TC001  - the inbox reads the fields' types at run time
+from bot.platform.models import Location, Message, Upload  # noqa: TC001  - the event queue reads the fields' types at run time
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,11 +112,11 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """What somebody said, as the platform wrote it (`Platform.readable` resolves its names).
+    """A message with the platform's markup, which `Platform.to_plain_text` resolves.
 
-    `edited` changes when the author edits it, and not when a preview is added. `title`: of a forum post.
-    `own`: the bot itself said it. `addressed`: to the bot, as in Heard, so that a history tells it too. `replies_to`: a
-    message outside of its thread, where a platform knows such replies.
+    `edited` changes when the author edits it, and not when a preview is added. `title`: of a forum post. `own`: the
+    bot is the author. `addressed`: to the bot, as in MessageReceived; messages of a history have it too.
+    `replies_to`: the message outside of its thread that it answers, on platforms with such replies.
     """
 
     id: str
@@ -134,7 +134,7 @@ class Message:
 
     @property
     def reply_thread(self) -> str:
-        """The thread in which it is answered."""
+        """The thread in which the bot answers it."""
         return self.location.thread or self.id
 
 

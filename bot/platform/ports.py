@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplyTarget:
-    """Where an answer goes. `message`: the question's message, empty for commands; `mark`: as Reply has it."""
+    """Where an answer goes. `message`: the question's message, empty for commands; `reply_ref`: that of its Reply."""
 
     answer: str
     location: Location
@@ -31,8 +31,8 @@ class ReplyTarget:
 class ThreadPage:
     """The newest messages of a thread, oldest first.
 
-    `whole`: nothing of the thread was left out for want of room. `there`: false only where the platform is sure that
-    there is no such thread.
+    `is_complete`: no message was left out because of the limit. `thread_exists`: false only if the platform is sure
+    that there is no such thread.
     """
 
     messages: Sequence[Message] = ()
@@ -45,18 +45,15 @@ class Reply(Protocol):
 
     @property
     def reply_ref(self) -> str:
-        """What is needed to find it again after a restart; empty until something was posted.
-
-        Messages stand in it behind a colon, separated by commas.
-        """
+        """What finds its messages after a restart: `channel:message,message…`; empty until one is posted."""
 
     async def show_status(self, words: str) -> None:
         """Show at once that the answer is in progress; may be called again."""
 
     async def show(self, parts: Sequence[str]) -> bool | None:
-        """The answer so far, in parts no longer than `Limits.part`; all but the last one stay as they are.
+        """Show the answer so far, in parts of at most `limits.max_length`; only the last part still changes.
 
-        False if not all of it could be written now: then it is shown again soon, and not only with the next word.
+        False if not all of it could be written now: the bot calls again soon, even without new text.
         """
 
     async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
@@ -86,19 +83,19 @@ class Platform(Protocol):
     limits: MessageLimits
 
     async def fetch_channel(self, location: Location) -> Channel:
-        """The facts of a channel, as they are now. Raises if they cannot be known.
+        """The current facts of a channel. Raises PlatformError if they cannot be known.
 
-        ChannelGone and WorkspaceGone only where the platform is sure: what was said there is forgotten then.
+        Raises ChannelGone or WorkspaceGone only if the platform is sure: the bot then forgets the channel.
         """
 
     @property
     def listable_workspaces(self) -> Collection[str]:
-        """The workspaces whose channels can be listed: there a list costs less than many single look-ups."""
+        """The workspaces whose channels can be listed, which costs less than many single look-ups."""
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
-        """The channels of a workspace that the bot is in, or those that a person is in, as far as the bot sees them.
+        """The channels of a workspace that the bot is in, or those visible to it that a person is in.
 
-        Complete when it returns. Raises PlatformError if it cannot be, also where only its end is lacking.
+        Complete when it returns. Raises PlatformError if the list cannot be complete.
         """
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
@@ -113,17 +110,20 @@ class Platform(Protocol):
     def history(self, location: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
         """Pages of a channel's messages with those of its threads, newest first, older than message `before`.
 
-        Raises Withheld where the platform would show less than there is, as far as it says so.
+        Raises PermissionDenied if the platform reports that it withholds messages.
         """
 
     async def fetch_thread(self, location: Location, limit: int) -> ThreadPage:
-        """The newest messages of a thread, also the one to which its first one replies. Raises as `history` does."""
+        """The newest messages of a thread, and the message that its first one replies to. Raises as `history` does."""
 
     async def fetch_message(self, location: Location, message: str) -> Message | None:
-        """A message as it is now; None only if it was certainly deleted. Raises if that is unknown."""
+        """The current message; None only if it was certainly deleted. Raises PlatformError if that is unknown."""
 
     async def fetch_file(self, upload: Upload, limit: int) -> bytes:
-        """The bytes of a file, from the platform's own hosts only. Raises InvalidDocument if it is too large."""
+        """The bytes of a file, from the platform's own hosts only.
+
+        Raises InvalidDocument if it is too large or can never be read, PlatformError to be called again later.
+        """
 
     async def set_reaction(self, location: Location, message: str, sign: Reaction | None) -> None:
         """Replace the reaction of the bot on a message; None removes it."""
@@ -134,13 +134,13 @@ class Platform(Protocol):
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person: the result of a command or a button, or a notice about their message.
 
-        Where a channel has no private messages, a card without `target.private` is posted below their message.
+        In a channel without private messages, a card without `target.private` is posted below their message.
         """
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
-        """Show this instead of a finished answer, of which all messages stand in the mark; nothing is posted anew.
+        """Replace a finished answer, whose messages `target.reply_ref` names; post nothing new.
 
-        What somebody deleted meanwhile stays deleted.
+        Messages that somebody deleted stay deleted.
         """
 
     async def delete_answer(self, target: ReplyTarget) -> None:

@@ -1,25 +1,25 @@
-"""The bot's own tables, in one SQLite file beside the engine's: what it was told, what it knows, what it answered.
+"""The bot's own tables, in one SQLite file beside the engine's ledger.
 
-    async with Store.open(settings.root / "bot.db") as store: ...
+    async with BotStore.open(settings.data_path / "bot.db") as store: ...
 
-Texts of messages are not here: they live in the engine alone (an event's payload goes once it is handled, an
-answer's words once something that it used is removed). Each part of the store is one group of tables:
+It stores no texts of messages: the engine has them. The payload of an event is deleted once it is handled, and the
+text of an answer once a source of it is removed. Each part of the store is one group of tables:
 
-    inbox     happenings that are not handled yet, and the keys of those that are
-    messages  who wrote what when, and which document it is a passage of
-    missing   messages that lists lack
-    files     files that are documents
-    windows   conversations that are documents
-    answers   what was asked and answered, and what that used
-    redactions  what is still to be redacted because the engine's documents changed
-    corrections  posted answers of which a source was removed
-    feedback  thumbs
-    channels  what was set for channels
-    people    who opted out
-    rooms     the channels that the bot is in
-    cursors   back-fills that are under way
-    usage     tokens by workspace and day
-    hints     what a workspace is told once
+    event_queue            events that are not handled yet, and the idempotency keys of those that are
+    messages               author and time of each message, and the document that contains it
+    unconfirmed_deletions  messages that a history lacks
+    files                  uploaded files and their documents
+    conversations          groups of messages and their documents
+    answers                questions, answers and what they used
+    pending_redactions     documents whose change is not applied to answers yet
+    answer_corrections     posted answers that lost a source
+    feedback               thumbs up and down
+    channel_settings       what managers set for channels
+    opt_outs               people whose messages are not stored
+    channels               the channels that the bot is in
+    backfill_cursors       how far each back-fill of a channel got
+    usage                  tokens per workspace and day
+    hints                  hints that a workspace has seen
 """
 
 from __future__ import annotations

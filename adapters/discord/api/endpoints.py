@@ -27,7 +27,7 @@ def configure_endpoints(settings: Settings) -> None:
 
 
 async def find_gateway(client: discord.Client, settings: Settings) -> None:
-    """Look up the gateway of a custom API server, unless it is set. Raises GatewayNotFound."""
+    """Look up the gateway of a custom API server, unless it is set. Raises discord.GatewayNotFound."""
     if DiscordSettings.load(settings).gateway_url or not is_custom_api(settings):
         return
     _, url, _ = await client.http.get_bot_gateway()

@@ -70,8 +70,8 @@ UNVERIFIED_HINT = "Run the command again. If it fails again, `threadlore export`
 def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
     """Restore a backup into an empty data directory; `force` replaces existing data.
 
-    Raises StoreError if something is there, DataDirInUse if a program uses it, NotFound and Broken for a path that
-    leads to none, NewerSchema for a backup of a later version. A backup that is refused leaves nothing behind.
+    Raises StoreError if the directory has data, DataDirInUse if a process uses it, NotFound if there is no file,
+    CorruptFile if it is no backup, NewerSchema if a later version wrote it. A refused backup leaves nothing behind.
     """
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the path.")

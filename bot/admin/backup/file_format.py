@@ -59,7 +59,7 @@ def _unpacked_size(folder: Path, names: Collection[str]) -> int:
 def read_archive(path: Path, folder: Path, names: Collection[str]) -> set[str]:
     """Unpack into an empty folder; returns the names of the files.
 
-    Raises Broken for anything but an archive of these files within the limits, DiskError if the disk has no room.
+    Raises CorruptFile for anything but an archive of these files within the limits, DiskError if the disk is full.
     """
     try:
         with path.open("rb") as raw, gzip.GzipFile(fileobj=raw) as unpacked:

@@ -58,7 +58,7 @@ def is_chat(path: Path, data: bytes) -> bool:
 
 
 def read_content(path: Path, limit: int) -> bytes:
-    """Read a file. Raises OSError, Unsupported for a pipe or device, and DocumentTooLarge beyond `limit` bytes."""
+    """Read a file. Raises OSError, UnsupportedFormat for a pipe or device, and DocumentTooLarge beyond `limit` bytes."""
     seen = path.stat()
     if not stat.S_ISREG(seen.st_mode):
         raise UnsupportedFormat(f"{path.name} is a device, a pipe or a socket.", hint="Use a regular file.")
@@ -89,7 +89,7 @@ async def build_document(path: Path, data: bytes, place: IngestTarget, reader: F
 
 
 def build_conversations(path: Path, data: bytes, place: IngestTarget, count: Callable[[str], int]) -> list[Document]:
-    """The threads and runs of messages of an exported room, which bears the file's name. Raises Broken and Empty."""
+    """Group the messages of a chat export into documents; the room has the file's name. Raises InvalidDocument."""
     found = group_conversations(parse_messages(data), count)
     if not found:
         raise EmptyDocument(

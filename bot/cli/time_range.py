@@ -1,4 +1,4 @@
-"""Times as a person gives them. Pure."""
+"""Parse the dates and times of --since and --until."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import typer
 
 
 def parse_start_time(text: str) -> datetime | None:
-    """The instant of a date or of a time (UTC unless it says otherwise); None for nothing. Raises BadParameter."""
+    """Parse a time, or a date as its start; UTC by default, None for an empty text. Raises typer.BadParameter."""
     return _parse_time(text, time.min)
 
 
 def parse_end_time(text: str) -> datetime | None:
-    """As `since`, but a date means its end."""
+    """Parse a time, or a date as its end. Otherwise as `parse_start_time`."""
     return _parse_time(text, time.max)
 
 
