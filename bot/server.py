@@ -16,6 +16,7 @@ from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
 from bot.plugins import list_adapter_names, load_adapter
+from bot.settings import PREFIX
 from bot.store import BotStore
 from engine import cancel_tasks, child_task, describe_error
 from engine.errors import EngineError
@@ -44,7 +45,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     """
     chosen = tuple(only) or configured_platforms(settings)
     if not chosen:
-        raise BadSetting("No platform is set up.", hint=SETUP_HINT)
+        raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)
     adapters = {name: load_adapter(name) for name in chosen}
     async with AsyncExitStack() as stack:
         able = await stack.enter_async_context(bootstrap.open_models(settings))
@@ -100,6 +101,12 @@ def configured_platforms(settings: Settings) -> tuple[str, ...]:
         name for name, value in settings.adapter_settings.items() if name.endswith("token") and value.get_secret_value()
     ]
     return tuple(adapter for adapter in list_adapter_names() if any(name.startswith(f"{adapter}_") for name in tokens))
+
+
+def _describe_adapter_settings(settings: Settings) -> str:
+    """The variables that are set for adapters, because one of them may be misspelled."""
+    names = ", ".join(sorted(f"{PREFIX}{name}".upper() for name in settings.adapter_settings))
+    return f" None of these variables is the token of a platform: {names}." if names else ""
 
 
 async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli.runner import JsonOption, SpaceOption, perform_request
 from bot.cli import time_range
+from bot.cli.runner import JsonOption, SpaceOption, perform_request
 from engine import RetrievalMode
 
 if TYPE_CHECKING:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 from itertools import pairwise
@@ -13,7 +14,7 @@ from structlog.testing import capture_logs
 from adapters.discord.settings import DiscordSettings
 from adapters.slack.settings import SlackSettings
 from bot.errors import BadSetting
-from bot.server import configured_platforms
+from bot.server import configured_platforms, serve
 from bot.settings import Settings, list_unknown_variables, load_settings
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
@@ -204,3 +205,9 @@ def test_an_unknown_setting_of_an_adapter_is_logged() -> None:
     with capture_logs() as logs:
         SlackSettings.load(Settings(adapter_settings={"slack_bot_tokn": SecretStr("x")}))
     assert logs[0]["names"] == ["THREADLORE_SLACK_BOT_TOKN"]
+
+
+async def test_without_a_token_the_variables_of_adapters_are_named() -> None:
+    settings = Settings(adapter_settings={"slack_bot_tokn": SecretStr("x")})
+    with pytest.raises(BadSetting, match="THREADLORE_SLACK_BOT_TOKN"):
+        await serve(settings, asyncio.Event())
