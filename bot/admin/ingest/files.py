@@ -58,7 +58,7 @@ def is_chat(path: Path, data: bytes) -> bool:
 
 
 def read_content(path: Path, limit: int) -> bytes:
-    """Read a file of at most `limit` bytes. Raises OSError, DocumentTooLarge, UnsupportedFormat for a pipe or device."""
+    """Read a file of at most `limit` bytes. Raises OSError, DocumentTooLarge, UnsupportedFormat (pipes)."""
     seen = path.stat()
     if not stat.S_ISREG(seen.st_mode):
         raise UnsupportedFormat(f"{path.name} is a device, a pipe or a socket.", hint="Use a regular file.")
