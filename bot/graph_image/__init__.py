@@ -1,1 +1,1 @@
-"""How a neighbourhood is drawn: which names, where they stand, in which letters and colours."""
+"""Draw the neighborhood of an entity as a picture. Imports matplotlib, networkx and the engine."""

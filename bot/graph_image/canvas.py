@@ -1,4 +1,4 @@
-"""A sketch as a PNG: matplotlib's figures and its Agg canvas, without anything that matplotlib keeps globally."""
+"""Draw a graph model as a PNG on matplotlib's Agg canvas, without matplotlib's global state."""
 
 from __future__ import annotations
 
@@ -35,55 +35,55 @@ if TYPE_CHECKING:
 
     from bot.graph_image.model import Edge, GraphModel, Node
 
-mpl.rcdefaults()  # whatever a matplotlibrc in the current folder says
+mpl.rcdefaults()  # ignore a matplotlibrc in the current folder
 
 DPI = 144
 POINTS_PER_INCH = 72.0  # points
-MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT = 18.0, 40.0, 34.0  # around the names; above for the title, below for the legend
-FONT_SIZES = (14.0, 10.0, 8.5)  # size by ring
+MARGIN, HEADER_HEIGHT, FOOTER_HEIGHT = 18.0, 40.0, 34.0  # margin; heights of title and legend
+FONT_SIZES = (14.0, 10.0, 8.5)  # by ring
 LABEL_PADDING = (11.0, 6.0)  # between a label and the edge of its box
 MIN_LINE_WIDTH, MAX_LINE_WIDTH = 0.7, 5.0  # lines
-MAX_EDGE_KEYWORDS = 10  # lines that may tell their keyword
+MAX_EDGE_KEYWORDS = 10  # edges that are labeled with a keyword
 CENTER_CLEARANCE, DETOUR = (
     0.14,
     0.45,
-)  # how near a line comes to the middle that is led around it, and how far; by its length
+)  # an edge this near to the center is led around it by DETOUR; shares of its length
 
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle by its middle."""
+    """A rectangle; x and y are its center."""
 
     x: float
     y: float
     size: Size
 
     def overlaps(self, other: Box) -> bool:
-        """Whether they share a point."""
+        """Whether two rectangles share a point."""
         return (
             abs(self.x - other.x) * 2 < self.size.width + other.size.width
             and abs(self.y - other.y) * 2 < self.size.height + other.size.height
         )
 
 
-def render_png(sketch: GraphModel, labels: Mapping[str, str]) -> bytes:
-    """The picture of a sketch; `labels` by key, in letters that can be drawn."""
-    pen = _FigureCanvas.create()
-    texts = {node.key: pen.draw_label(node, wrap_label(labels[node.key])) for node in sketch.nodes}
-    sizes = {key: _with_padding(pen.measure_text(text)) for key, text in texts.items()}
-    room = image_size(list(sizes.values()), max(node.ring for node in sketch.nodes))
-    spots = arrange_boxes(sketch, sizes, room)
-    places = {key: Box(x + MARGIN, y + FOOTER_HEIGHT, sizes[key]) for key, (x, y) in spots.items()}
-    pen.resize(Size(room.width + 2 * MARGIN, room.height + HEADER_HEIGHT + FOOTER_HEIGHT))
-    painted = assign_colors(node.type for node in sketch.nodes)
-    pen.draw_edges(sketch, places)
-    for node in sketch.nodes:
-        pen.draw_box(node, places[node.key], painted[node.type])
-        texts[node.key].set_position((places[node.key].x, places[node.key].y))
-    pen.draw_keywords(sketch, places)
-    pen.draw_title(labels[sketch.center.key], len(sketch.nodes) - 1)
-    pen.draw_legend(painted)
-    return pen.to_png()
+def render_png(graph: GraphModel, labels: Mapping[str, str]) -> bytes:
+    """Draw a graph; `labels` by key contain only characters that a font has."""
+    drawing = _FigureCanvas.create()
+    texts = {node.key: drawing.draw_label(node, wrap_label(labels[node.key])) for node in graph.nodes}
+    sizes = {key: _with_padding(drawing.measure_text(text)) for key, text in texts.items()}
+    image = image_size(list(sizes.values()), max(node.ring for node in graph.nodes))
+    centers = arrange_boxes(graph, sizes, image)
+    boxes = {key: Box(x + MARGIN, y + FOOTER_HEIGHT, sizes[key]) for key, (x, y) in centers.items()}
+    drawing.resize(Size(image.width + 2 * MARGIN, image.height + HEADER_HEIGHT + FOOTER_HEIGHT))
+    colors = assign_colors(node.type for node in graph.nodes)
+    drawing.draw_edges(graph, boxes)
+    for node in graph.nodes:
+        drawing.draw_box(node, boxes[node.key], colors[node.type])
+        texts[node.key].set_position((boxes[node.key].x, boxes[node.key].y))
+    drawing.draw_keywords(graph, boxes)
+    drawing.draw_title(labels[graph.center.key], len(graph.nodes) - 1)
+    drawing.draw_legend(colors)
+    return drawing.to_png()
 
 
 def _with_padding(size: Size) -> Size:
@@ -92,7 +92,7 @@ def _with_padding(size: Size) -> Size:
 
 @dataclass(frozen=True, slots=True)
 class _FigureCanvas:
-    """Draws on one figure. Its units are points, from the lower left corner."""
+    """One figure. Units are points from the lower left corner."""
 
     figure: Figure
     canvas: FigureCanvasAgg
@@ -119,34 +119,34 @@ class _FigureCanvas:
         return Size(extent.width * POINTS_PER_INCH / DPI, extent.height * POINTS_PER_INCH / DPI)
 
     def draw_label(self, node: Node, text: str) -> Text:
-        colour, weight = (BACKGROUND_COLOR, "bold") if node.ring == 0 else (TEXT_COLOR, "normal")
-        made = self.draw_text(text, FONT_SIZES[node.ring], colour)
-        made.set(weight=weight, ha="center", va="center_baseline", zorder=5)
-        return made
+        color, weight = (BACKGROUND_COLOR, "bold") if node.ring == 0 else (TEXT_COLOR, "normal")
+        label = self.draw_text(text, FONT_SIZES[node.ring], color)
+        label.set(weight=weight, ha="center", va="center_baseline", zorder=5)
+        return label
 
-    def draw_text(self, text: str, size: float, colour: str) -> Text:
-        return self.axes.text(0, 0, text, size=size, color=colour, family=font_families(text), parse_math=False)
+    def draw_text(self, text: str, size: float, color: str) -> Text:
+        return self.axes.text(0, 0, text, size=size, color=color, family=font_families(text), parse_math=False)
 
-    def draw_box(self, node: Node, place: Box, colour: str) -> None:
-        width, height = place.size.width, place.size.height
-        shape = FancyBboxPatch(
-            (place.x - width / 2, place.y - height / 2),
+    def draw_box(self, node: Node, box: Box, color: str) -> None:
+        width, height = box.size.width, box.size.height
+        box_patch = FancyBboxPatch(
+            (box.x - width / 2, box.y - height / 2),
             width,
             height,
             boxstyle=f"round,pad=0,rounding_size={min(height / 2, 13.0)}",
-            facecolor=colour if node.ring == 0 else tint_color(colour, 0.16 if node.ring == 1 else 0.07),
-            edgecolor=colour if node.ring < 2 else tint_color(colour, 0.6),
+            facecolor=color if node.ring == 0 else tint_color(color, 0.16 if node.ring == 1 else 0.07),
+            edgecolor=color if node.ring < 2 else tint_color(color, 0.6),
             linewidth=1.3 if node.ring < 2 else 0.9,
             zorder=4,
         )
-        self.axes.add_patch(shape)
+        self.axes.add_patch(box_patch)
 
-    def draw_edges(self, sketch: GraphModel, places: Mapping[str, Box]) -> None:
-        heaviest = max((edge.weight for edge in sketch.edges), default=1.0)
-        middle = (self.size.width / 2, places[sketch.center.key].y)
-        for edge in reversed(sketch.edges):
-            close = sketch.center.key in edge.ends
-            path = _straight_path(edge, places) if close else _curved_path(edge, places, middle)
+    def draw_edges(self, graph: GraphModel, boxes: Mapping[str, Box]) -> None:
+        heaviest = max((edge.weight for edge in graph.edges), default=1.0)
+        middle = (self.size.width / 2, boxes[graph.center.key].y)
+        for edge in reversed(graph.edges):
+            close = graph.center.key in edge.ends
+            path = _straight_path(edge, boxes) if close else _curved_path(edge, boxes, middle)
             width = MIN_LINE_WIDTH + (MAX_LINE_WIDTH - MIN_LINE_WIDTH) * math.sqrt(max(0.0, edge.weight) / heaviest)
             self.axes.add_patch(
                 PathPatch(
@@ -159,22 +159,22 @@ class _FigureCanvas:
                 )
             )
 
-    def draw_keywords(self, sketch: GraphModel, places: Mapping[str, Box]) -> None:
-        """What the weightiest lines from the middle say, where there is room for it."""
-        taken, done = list(places.values()), 0
-        for edge in sketch.edges:
-            if done == MAX_EDGE_KEYWORDS or sketch.center.key not in edge.ends or not edge.keyword:
+    def draw_keywords(self, graph: GraphModel, boxes: Mapping[str, Box]) -> None:
+        """Label the heaviest edges of the center with their keywords, where there is space."""
+        taken, done = list(boxes.values()), 0
+        for edge in graph.edges:
+            if done == MAX_EDGE_KEYWORDS or graph.center.key not in edge.ends or not edge.keyword:
                 continue
             text = self.draw_text(edge.keyword, 7.5, MUTED_COLOR)
             text.set(
                 ha="center", va="center", zorder=3, path_effects=[withStroke(linewidth=3, foreground=BACKGROUND_COLOR)]
             )
-            place = _find_free_box(_label_points(sketch.center.key, edge, places), self.measure_text(text), taken)
-            if place is None:
+            box = _find_free_box(_label_points(graph.center.key, edge, boxes), self.measure_text(text), taken)
+            if box is None:
                 text.remove()
                 continue
-            text.set_position((place.x, place.y))
-            taken.append(place)
+            text.set_position((box.x, box.y))
+            taken.append(box)
             done += 1
 
     def draw_title(self, name: str, others: int) -> None:
@@ -185,55 +185,55 @@ class _FigureCanvas:
         beside.set(va="center")
         beside.set_position((MARGIN + self.measure_text(text).width + 7, self.size.height - 20.5))
 
-    def draw_legend(self, painted: Mapping[str, str]) -> None:
-        """The types with their colours, as many as the line has room for."""
+    def draw_legend(self, colors: Mapping[str, str]) -> None:
+        """Show the types with their colors, as many as fit into one line."""
         x = MARGIN + 5
-        note = self.draw_text("wider line: said more often", 8, MUTED_COLOR)
+        note = self.draw_text("wider line: mentioned more often", 8, MUTED_COLOR)
         note.set(ha="right", va="center")
         note.set_position((self.size.width - MARGIN, 15))
         end = self.size.width - 2 * MARGIN - self.measure_text(note).width
-        named = [(kind or "other", colour) for kind, colour in painted.items() if colour != OTHER_COLOR]
-        for kind, colour in [*named, *([("other", OTHER_COLOR)] if OTHER_COLOR in painted.values() else [])]:
+        named = [(kind or "other", color) for kind, color in colors.items() if color != OTHER_COLOR]
+        for kind, color in [*named, *([("other", OTHER_COLOR)] if OTHER_COLOR in colors.values() else [])]:
             text = self.draw_text(kind, 8.5, MUTED_COLOR)
             text.set(va="center")
             wide = self.measure_text(text).width
             if x + wide + 10 > end:
                 text.remove()
                 break
-            self.axes.plot([x], [15], marker="o", markersize=6.5, color=colour)
+            self.axes.plot([x], [15], marker="o", markersize=6.5, color=color)
             text.set_position((x + 8, 14.8))
             x += wide + 26
 
     def to_png(self) -> bytes:
-        kept = io.BytesIO()
-        self.canvas.print_png(kept, metadata={"Software": None})  # type: ignore[no-untyped-call]
-        return kept.getvalue()
+        buffer = io.BytesIO()
+        self.canvas.print_png(buffer, metadata={"Software": None})  # type: ignore[no-untyped-call]
+        return buffer.getvalue()
 
 
-def _straight_path(edge: Edge, places: Mapping[str, Box]) -> Path:
-    one, other = (places[key] for key in edge.ends)
+def _straight_path(edge: Edge, boxes: Mapping[str, Box]) -> Path:
+    one, other = (boxes[key] for key in edge.ends)
     return Path([(one.x, one.y), (other.x, other.y)])
 
 
-def _curved_path(edge: Edge, places: Mapping[str, Box], middle: tuple[float, float]) -> Path:
-    """A curve: towards the middle a little, so that it is no side of a polygon; around it, if it led through it."""
-    one, other = (places[key] for key in edge.ends)
+def _curved_path(edge: Edge, boxes: Mapping[str, Box], middle: tuple[float, float]) -> Path:
+    """A curve bent toward the center; an edge that would cross the center is led around it."""
+    one, other = (boxes[key] for key in edge.ends)
     between = ((one.x + other.x) / 2, (one.y + other.y) / 2)
     across = (other.x - one.x, other.y - one.y)
     if math.dist(between, middle) < CENTER_CLEARANCE * math.hypot(*across):
-        lean = (between[0] - DETOUR * across[1], between[1] + DETOUR * across[0])
+        control = (between[0] - DETOUR * across[1], between[1] + DETOUR * across[0])
     else:
-        lean = (0.82 * between[0] + 0.18 * middle[0], 0.82 * between[1] + 0.18 * middle[1])
-    return Path([(one.x, one.y), lean, (other.x, other.y)], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
+        control = (0.82 * between[0] + 0.18 * middle[0], 0.82 * between[1] + 0.18 * middle[1])
+    return Path([(one.x, one.y), control, (other.x, other.y)], [Path.MOVETO, Path.CURVE3, Path.CURVE3])
 
 
-def _label_points(middle: str, edge: Edge, places: Mapping[str, Box]) -> list[tuple[float, float]]:
-    """Points on a line from the middle, the best one for words first."""
-    start, end = places[middle], places[edge.ends[edge.ends[0] == middle]]
+def _label_points(middle: str, edge: Edge, boxes: Mapping[str, Box]) -> list[tuple[float, float]]:
+    """Points on an edge of the center for its label, the best one first."""
+    start, end = boxes[middle], boxes[edge.ends[edge.ends[0] == middle]]
     shares = (0.55, 0.62, 0.48, 0.7, 0.4)
     return [(start.x + share * (end.x - start.x), start.y + share * (end.y - start.y)) for share in shares]
 
 
 def _find_free_box(points: Sequence[tuple[float, float]], size: Size, taken: Sequence[Box]) -> Box | None:
-    wanted = (Box(x, y, Size(size.width + 8, size.height + 3)) for x, y in points)
-    return next((area for area in wanted if not any(area.overlaps(each) for each in taken)), None)
+    candidates = (Box(x, y, Size(size.width + 8, size.height + 3)) for x, y in points)
+    return next((area for area in candidates if not any(area.overlaps(each) for each in taken)), None)

@@ -1,6 +1,6 @@
-"""Where the names of a picture stand: around the one in the middle, near what they are linked with, none on another.
+"""Arrange the boxes of a graph in two rings around the center, next to their neighbors and without overlaps.
 
-Pure: the same names always stand in the same places. Lengths are points; y grows upwards.
+Pure and deterministic. Lengths are points; y grows upward.
 """
 
 from __future__ import annotations
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
     from bot.graph_image.model import GraphModel
 
 SEED = 7
-BOX_GAP = 9.0  # between two boxes, at least
-ASPECT_RATIO = 1.6  # width of a picture by its height
-AREA_FACTORS = {1: 5.0, 2: 4.4}  # room for each point that a box covers, by the number of rings
-MIN_IMAGE_WIDTH = 520.0  # width
+BOX_GAP = 9.0  # minimum distance of two boxes
+ASPECT_RATIO = 1.6  # width divided by height
+AREA_FACTORS = {1: 5.0, 2: 4.4}  # area of the picture divided by that of its boxes, by the number of rings
+MIN_IMAGE_WIDTH = 520.0
 MAX_ITERATIONS = 400
-MAX_SINGLE_RING = 9  # so many names stand on one ring; more of them alternate between two
-RING_RADII = {1: (0.66, 0.97), 2: (0.45, 0.7)}  # of the first ring, by the number of rings; as a share of the room
+MAX_SINGLE_RING = 9  # boxes on one radius; more alternate between two
+RING_RADII = {1: (0.66, 0.97), 2: (0.45, 0.7)}  # of the first ring, by the number of rings; shares of the area
 OUTER_RADIUS = 0.99
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of a box, or of a whole picture."""
+    """The size of a box or a picture."""
 
     width: float
     height: float
@@ -39,65 +39,65 @@ class Size:
 
 @dataclass(slots=True)
 class BoxCenter:
-    """The centre of a box, while it is sought."""
+    """The center of a box, moved during the layout."""
 
     x: float
     y: float
 
 
 def image_size(sizes: Sequence[Size], rings: int) -> Size:
-    """How large a picture is in which these boxes have air around them."""
+    """The size of a picture for boxes of these sizes."""
     area = sum((size.width + BOX_GAP) * (size.height + BOX_GAP) for size in sizes) * AREA_FACTORS[max(1, rings)]
     width = max(MIN_IMAGE_WIDTH, math.sqrt(area * ASPECT_RATIO), 2.2 * max(size.width for size in sizes))
     return Size(width, width / ASPECT_RATIO)
 
 
-def arrange_boxes(sketch: GraphModel, sizes: Mapping[str, Size], room: Size) -> dict[str, tuple[float, float]]:
-    """The centre of every name's box within the room."""
-    angles = _node_angles(sketch)
-    spots = {sketch.center.key: BoxCenter(room.width / 2, room.height / 2)}
-    for key, (angle, share) in {**_first_ring(sketch, angles), **_second_ring(sketch, angles)}.items():
-        across, up = (room.width - sizes[key].width) / 2, (room.height - sizes[key].height) / 2
-        spots[key] = BoxCenter(
-            room.width / 2 + share * across * math.cos(angle), room.height / 2 + share * up * math.sin(angle)
+def arrange_boxes(graph: GraphModel, sizes: Mapping[str, Size], canvas: Size) -> dict[str, tuple[float, float]]:
+    """The center of each box within the area."""
+    angles = _node_angles(graph)
+    centers = {graph.center.key: BoxCenter(canvas.width / 2, canvas.height / 2)}
+    for key, (angle, share) in {**_first_ring(graph, angles), **_second_ring(graph, angles)}.items():
+        across, up = (canvas.width - sizes[key].width) / 2, (canvas.height - sizes[key].height) / 2
+        centers[key] = BoxCenter(
+            canvas.width / 2 + share * across * math.cos(angle), canvas.height / 2 + share * up * math.sin(angle)
         )
-    _separate_boxes(spots, sizes, room, sketch.center.key)
-    return {key: (spot.x, spot.y) for key, spot in spots.items()}
+    _separate_boxes(centers, sizes, canvas, graph.center.key)
+    return {key: (center.x, center.y) for key, center in centers.items()}
 
 
-def _node_angles(sketch: GraphModel) -> dict[str, float]:
-    """The direction of every name, so that those which are linked lie side by side: as springs would pull them."""
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(node.key for node in sketch.nodes)
-    middle = sketch.center.key
-    graph.add_weighted_edges_from((*edge.ends, 0.3 if middle in edge.ends else 1.0) for edge in sketch.edges)
+def _node_angles(graph: GraphModel) -> dict[str, float]:
+    """The direction of each node from the center, by a spring layout that groups connected nodes."""
+    network: nx.Graph[str] = nx.Graph()
+    network.add_nodes_from(node.key for node in graph.nodes)
+    middle = graph.center.key
+    network.add_weighted_edges_from((*edge.ends, 0.3 if middle in edge.ends else 1.0) for edge in graph.edges)
     start = {
-        node.key: (math.cos(2 * math.pi * place / len(sketch.nodes)), math.sin(2 * math.pi * place / len(sketch.nodes)))
-        for place, node in enumerate(sketch.nodes)
+        node.key: (math.cos(2 * math.pi * place / len(graph.nodes)), math.sin(2 * math.pi * place / len(graph.nodes)))
+        for place, node in enumerate(graph.nodes)
     } | {middle: (0.0, 0.0)}
-    pulled = nx.spring_layout(graph, pos=start, fixed=[middle], iterations=150, seed=SEED)
+    pulled = nx.spring_layout(network, pos=start, fixed=[middle], iterations=150, seed=SEED)
     return {key: math.atan2(float(place[1]), float(place[0])) for key, place in pulled.items()}
 
 
-def _first_ring(sketch: GraphModel, angles: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """Angle and distance of the names next to the middle: evenly spread, in the order of their directions."""
-    keys = sorted((node.key for node in sketch.nodes if node.ring == 1), key=lambda key: (angles[key], key))
-    near, far = RING_RADII[2 if any(node.ring == 2 for node in sketch.nodes) else 1]
+def _first_ring(graph: GraphModel, angles: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Angle and radius of the nodes next to the center: evenly spread, in the order of their directions."""
+    keys = sorted((node.key for node in graph.nodes if node.ring == 1), key=lambda key: (angles[key], key))
+    near, far = RING_RADII[2 if any(node.ring == 2 for node in graph.nodes) else 1]
     shares = (far, near) if len(keys) > MAX_SINGLE_RING else (0.3 * near + 0.7 * far,) * 2
-    # Half a step beside the horizontal, where boxes are widest.
+    # Half a step off the horizontal axis, where boxes would overlap most.
     return {
         key: (2 * math.pi * (place + 0.5) / len(keys) - math.pi, shares[place % 2]) for place, key in enumerate(keys)
     }
 
 
-def _second_ring(sketch: GraphModel, angles: Mapping[str, float]) -> dict[str, tuple[float, float]]:
-    """Angle and distance of the names behind: each behind the ones that it is linked with, and not too close."""
-    placed = {key: angle for key, (angle, _) in _first_ring(sketch, angles).items()}
+def _second_ring(graph: GraphModel, angles: Mapping[str, float]) -> dict[str, tuple[float, float]]:
+    """Angle and radius of the outer nodes: behind the inner ones they are connected with."""
+    placed = {key: angle for key, (angle, _) in _first_ring(graph, angles).items()}
     behind: dict[str, list[float]] = defaultdict(list)
-    for one, other in (ends for edge in sketch.edges for ends in (edge.ends, edge.ends[::-1])):
-        if one in placed and other not in placed and other != sketch.center.key:
+    for one, other in (ends for edge in graph.edges for ends in (edge.ends, edge.ends[::-1])):
+        if one in placed and other not in placed and other != graph.center.key:
             behind[other].append(placed[one])
-    keys = [node.key for node in sketch.nodes if node.ring == 2]
+    keys = [node.key for node in graph.nodes if node.ring == 2]
     wanted = {key: _mean_angle(behind.get(key, [angles[key]])) for key in keys}
     return {key: (angle, OUTER_RADIUS) for key, angle in _spread_angles(wanted).items()}
 
@@ -107,7 +107,7 @@ def _mean_angle(angles: Sequence[float]) -> float:
 
 
 def _spread_angles(wanted: Mapping[str, float]) -> dict[str, float]:
-    """Directions apart from each other by half of what an even spread would give, moved as little as can be."""
+    """Move angles apart by at least half of an even spread, as little as possible."""
     order = sorted(wanted, key=lambda key: (wanted[key], key))
     least, found = math.pi / max(1, len(order)), dict(wanted)
     for _ in range(MAX_ITERATIONS):
@@ -121,22 +121,22 @@ def _spread_angles(wanted: Mapping[str, float]) -> dict[str, float]:
     return found
 
 
-def _separate_boxes(spots: Mapping[str, BoxCenter], sizes: Mapping[str, Size], room: Size, middle: str) -> None:
-    """Move boxes that lie on each other apart, the shorter way, until none does; the middle one stays."""
+def _separate_boxes(centers: Mapping[str, BoxCenter], sizes: Mapping[str, Size], canvas: Size, middle: str) -> None:
+    """Move overlapping boxes apart along the shorter axis until none overlap; the center stays."""
     for _ in range(MAX_ITERATIONS):
-        moved = [_separate_pair(spots, sizes, pair, middle) for pair in combinations(spots, 2)]
-        for key, spot in spots.items():
+        moved = [_separate_pair(centers, sizes, pair, middle) for pair in combinations(centers, 2)]
+        for key, center in centers.items():
             across, up = sizes[key].width / 2, sizes[key].height / 2
-            spot.x = min(max(spot.x, across), room.width - across)
-            spot.y = min(max(spot.y, up), room.height - up)
+            center.x = min(max(center.x, across), canvas.width - across)
+            center.y = min(max(center.y, up), canvas.height - up)
         if not any(moved):
             return
 
 
 def _separate_pair(
-    spots: Mapping[str, BoxCenter], sizes: Mapping[str, Size], pair: tuple[str, str], middle: str
+    centers: Mapping[str, BoxCenter], sizes: Mapping[str, Size], pair: tuple[str, str], middle: str
 ) -> bool:
-    (one, other), (size, size_) = (spots[key] for key in pair), (sizes[key] for key in pair)
+    (one, other), (size, size_) = (centers[key] for key in pair), (sizes[key] for key in pair)
     across = (size.width + size_.width) / 2 + BOX_GAP - abs(one.x - other.x)
     up = (size.height + size_.height) / 2 + BOX_GAP - abs(one.y - other.y)
     if across <= 0 or up <= 0:

@@ -1,4 +1,4 @@
-"""What a picture shows: the names around one name, and what links them. Pure."""
+"""The graph that a picture shows: entities around one entity, and their relations. Pure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
     from engine import ContextEntity, ContextRelation, Neighbourhood
 
-MAX_NODES = 40  # names in a picture
-MAX_PER_NODE = 3  # names of the second ring that one name of the first may bring along
+MAX_NODES = 40
+MAX_PER_NODE = 3  # nodes of the outer ring for each node of the inner ring
 
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A name. `ring` is how far it is from the middle: 0, 1 or 2."""
+    """An entity; `ring` is its distance from the center: 0, 1 or 2."""
 
     key: str
     name: str
@@ -28,7 +28,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """What links two names (their keys, in alphabetical order); `words` is the first of its keywords."""
+    """A relation of two entities, by their keys in alphabetical order; `keyword` is the first of its keywords."""
 
     ends: tuple[str, str]
     weight: float
@@ -37,59 +37,61 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class GraphModel:
-    """Names and what links them; the first node stands in the middle."""
+    """Nodes and edges; the first node is the center."""
 
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
 
     @property
     def center(self) -> Node:
-        """The name that was asked for."""
+        """The entity that was asked for."""
         return self.nodes[0]
 
 
-def build_graph_model(near: Neighbourhood, further: Sequence[Neighbourhood] = (), most: int = MAX_NODES) -> GraphModel:
-    """A neighbourhood as a picture: its names, then the weightiest of theirs, and all links between those shown.
+def build_graph_model(
+    neighbourhood: Neighbourhood, others: Sequence[Neighbourhood] = (), limit: int = MAX_NODES
+) -> GraphModel:
+    """Select the nodes: an entity, its neighbors, then the heaviest of theirs; and all edges between them.
 
-    An unknown name gives an empty sketch.
+    The graph is empty for an unknown entity.
     """
-    if near.entity is None:
+    if neighbourhood.entity is None:
         return GraphModel((), ())
-    told = _NeighbourhoodIndex()
-    for each in (near, *further):
-        told.add(each)
-    shown = {normalize_name(near.entity.name): 0}
+    index = _NeighbourhoodIndex()
+    for each in (neighbourhood, *others):
+        index.add(each)
+    shown = {normalize_name(neighbourhood.entity.name): 0}
     for key, ring in (
-        *told.neighbours(near, 1),
-        *((key, 2) for each in further for key, _ in told.neighbours(each, 2)),
+        *index.neighbours(neighbourhood, 1),
+        *((key, 2) for each in others for key, _ in index.neighbours(each, 2)),
     ):
-        if key not in shown and len(shown) < most:
+        if key not in shown and len(shown) < limit:
             shown[key] = ring
-    nodes = tuple(Node(key, told.rows[key].name, told.rows[key].type, ring) for key, ring in shown.items())
-    edges = tuple(edge for edge in told.edges() if edge.ends[0] in shown and edge.ends[1] in shown)
+    nodes = tuple(Node(key, index.rows[key].name, index.rows[key].type, ring) for key, ring in shown.items())
+    edges = tuple(edge for edge in index.edges() if edge.ends[0] in shown and edge.ends[1] in shown)
     return GraphModel(nodes, edges)
 
 
 @dataclass(frozen=True, slots=True)
 class _NeighbourhoodIndex:
-    """Everything that some neighbourhoods tell, by keys."""
+    """The entities and relations of several neighborhoods by their keys."""
 
     rows: dict[str, ContextEntity] = field(default_factory=dict)
     links: dict[tuple[str, str], ContextRelation] = field(default_factory=dict)
 
-    def add(self, near: Neighbourhood) -> None:
-        for row in (near.entity, *near.neighbours):
+    def add(self, neighbourhood: Neighbourhood) -> None:
+        for row in (neighbourhood.entity, *neighbourhood.neighbours):
             if row is not None:
                 self.rows.setdefault(normalize_name(row.name), row)
-        for each in near.relations:
+        for each in neighbourhood.relations:
             self.links.setdefault(_edge_keys(each), each)
 
-    def neighbours(self, near: Neighbourhood, ring: int) -> list[tuple[str, int]]:
-        """The other ends of its relations, weightiest first; of the second ring only a few."""
-        middle = normalize_name(near.entity.name) if near.entity else ""
+    def neighbours(self, neighbourhood: Neighbourhood, ring: int) -> list[tuple[str, int]]:
+        """The other ends of its relations, the heaviest first; only MAX_PER_NODE for the outer ring."""
+        middle = normalize_name(neighbourhood.entity.name) if neighbourhood.entity else ""
         found = [
             key
-            for each in _sort_by_weight(near.relations)
+            for each in _sort_by_weight(neighbourhood.relations)
             for key in _edge_keys(each)
             if key != middle and key in self.rows
         ]

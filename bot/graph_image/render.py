@@ -1,4 +1,4 @@
-"""The neighbourhood of a name as a picture, and in words for whoever cannot see it."""
+"""Load the neighborhood of an entity, render it as a picture, and describe it in an alternative text."""
 
 from __future__ import annotations
 
@@ -19,59 +19,59 @@ if TYPE_CHECKING:
     from bot.graph_image.model import GraphModel
     from engine import Engine, Neighbourhood, Scope
 
-MAX_RELATIONS = 24  # relations of the name itself
-MAX_NEIGHBOURS, MAX_NEIGHBOUR_RELATIONS = 8, 12  # of so many names around it, so many relations each
-MAX_ALT_TEXT_LENGTH = 900  # characters of a picture in words
-_RENDER_LOCK = threading.Lock()  # the library draws one picture at a time
+MAX_RELATIONS = 24  # of the entity
+MAX_NEIGHBOURS, MAX_NEIGHBOUR_RELATIONS = 8, 12  # neighbors whose relations are loaded; relations of each
+MAX_ALT_TEXT_LENGTH = 900  # characters
+_RENDER_LOCK = threading.Lock()  # matplotlib is not thread-safe
 
 
 @dataclass(frozen=True, slots=True)
 class RenderedGraph:
-    """A picture. `numbered`: names whose letters no font here has, by the number that stands for them."""
+    """A picture. `numbered_names`: names that no font can draw, by the number that is graph instead."""
 
     picture: Picture
     numbered_names: Mapping[str, str]
 
 
 async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Neighbourhood, GraphModel]:
-    """A name with what is around it within the scope's spaces, and the sketch of that. Raises NotFound."""
-    near = await engine.get_neighbourhood(name, scope, MAX_RELATIONS)
-    if near.entity is None:
+    """Load an entity's neighborhood within a scope, and its graph. Raises NotFound."""
+    neighbourhood = await engine.get_neighbourhood(name, scope, MAX_RELATIONS)
+    if neighbourhood.entity is None:
         alike = await engine.find_names(normalize_name(name)[:3], scope, 5)
         hint = f"I know of {', '.join(alike)}, for instance." if alike else "It has to be a name as it was written."
         raise NotFound(f"Here nothing is known of “{name}”.", hint=hint)
-    weightiest = sorted(near.relations, key=lambda each: -each.weight)[:MAX_NEIGHBOURS]
-    middle = normalize_name(near.entity.name)
+    weightiest = sorted(neighbourhood.relations, key=lambda each: -each.weight)[:MAX_NEIGHBOURS]
+    middle = normalize_name(neighbourhood.entity.name)
     ends = dict.fromkeys(
         end for each in weightiest for end in (each.source, each.target) if normalize_name(end) != middle
     )
-    further = await asyncio.gather(*(engine.get_neighbourhood(end, scope, MAX_NEIGHBOUR_RELATIONS) for end in ends))
-    return near, build_graph_model(near, further)
+    others = await asyncio.gather(*(engine.get_neighbourhood(end, scope, MAX_NEIGHBOUR_RELATIONS) for end in ends))
+    return neighbourhood, build_graph_model(neighbourhood, others)
 
 
-async def render_graph(drawn: GraphModel) -> RenderedGraph:
-    """The sketch as a PNG, made beside the loop."""
-    return await asyncio.to_thread(_render_locked, drawn)
+async def render_graph(graph: GraphModel) -> RenderedGraph:
+    """Render a graph as a PNG in a thread."""
+    return await asyncio.to_thread(_render_locked, graph)
 
 
-def _render_locked(drawn: GraphModel) -> RenderedGraph:
+def _render_locked(graph: GraphModel) -> RenderedGraph:
     from bot.graph_image.canvas import render_png  # noqa: PLC0415  - loads for a second, and few need it
     from bot.graph_image.fonts import drawable_text, truncate_name  # noqa: PLC0415  - as above
 
     with _RENDER_LOCK:
-        numbers = {node.key: f"№ {place}" for place, node in enumerate(drawn.nodes)}
-        labels = {node.key: drawable_text(strip_control_chars(node.name), numbers[node.key]) for node in drawn.nodes}
-        data = render_png(drawn, {key: truncate_name(label) for key, label in labels.items()})
-    numbered = {number: node.name for node in drawn.nodes if labels[node.key] == (number := numbers[node.key])}
-    return RenderedGraph(Picture(f"{_build_file_name(drawn.center.name)}.png", data, build_alt_text(drawn)), numbered)
+        numbers = {node.key: f"№ {place}" for place, node in enumerate(graph.nodes)}
+        labels = {node.key: drawable_text(strip_control_chars(node.name), numbers[node.key]) for node in graph.nodes}
+        data = render_png(graph, {key: truncate_name(label) for key, label in labels.items()})
+    numbered = {number: node.name for node in graph.nodes if labels[node.key] == (number := numbers[node.key])}
+    return RenderedGraph(Picture(f"{_build_file_name(graph.center.name)}.png", data, build_alt_text(graph)), numbered)
 
 
-def build_alt_text(drawn: GraphModel) -> str:
-    """What the picture shows, the name's own links first, as far as an alternative text may go."""
-    names = {node.key: strip_control_chars(node.name) for node in drawn.nodes}
-    kind = f" ({drawn.center.type})" if drawn.center.type else ""
-    head = f"A graph of {names[drawn.center.key]}{kind} and {len(names) - 1} names around it."
-    edges = sorted(drawn.edges, key=lambda edge: drawn.center.key not in edge.ends)
+def build_alt_text(graph: GraphModel) -> str:
+    """Describe the picture, the relations of the entity first, up to MAX_ALT_TEXT_LENGTH."""
+    names = {node.key: strip_control_chars(node.name) for node in graph.nodes}
+    kind = f" ({graph.center.type})" if graph.center.type else ""
+    head = f"A graph of {names[graph.center.key]}{kind} and {len(names) - 1} names around it."
+    edges = sorted(graph.edges, key=lambda edge: graph.center.key not in edge.ends)
     return _join_within(
         MAX_ALT_TEXT_LENGTH,
         head,
