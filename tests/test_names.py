@@ -87,3 +87,39 @@ def test_the_errors_that_docstrings_name_exist() -> None:
 
 def product_modules() -> list[Path]:
     return [path for area in ("engine", "bot", "adapters") for path in (ROOT / area).rglob("*.py")]
+
+
+CODE_NAME = re.compile(r"`([A-Za-z_]\w*)`")
+EXTERNAL = frozenset({"rich", "quick_check", "mimetype", "input", "query"})  # names of libraries, formats and APIs
+
+
+def test_the_names_that_docstrings_quote_exist() -> None:
+    """A quoted name is one of its module, or a class, function or constant of any module."""
+    parsed = {path: ast.parse(path.read_text(encoding="utf-8")) for path in product_modules()}
+    shared = EXTERNAL | {name for path in parsed for name in (*path.relative_to(ROOT).parts, path.stem)}
+    for tree in parsed.values():
+        shared |= {name for name in defined(tree) if not name.islower()}
+        shared |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)}
+    unknown = {
+        f"{path.name}: {name}" for path, tree in parsed.items() for name in quoted_names(tree) - shared - words_of(tree)
+    }
+    assert unknown == set()
+
+
+def quoted_names(tree: ast.Module) -> set[str]:
+    documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    docstrings = (ast.get_docstring(node) or "" for node in ast.walk(tree) if isinstance(node, documented))
+    return {name for text in docstrings for name in CODE_NAME.findall(text)}
+
+
+def words_of(tree: ast.Module) -> set[str]:
+    """The names that a module uses, and the words of its strings but docstrings."""
+    found = set[str]()
+    for node in ast.walk(tree):
+        for key in ("id", "attr", "arg", "name"):
+            found.update(str(getattr(node, key, "")).split("."))
+    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
+            found.update(re.findall(r"\w+", node.value))
+    return found

@@ -1,6 +1,6 @@
 """Run requests on an open engine: one operation per request type, each yields its results.
 
-The same code runs for a command alone, for the conversation in a terminal, and for commands beside a running program.
+The same code runs for a single command, for the terminal chat, and for commands beside a running process.
 """
 
 from __future__ import annotations

@@ -33,8 +33,8 @@ class RetrievalOptions:
 class Ask:
     """Ask a question about the documents of these spaces; empty tuples do not filter.
 
-    `outcome`: the streamed answer, only what was recalled for it, or what the model would be sent.
-    `documents` are keys, paths (from the folder `here`) or titles.
+    `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
+    (relative to `working_dir`).
     """
 
     text: str
@@ -56,7 +56,7 @@ class Ask:
 class Ingest:
     """Ingest files and folders (absolute paths). `room` is the channel of files; chats define their own.
 
-    `wait`: for a model out of reach, as long as it takes.
+    `wait`: without a limit, for a model that cannot be reached.
     """
 
     paths: tuple[str, ...]
@@ -90,9 +90,9 @@ class GetEntity:
 
 @dataclass(frozen=True, slots=True)
 class Forget:
-    """Forget one document, named by key, path (from the folder `here`) or title; its bytes leave the files too.
+    """Forget one document by key, title or path (relative to `working_dir`); its bytes leave the files too.
 
-    The path of an exported room means all its conversations.
+    The path of a chat export means all its conversations.
     """
 
     document: str

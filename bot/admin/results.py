@@ -66,7 +66,7 @@ class PromptResult:
 class ProgressUpdate:
     """Progress of a stage: `done` of `total`; 0 of 0 while the total is unknown.
 
-    `trouble`: what it waits for, if anything keeps it from going on. `inside`: what is left within the things counted.
+    `trouble`: what it waits for, if anything. `remaining`: what is left within the counted things.
     """
 
     stage: str

@@ -82,7 +82,7 @@ class AnswerButtons:
         if clicked.person != stored.asker and not await self._is_manager(clicked):
             raise NotAllowed(texts.NOT_THE_ASKER)
         if stored.private:
-            raise NotFound(texts.NO_ANSWER)  # nobody else saw it, and what the asker saw alone cannot be taken back
+            raise NotFound(texts.NO_ANSWER)  # only the asker saw it, and it cannot be deleted
         await self.context.platform_for(stored.location).delete_answer(_public_target(stored, stored.reply_ref))
         await self.context.store.answers.delete(stored.id)
         return ""
@@ -114,7 +114,7 @@ class AnswerButtons:
         answers, platform = self.context.store.answers, self.context.platform_for(stored.location)
         below = await self._build_footer(shared)
         await answers.begin(shared)
-        if not await self._can_channel_read(stored):  # readers may have changed while others were looked at
+        if not await self._can_channel_read(stored):  # the audience may have changed in the meantime
             await self._unpublish(reply, shared)
             return texts.ANSWER_NOT_SHARED
         try:

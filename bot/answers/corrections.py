@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 CORRECTION_BURST, CORRECTION_INTERVAL = 10, 2.0  # corrections at once, and seconds between further ones
-BATCH_SIZE = 100  # corrections that are looked at together
-FIRST_DELAY, MAX_DELAY = 5.0, 60 * 60.0  # seconds until the next try; they double
-GIVE_UP_AFTER = 30 * 24 * 60 * 60.0  # seconds after which a platform that refuses is not asked any more
-POLL_INTERVAL = 60.0  # seconds between two looks, unless there is news
+BATCH_SIZE = 100  # corrections
+FIRST_DELAY, MAX_DELAY = 5.0, 60 * 60.0  # seconds before a retry; doubled after each
+GIVE_UP_AFTER = 30 * 24 * 60 * 60.0  # seconds after which a refused correction is dropped
+POLL_INTERVAL = 60.0  # seconds between two checks without a new correction
 
 
 class AnswerCorrector:
@@ -54,7 +54,7 @@ class AnswerCorrector:
             self._store.answer_corrections.updated.clear()
             await self.process_due()
             pause = await self._seconds_until_due()
-            with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+            with suppress(TimeoutError):  # `wait_for` can swallow a cancellation on Python 3.11
                 async with asyncio.timeout(pause):
                     await self._store.answer_corrections.updated.wait()
 
@@ -78,7 +78,7 @@ class AnswerCorrector:
                 await self._sleep(CORRECTION_INTERVAL)
             if each.is_confirmed or not unsure:
                 unsure = not await self._attempt(each) and not each.is_confirmed
-            else:  # who reads what is not known yet: the others need not be asked for
+            else:  # the audience is unknown: the other corrections would fail, too
                 await self._record_attempt(each, done=False)
 
     async def _attempt(self, correction: AnswerCorrection) -> bool:

@@ -21,28 +21,26 @@ if TYPE_CHECKING:
     from bot.platform.models import AnswerFooter
     from bot.platform.ports import MessageLimits, Reply
 
-    PermissionCheck = Callable[
-        [], Awaitable[bool | None]
-    ]  # whether all readers may read it; None if that cannot be known
+    PermissionCheck = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if unknown
 
 log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
-RECHECK_DELAY = 1.0  # seconds until readers who could not be known are looked for again
-MAX_CHECKS = 3  # at the end, before the answer is taken back
-HEARTBEAT = 60.0  # seconds after which a status is shown again
+RECHECK_DELAY = 1.0  # seconds before an unknown audience is checked again
+MAX_CHECKS = 3  # at the end, before the answer is withdrawn
+HEARTBEAT = 60.0  # seconds between two writes of the same status
 
 
 class StreamingReply:
-    """Brings a growing text to its readers. Enter it; leaving it stops writing, whatever was shown stays.
+    """Streams a growing text into a Reply. A context manager: on exit it stops writing and keeps what was shown.
 
-    `may` is asked before every write of the text; once it says no, everything is taken back, and `withdrawn` is the
-    sentence that says so. `heading` stands above the text. `links` gives the addresses of what has been cited so far.
-    `mark` is told of the reply's mark as soon as there is one.
+    `can_show` is called before each write of the text; once it returns False, `withdrawal_text` replaces everything.
+    `heading` is shown above the text. `citation_urls` returns the links of the citations so far. `save_reply_ref` is
+    called once the reply has a reference.
     """
 
-    def __init__(self, reply: Reply, limits: MessageLimits, mark: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(self, reply: Reply, limits: MessageLimits, save_reply_ref: Callable[[str], Awaitable[None]]) -> None:
         self.reply = reply
         self.limits = limits
         self.can_show: PermissionCheck = _always_allowed
@@ -50,7 +48,7 @@ class StreamingReply:
         self.heading = ""
         self.withdrawal_text = ""
         self.first_shown_at: float | None = None
-        self._save_reply_ref = mark
+        self._save_reply_ref = save_reply_ref
         self._saved_reply_ref = reply.reply_ref
         self._status, self._shown_status = "", ""
         self._text = ""
@@ -119,7 +117,7 @@ class StreamingReply:
                 async with asyncio.timeout(HEARTBEAT):
                     await self._updated.wait()
             except TimeoutError:
-                self._status = self._shown_status  # platforms let a status fade
+                self._status = self._shown_status  # platforms remove a status after a while
             self._updated.clear()
             try:
                 await self._write()

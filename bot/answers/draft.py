@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class AnswerDraft:
-    """An answer in the making. `channel` is None if its facts cannot be had; `failed`: it is a sentence why not.
+    """An answer that is being written; `channel` is None if it could not be looked up.
 
-    `silent`: nothing was shown of the answer to an overheard message, and nothing is to be. `gap`: why it may draw on
-    less than its readers can read (Reach.gap). `facts`: the keys of what stands behind the facts of the graph that a
-    model was shown. `extractive`: no model wrote it.
+    `failed`: `text` is an error message. `silent`: a message that does not mention the bot gets no reply. `gap`: why
+    the scope may be smaller than what its readers can read (as in ResolvedScope). `graph_shown_keys`: the keys of the
+    passages behind the graph facts that a model was shown. `is_extractive`: no model wrote it.
     """
 
     request: AnswerRequest
@@ -57,7 +57,7 @@ class AnswerDraft:
 
     @property
     def used_source_keys(self) -> frozenset[str]:
-        """The keys of the documents and messages that it used."""
+        """The keys of the documents and messages that the answer used."""
         if not self.sources and texts.is_nothing_found(self.text):
             return frozenset()
         used = self.graph_used_keys | find_used_keys(
@@ -68,7 +68,7 @@ class AnswerDraft:
 
     @property
     def shown_source_keys(self) -> frozenset[str]:
-        """The keys of everything its text may come from."""
+        """The keys of everything that the text may come from."""
         silent = not self.sources and texts.is_nothing_found(self.text)
         return frozenset() if self.is_extractive or silent else self._prompt_keys | self.graph_shown_keys
 

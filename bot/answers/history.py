@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MAX_MESSAGES = 30  # of a thread, the newest
-MAX_ANSWERS = 10  # of the bot's own
-FETCH_TIMEOUT = 3.0  # seconds for the platform to tell what was said
+MAX_ANSWERS = 10  # of the bot
+FETCH_TIMEOUT = 3.0  # seconds
 
 _CITATION = re.compile(r" ?\[\d+\]")
 
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """The turns before a question, and what they drew on; `told` are their texts, each with the keys it rests on.
+    """The turns before a question and their sources; `keyed_texts` are their texts with the keys of their sources.
 
-    `shown`: the keys of all that their words may come from.
+    `shown_keys`: the keys of everything that their words may come from.
     """
 
     turns: tuple[ChatTurn, ...] = ()

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from engine import OverviewRequest, Question
 
-DEFAULT_PERIOD = timedelta(days=1)  # what somebody missed of whom nothing is known
+DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 
 
 async def apply_overview(context: BotContext, request: AnswerRequest, question: Question) -> Question:

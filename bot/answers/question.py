@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def build_question(context: BotContext, request: AnswerRequest, reach: ResolvedScope | None = None) -> Question:
-    """What the engine is asked, but for what was said before; the channel's settings apply. `reach`: as `reach_of`."""
+    """Build the engine question without history, with the channel's settings and the resolved scope."""
     chosen = await context.get_channel_settings(request.location.room)
     reach = reach or await resolve_request_scope(context, request)
     question = Question(

@@ -46,7 +46,7 @@ class AnswerRequest:
 
     @property
     def uploads(self) -> tuple[Upload, ...]:
-        """The files attached to it."""
+        """The files attached to the question."""
         return self.origin.uploads if self.origin else ()
 
     @property

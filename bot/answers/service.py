@@ -60,10 +60,10 @@ class AnswerService:
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
 
     async def answer(self, request: AnswerRequest) -> bool:
-        """Answer a question, and take in its files. One that is answered, or being answered, is left alone.
+        """Answer a question and ingest its files, unless it is answered already.
 
-        False if it was overheard, and nothing is said to it: no question to the bot, or nothing was found.
-        Raises PlatformError if something may be done later that cannot be done now; then it may be called again.
+        False if a message that does not mention the bot gets no reply: it is no question to it, or nothing was found.
+        Raises PlatformError for transient failures; the caller then calls again.
         """
         async with Attachments(request, self._file_ingest, self._context.settings.attachment_wait_seconds) as enclosed:
             if request.id in self._in_progress:
@@ -75,7 +75,7 @@ class AnswerService:
                 self._in_progress.discard(request.id)
 
     async def post_failure(self, request: AnswerRequest, error: Exception) -> None:
-        """Tell the asker that their question was given up."""
+        """Report to the asker that their question was dropped."""
         stored = await self._context.store.answers.get(request.id)
         if stored is not None and stored.state != "started":
             return
@@ -127,12 +127,12 @@ class AnswerService:
         return not refusal
 
     async def _refuse(self, request: AnswerRequest, sentence: str, outcome: str) -> None:
-        """Tell the asker why there is no answer: privately where the channel allows it, else below the question."""
+        """Report why a question is refused: privately if the channel allows it, otherwise below the question."""
         await self._context.send_private(request.reply_target(), Card(sentence))
         await self._fail(request, outcome)
 
     async def _deliver(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> bool:
-        """Write the answer, or what came between; then bring it to an end. False if nothing is to be said."""
+        """Stream the answer or its failure, and finish it. False if there is no reply."""
         began = time.monotonic()
         if not draft.request.overheard:
             delivery.set_status(texts.STATUS_READING_FILE if draft.request.uploads else texts.STATUS_SEARCHING)
@@ -228,7 +228,7 @@ class AnswerService:
         async for piece in answer:
             said += piece
             if overheard and not (answer.sources or bypass):
-                continue  # in the words of a model, "I found nothing" cites nothing
+                continue  # a model's "I found nothing" cites nothing
             draft.text = said
             delivery.set_text(draft.text)
             if delivery.withdrawal_text:
@@ -241,7 +241,7 @@ class AnswerService:
             draft.text = f"{draft.text.rstrip()}\n\n_{told}_".lstrip()
 
     def _record_error(self, draft: AnswerDraft, error: Exception) -> None:
-        """Store the failure and show its sentence."""
+        """Store the failure and show its message."""
         reference, kind = draft.request.reference, type(error).__name__
         where = [] if isinstance(error, EngineError) else traceback.format_tb(error.__traceback__)
         log.error("answer.failed", reference=reference, error=kind, traceback="".join(where))
@@ -268,9 +268,9 @@ class AnswerService:
             await self._save_answer(draft, delivery)
 
     async def _save_answer(self, draft: AnswerDraft, delivery: StreamingReply) -> None:
-        """Remember the answer; if something that it used was removed meanwhile, it is taken back.
+        """Store the answer; withdraw it if a source was removed in the meantime.
 
-        Where all see it, a correction is pending too, in case the platform fails now.
+        For a public answer a correction is stored as well, in case the platform fails now.
         """
         request, based = draft.request, cast("Provenance", draft.provenance)
         drawn = based.source_scope

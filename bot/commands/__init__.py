@@ -1,4 +1,4 @@
-"""What people can tell the bot to do, by a command or a button.
+"""Commands and buttons that people use in the chat.
 
 Imports `answers`, `ingest`, `permissions`, `graph_image` and what these import.
 """

@@ -1,4 +1,4 @@
-"""A command of the table, and one call of it: its services, and what the caller may read and do."""
+"""A command of the table, and one call of it with its services and permissions."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ class CommandContext:
         return person.is_manager
 
     async def require_manager(self, what: str) -> None:
-        """Raise NotAllowed for everyone but managers; in a direct message everyone may decide for themselves."""
+        """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""
         channel = await self.services.context.audience.get_channel(self.location)
         if channel.kind != "direct" and not await self.is_manager():
             raise NotAllowed(f"Only managers of this workspace can {what}.", hint="Ask one of them.")

@@ -127,6 +127,6 @@ async def forget_me_command(call: CommandContext) -> Card:
 async def remember_me_command(call: CommandContext) -> Card:
     """Index again what the caller writes from now on, and nothing that is older."""
     location = call.location
-    for workspace in {location.workspace, ""}:  # a talk with the bot alone may belong to none
+    for workspace in {location.workspace, ""}:  # direct messages may belong to no workspace
         await call.store.opt_outs.opt_in(location.platform, workspace, call.invocation.person, call.now)
     return Card("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten.")

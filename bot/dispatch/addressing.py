@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from bot.store.models import MessageRecord
 
 STOP_WORDS = frozenset({"stop", "stop.", "stop!", "be quiet", "quiet"})
-MAX_PEOPLE = 30  # of a thread, whose names are looked for
-RECENT_PERIOD = timedelta(days=1)  # in a channel, of whom may be spoken to
+MAX_PEOPLE = 30  # of a thread, whose names are compared with the message
+RECENT_PERIOD = timedelta(days=1)  # whose authors a message in a channel may address
 
 
 class ReplyPolicy:
@@ -69,7 +69,7 @@ class ReplyPolicy:
         await self._context.store.channel_settings.save(
             _thread_settings_key(thread), replace(chosen, reply_to="mention")
         )
-        target = ReplyTarget("", thread, message.author, message.id)  # where they said so
+        target = ReplyTarget("", thread, message.author, message.id)  # reply in the thread
         await self._context.send_private(target, Card(texts.THREAD_MUTED))
         return True
 

@@ -1,4 +1,4 @@
-"""Events that wait for their next attempt, and the outages that they wait for."""
+"""Delay events until their next attempt, and record the outages that they wait for."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Outage:
-    """An event met an error that passes by itself, so many times in a row."""
+    """A transient error of an event, and how often it happened in a row."""
 
     platform: str
     failures: int
@@ -32,32 +32,32 @@ class DelayedEvents:
         self._outages: dict[int, _Outage] = {}
 
     def add(self, delay: float, row: QueuedEvent) -> None:
-        """Release a row after so many seconds."""
+        """Release a row after a number of seconds."""
         if delay <= 0:
             self._release_row(row)
             return
         self._timers[row.id] = (asyncio.get_running_loop().call_later(delay, self._release, row.id), row)
 
     def release_all(self) -> None:
-        """Release every row now, in the order in which they came; their delays are short again."""
+        """Release every row now, in the order of arrival, and reset their delays."""
         self._outages = {id_: _Outage(each.platform, 0, each.reason) for id_, each in self._outages.items()}
         for id_ in sorted(self._timers):
             self._timers[id_][0].cancel()
             self._release(id_)
 
     def record_outage(self, id_: int, platform: str, error: Exception) -> int:
-        """Record that an event failed for an error that passes; gives how often in a row."""
+        """Record a transient error of an event; returns how often it happened in a row."""
         known = self._outages.get(id_)
         failures = (known.failures if known else 0) + 1
         self._outages[id_] = _Outage(platform, failures, describe_error(error))
         return failures
 
     def clear_outage(self, id_: int) -> None:
-        """Record that an event was worked on, whatever became of it."""
+        """Record that an event was handled, with or without success."""
         self._outages.pop(id_, None)
 
     def describe_outages(self) -> list[str]:
-        """For each platform how many of its events wait for it to be reached, and the last reason."""
+        """For each platform, the number of events that wait for it and the last error."""
         counts, reasons = dict[str, int](), dict[str, str]()
         for each in self._outages.values():
             counts[each.platform] = counts.get(each.platform, 0) + 1
@@ -68,7 +68,7 @@ class DelayedEvents:
         ]
 
     def close(self) -> None:
-        """Release nothing any more."""
+        """Release no further rows."""
         for timer, _ in self._timers.values():
             timer.cancel()
         self._timers.clear()

@@ -111,7 +111,7 @@ class Dispatcher:
                 await self._handle_button(event)
 
     async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
-        """Report an event that was given up to the person who waits for it."""
+        """Report a dropped event to the person who waits for it."""
         request = self._build_request(event)
         if isinstance(event, MessageReceived):
             self._addressed.discard(_message_key(event.message))

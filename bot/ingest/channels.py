@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-WELCOME_HINT = "welcome"  # the hint that a workspace is given when the bot comes to it
-ANNOUNCE_RETRY_SECONDS = 60.0  # seconds until the bot tries again to speak where it may not
+WELCOME_HINT = "welcome"  # the hint shown when the bot joins a workspace
+ANNOUNCE_RETRY_SECONDS = 60.0  # seconds before a retry where the bot may not post
 
 
 class ChannelMembership:
@@ -159,7 +159,7 @@ class ChannelMembership:
         try:
             home = audience.home_space(listed) if listed else await self._context.audience.get_home_space(location)
         except PlatformError as error:
-            home = location.room  # nobody says who can read it: only those who do
+            home = location.room  # the audience is unknown: use the channel's own space
             trouble = None if isinstance(error, PermissionDenied) else error
         moved = await self._context.engine_context.engine.move_room(location.room, home)
         if moved:

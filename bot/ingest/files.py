@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MAX_CONCURRENT_FILES = 4  # files in memory
-POLL_SECONDS = 0.1  # seconds between two looks at how far a document has come
-CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds after which a file is not waited for any more; its reaction stays then
+POLL_SECONDS = 0.1  # seconds between two status checks of a document
+CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds to wait for a file; its reaction stays after that
 UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
 
 
@@ -146,7 +146,7 @@ class FileIngest:
             return texts.opted_out_notice(self._context.traits_of(location.platform))
         announced = await store.channels.is_announced(location.room)
         if shared.was_announced and not announced:
-            return texts.CHANNEL_NOT_INDEXED  # the bot was put out meanwhile
+            return texts.CHANNEL_NOT_INDEXED  # the bot was removed in the meantime
         if shared.with_question or (await self._context.audience.get_channel(location)).kind == "direct":
             return ""
         return (
@@ -199,7 +199,7 @@ class FileIngest:
             await self._context.store.files.insert(filed)
             await self._context.engine_context.engine.add(replace(document, space=space))
             await self._context.store.files.record_applied(filed.document)
-        if await self._is_deleted(filed, location):  # taken back everywhere, which waits for no room
+        if await self._is_deleted(filed, location):  # deleted in all rooms, which takes no lock of a room
             await self._documents.forget_document(filed.document)
         return ""
 
@@ -215,7 +215,7 @@ class FileIngest:
         deleted = self._context.store.messages.find_tombstones
         everywhere = await deleted(f"{location.platform}:{location.workspace}:", [filed.upload_id], filed.time)
         if everywhere or await deleted(location.room, [filed.upload_id], filed.time):
-            return True  # what was shared again later was not
+            return True  # a file that was shared again later is not deleted
         return bool(await deleted(filed.room, [filed.message_id, filed.document]))
 
     async def _is_pending(self, document: str) -> bool:

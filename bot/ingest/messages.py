@@ -38,9 +38,9 @@ class MessageIngest:
         self._store = context.store
 
     async def ingest(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
-        """A new message. What is said to the bot is known to have been said, but not indexed.
+        """Ingest a new message; one that is addressed to the bot is stored, but not indexed.
 
-        `wished`: its author wants it to be known, even if nothing of that time is read of them.
+        `wished`: its author asked for it, even if they had opted out at its time.
         """
         room = message.location.room
         known = await self._store.messages.get(room, message.id)
@@ -93,9 +93,9 @@ class MessageIngest:
         await self._store.answers.update_question(answer.id, message.text)
 
     async def delete_permanently(self, location: Location, ids: Collection[str], *, wanted: bool = False) -> None:
-        """Messages are gone, with their files; they stay so even if they are told of later.
+        """Delete messages and their files, and never ingest them again.
 
-        `wanted`: somebody wanted them forgotten, and they may still be there on the platform.
+        `wanted`: a person asked for the deletion, and the platform may still have them.
         """
         await self._store.messages.add_tombstones(location.room, ids, wanted=wanted)
         await self.remove_from_index(location, ids)

@@ -140,7 +140,7 @@ class IngestService:
                 troubles.append(error)
         return troubles
 
-    # What people want known, and what forgotten.
+    # Requests of people: remember or forget.
 
     async def add_message(self, message: Message) -> None:
         """Ingest a message that its author chose, even if it is from a time in which they had opted out."""
@@ -177,7 +177,7 @@ class IngestService:
         store = self._context.store
         for where in {workspace, ""}:
             await store.opt_outs.opt_out(platform, where, person)
-        await self._documents.wait_for_locks()  # what was admitted before can be found now
+        await self._documents.wait_for_locks()  # what was accepted before is stored now
         for where in {workspace, ""}:
             messages = sorted(await store.messages.list_by_author(platform, where, person), key=lambda each: each.room)
             for room, group in groupby(messages, key=lambda each: each.room):
@@ -189,7 +189,7 @@ class IngestService:
             await store.answers.redact([author_key(platform, where, person)])
             await store.answers.delete_by_asker(platform, where, person)
 
-    # The past.
+    # History.
 
     async def start_backfill(self, location: Location, days: int) -> None:
         """Schedule the back-fill of a channel for some days; it continues after a restart.
@@ -224,7 +224,7 @@ class IngestService:
             here = [each for each in known if each.workspace == workspace and each not in lacking]
             await self._update_spaces(here, lists.get(workspace))
         readers.resume(everywhere, since)
-        self._sync_queue.enqueue(lacking)  # these first: they are hidden
+        self._sync_queue.enqueue(lacking)  # first, because they are hidden until then
         await self._jobs.enqueue_platforms(platform)
         await self._enqueue_unannounced(platform, lists.values())
 

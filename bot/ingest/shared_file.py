@@ -13,9 +13,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class SharedFiles:
-    """`link` leads to the message; `space`: the person's own one, if its files go there.
+    """A message with files; `link` leads to it. `space`: the person's own space, if its files go there.
 
-    `asked` and `wished` as of Filing.take. `told`: its channel had been told that it is read.
+    `with_question` and `is_explicit` as in `FileIngest.ingest`. `was_announced`: the bot had
+    announced that it reads the channel.
     """
 
     message: Message
@@ -26,7 +27,7 @@ class SharedFiles:
     was_announced: bool = False
 
     def build_record(self, upload: Upload) -> FileRecord:
-        """The record of one of its files."""
+        """Build the record of one of its files."""
         said = self.message
         room = self.space or said.location.room
         return FileRecord(f"{room}:file:{said.id}:{upload.id}", room, said.id, upload.id, said.author, said.time)

@@ -1,7 +1,7 @@
-"""Who will read a reply, and what it may therefore draw on: only what every one of them could read. Pure.
+"""Decide what a reply may use: only what each of its readers may read. Pure.
 
-Spaces are named after what they hold: a workspace's open channels (`chat:T1:open`), its open age-restricted ones
-(`chat:T1:adult`), one channel (its room), what one person shared with the bot alone (`chat:T1:dm:U1`).
+A space is named after its content: the open channels of a workspace (`chat:T1:open`), its age-restricted ones
+(`chat:T1:adult`), one channel (its room), or what one person shared with the bot alone (`chat:T1:dm:U1`).
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def parse_workspace_space(space: str) -> tuple[str, str] | None:
 
 
 def personal_space(platform: str, workspace: str, person: str) -> str:
-    """The space of what a person shared with the bot alone; the workspace is empty where DMs belong to none."""
+    """The space of what a person shared with the bot alone; `workspace` is empty where DMs belong to none."""
     return f"{platform}:{workspace}:dm:{person}"
 
 

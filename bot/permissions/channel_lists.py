@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from bot.platform.models import ListedChannel, Location
     from bot.platform.ports import Platform
 
-LIST_TIMEOUT = 300.0  # seconds that a list may take: 20,000 channels are 21 pages
-EVENT_LAG = 2.0  # seconds after an event in which a list may not know of it yet
-MAX_SINGLE_LOOKUPS = 4  # channels that are looked up singly before a list is read anew
-MAX_LISTS = 256  # lists
+LIST_TIMEOUT = 300.0  # seconds to fetch a list; 20,000 channels are 21 pages
+EVENT_LAG = 2.0  # seconds after an event in which a list may still lack it
+MAX_SINGLE_LOOKUPS = 4  # changed channels that are looked up one by one before the list is fetched again
+MAX_LISTS = 256
 
 ListKey = tuple[str, ...]
 
@@ -98,5 +98,5 @@ class ChannelListCache:
         for touches in (
             (self._membership_changes,) if members_only else (self._membership_changes, self._channel_changes)
         ):
-            touches.pop(location.room, None)  # so that the latest one stays last
+            touches.pop(location.room, None)  # keep the dictionary in order of time
             touches[location.room] = touch

@@ -1,4 +1,4 @@
-"""What an answer used, and whether its whole audience may still read that."""
+"""The provenance of an answer: what it used, and whether its whole audience may still read that."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.store import StoredAnswer
     from engine import Context
 
-_DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # behind the room in the key of a document
+_DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # follows the room in the key of a document
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine import Usage
 
 MINUTE = 60.0
-MAX_TRACKED_PEOPLE = 10_000  # people whose last questions are remembered
+MAX_TRACKED_PEOPLE = 10_000  # people whose questions are counted
 
 
 class Quotas:

@@ -1,6 +1,6 @@
-"""Who can currently read a location, cached briefly and invalidated on change.
+"""Resolve who can currently read a location, with short caches that events invalidate.
 
-Whatever cannot be looked up makes a scope smaller, never larger: at the least it is the room of the reply.
+A failed lookup makes a scope smaller, never larger: the minimum is the room of the reply.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MAX_CONCURRENT_LOOKUPS = 8  # lookups about the channels of a workspace
-OPEN_CHANNEL_TTL = 600.0  # seconds for which nobody looks again whether an open channel has a space of its own by now
-SUSPENSION_WAIT = 2.0  # seconds that is waited for rooms to lie where they belong
-QUESTION_SUSPENSION_WAIT = 8.0  # the same, where somebody asked
-MAX_GUESTS = 40  # of a channel; where there are more, what all of them can read elsewhere is not looked for
+MAX_CONCURRENT_LOOKUPS = 8  # of channels of one workspace
+OPEN_CHANNEL_TTL = 600.0  # seconds for which an open channel counts as open without a lookup
+SUSPENSION_WAIT = 2.0  # seconds to wait for suspended spaces
+QUESTION_SUSPENSION_WAIT = 8.0  # the same, for a question
+MAX_GUESTS = 40  # of a channel; with more, other channels that all of them can read are not searched
 
 
 class AudienceResolver:

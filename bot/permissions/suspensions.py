@@ -1,7 +1,7 @@
-"""Suspended spaces: rooms may be in them that other people read than the space.
+"""Suspended spaces, whose rooms may no longer belong to them.
 
-Only spaces that several rooms share can hold something that a reader of the space may not read: those of open channels.
-The own space of a room holds that room alone, and its readers are looked up again. So only shared spaces are suspended.
+Only shared spaces, those of open channels, can contain something that a reader of the space may not read. The space of
+a single room contains that room alone, and its readers are looked up again. So only shared spaces are suspended.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class VisibilitySuspensions:
 
     def cancel(self, location: Location, time: float) -> None:
         """Cancel the suspension of that time; earlier ones stay."""
-        with suppress(ValueError):  # it may be over already
+        with suppress(ValueError):  # it may have ended already
             self._active.remove((location_key(location), time))
         self._updated.set()
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-LOOKUP_TIMEOUT = 10.0  # seconds for a lookup
-MAX_LOOKUPS = 5  # for a fact that changes while it is looked up
-MAX_ENTRIES = 4096  # facts; beyond that those which are not believed any more go
+LOOKUP_TIMEOUT = 10.0  # seconds
+MAX_LOOKUPS = 5  # of one fact that keeps changing during lookups
+MAX_ENTRIES = 4096  # entries, beyond which stale ones are removed
 
 CacheKey = tuple[str, ...]
 Value = TypeVar("Value")
@@ -26,7 +26,7 @@ Value = TypeVar("Value")
 
 @dataclass(frozen=True, slots=True)
 class _Entry(Generic[Value]):
-    """A lookup, and when it began."""
+    """A lookup and its start time."""
 
     task: asyncio.Task[Value]
     started_at: float

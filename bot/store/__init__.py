@@ -100,5 +100,5 @@ class BotStore:
         await self._database.delete_workspace(platform, workspace)
 
     async def compact(self) -> None:
-        """Let removed bytes leave the log file too."""
+        """Remove deleted bytes from the write-ahead log, too."""
         await self._database.compact()

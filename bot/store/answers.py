@@ -28,7 +28,7 @@ _COLUMNS = (
     " (SELECT json_group_object(key, used) FROM answer_provenance WHERE answer = id)"
 )
 
-_USED_ELSEWHERE = (  # answers in other channels that used something of one, or whose model was shown it
+_USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
     "SELECT d.answer, MAX(d.used) FROM answer_provenance d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
     " AND d.key >= ?1 || ':' AND d.key < ?1 || ';' GROUP BY d.answer"
 )
@@ -95,7 +95,7 @@ class Answers:
         return removed != [(1,)]
 
     async def _redact_late_answer(self, db: Transaction, id_: str) -> bool:
-        """The question was removed while it was answered: what was posted of the answer goes too."""
+        """Redact or delete an answer whose question was removed while it was answered."""
         self._wake_corrections(await request_corrections(db, {id_}))
         return False
 
@@ -112,9 +112,9 @@ class Answers:
     async def list_in_thread(
         self, place: Location, before: datetime, limit: int, *, skip: int = 0, asker: str = ""
     ) -> list[StoredAnswer]:
-        """The latest finished answers to what was asked in a thread before a time, the latest first.
+        """List the latest finished answers in a thread before a time, newest first.
 
-        All its readers saw them, or with an asker: they did.
+        Without an asker, only those that all readers of the thread see; with one, those that the asker sees.
         """
         seen = "room = ? AND thread = ? AND time < ? AND state = 'done' AND (NOT private OR asker = ?)"
         return await self._select_latest(
@@ -135,7 +135,7 @@ class Answers:
         return frozenset(row[0] for row in rows), max((from_micros(row[1]) or EPOCH for row in rows), default=None)
 
     async def get_latest(self, room: str, thread: str, asker: str = "") -> StoredAnswer | None:
-        """The latest answer of a thread (empty: of the channel) that all saw; with an asker: that they saw."""
+        """The latest answer of a thread (empty: of the channel) that everyone sees; with an asker: that they see."""
         seen = "room = ? AND (NOT private OR asker = ?)"
         if thread:
             return next(iter(await self._select_latest(f"{seen} AND thread = ?", room, asker, thread, limit=1)), None)
@@ -161,16 +161,16 @@ class Answers:
         )
 
     async def redact(self, keys: Collection[str], part_of: str = "") -> None:
-        """These documents or messages were removed or changed: redact the answers that used them.
+        """Redact the answers that used these documents or messages, and request the correction of posted ones.
 
-        The posted ones are corrected soon; `part_of` as in `redact_users`. What was pending of them is done.
+        `part_of` as in `redact_answers_using`. Pending redactions of these keys are finished.
         """
         async with self._database.transaction() as db:
             posted = await redact_answers_using(db, keys, part_of)
         self._wake_corrections(posted)
 
     async def redact_pending(self) -> None:
-        """Do what a former run was cut off from. Nothing may be on its way meanwhile."""
+        """Finish the redactions that an earlier run did not. Call it before answers are written."""
         for key, part_of in await self._pending.list_all():
             await self.redact([key], part_of)
 
@@ -187,17 +187,17 @@ class Answers:
         )
 
     async def recheck_after_move(self, room: str, home: str, *, check: bool) -> None:
-        """The documents of a channel lie in another space now: have posted answers of other channels checked.
+        """Request a check of answers in other channels after a channel's documents moved to another space.
 
-        That is noted with the channel, so that it is done once for each such move. `check`: some people who read the
-        other channels may not read this one.
+        Each move is recorded with the channel, so that it is checked once. `check`: some readers of the other channels
+        may not read this one.
         """
         moved = (
             "SELECT 1 FROM channel WHERE room = ?1 AND checked_space <> ?2"
             f" AND (checked_space <> '' OR EXISTS ({_USED_ELSEWHERE}))"
         )
         if not await self._database.fetch_one(moved, (room, home)):
-            return  # of a thousand channels at a start, few have anything to be written down
+            return  # most channels did not move: avoid a write for each of them at every start
         posted = False
         async with self._database.transaction() as db:
             if check:

@@ -56,17 +56,17 @@ class Channels:
         return [Location(*row) for row in rows]
 
     async def get_name(self, room: str) -> str | None:
-        """The channel's name as it was last told; None if the bot is not there."""
+        """The last known name of the channel; None if the bot is not in it."""
         row = await self._database.fetch_one("SELECT name FROM channel WHERE room = ?", (room,))
         return row[0] if row else None
 
     async def get_horizon(self, room: str) -> datetime | None:
-        """How far back the channel was ever asked for; None if the bot is not there."""
+        """The earliest time from which the channel was ever to be read; None if the bot is not in it."""
         row = await self._database.fetch_one("SELECT horizon FROM channel WHERE room = ?", (room,))
         return from_micros(row[0]) if row else None
 
     async def upsert(self, place: Location, name: str, horizon: datetime | None = None) -> None:
-        """The bot is in this channel; with a horizon, messages since then are of interest."""
+        """Record that the bot is in a channel; with a horizon, messages since then are to be read."""
         await self._database.execute(
             "INSERT INTO channel (room, platform, workspace, channel, name, horizon, synced_until)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
@@ -75,12 +75,12 @@ class Channels:
         )
 
     async def get_synced_until(self, room: str) -> datetime | None:
-        """Until when all that was said, edited and deleted in the channel is known; None if the bot is not there."""
+        """The time until which the channel is known to match its platform; None if the bot is not in it."""
         row = await self._database.fetch_one("SELECT synced_until FROM channel WHERE room = ?", (room,))
         return from_micros(row[0]) if row else None
 
     async def record_synced_until(self, room: str, until: datetime) -> None:
-        """The channel was compared with its platform as a whole, or its past is read by a back-fill."""
+        """Record that the channel matched its platform at a time, except for the past that a back-fill reads."""
         await self._database.execute("UPDATE channel SET synced_until = ? WHERE room = ?", (to_micros(until), room))
 
     async def is_announced(self, room: str) -> bool:
@@ -89,7 +89,7 @@ class Channels:
         return bool(row and row[0])
 
     async def list_announced(self, platform: str) -> set[str]:
-        """The rooms of a platform's channels that were told so."""
+        """The rooms of a platform's channels in which the bot introduced itself."""
         rows = await self._database.fetch_all("SELECT room FROM channel WHERE platform = ? AND announced", (platform,))
         return {row[0] for row in rows}
 
@@ -119,13 +119,13 @@ class BackfillCursors:
         self._database = database
 
     async def start(self, room: str, since: datetime) -> None:
-        """Start over, to take in what was said since then; what is known already is left alone."""
+        """Start or restart a back-fill since a time; stored messages are not changed."""
         await self._database.execute(
             "INSERT OR REPLACE INTO backfill_cursor (room, since) VALUES (?, ?)", (room, to_micros(since))
         )
 
     async def get_due(self, now: float) -> BackfillCursor | None:
-        """One that may go on now (seconds since 1970)."""
+        """A back-fill that is due (seconds since 1970)."""
         row = await self._database.fetch_one(
             "SELECT r.platform, r.workspace, r.channel, c.since, c.before, c.attempts FROM backfill_cursor c"
             " JOIN channel r ON r.room = c.room WHERE c.due_at <= ? ORDER BY c.due_at, c.room LIMIT 1",
@@ -137,12 +137,12 @@ class BackfillCursors:
         return BackfillCursor(Location(platform, workspace, channel), from_micros(since) or EPOCH, before, tries)
 
     async def get_position(self, room: str) -> str | None:
-        """The oldest message that the channel's back-fill took in; None if none is under way."""
+        """The oldest message that the channel's back-fill ingested; None if none is running."""
         row = await self._database.fetch_one("SELECT before FROM backfill_cursor WHERE room = ?", (room,))
         return row[0] if row else None
 
     async def advance(self, cursor: BackfillCursor, before: str) -> bool:
-        """Everything from this message on is taken in, if it is any; False if the back-fill is another one by now."""
+        """Record that everything from a message on is ingested; False if the back-fill was replaced since."""
         rows = await self._database.execute(
             "UPDATE backfill_cursor SET before = COALESCE(NULLIF(?, ''), before), attempts = 0"
             " WHERE room = ? AND since = ? RETURNING room",
@@ -151,7 +151,7 @@ class BackfillCursors:
         return bool(rows)
 
     async def delay(self, room: str, due: float) -> None:
-        """Try again at that time (seconds since 1970)."""
+        """Delay a back-fill until a time (seconds since 1970)."""
         await self._database.execute(
             "UPDATE backfill_cursor SET due_at = ?, attempts = attempts + 1 WHERE room = ?", (due, room)
         )

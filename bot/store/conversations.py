@@ -1,4 +1,4 @@
-"""Conversations as documents: from when to when, how long, and whether they go on."""
+"""Table of conversations that are documents: their times, their size, and whether they are open."""
 
 from __future__ import annotations
 
@@ -16,36 +16,36 @@ _COLUMNS = "document, room, thread, first, last, tokens"
 
 
 class Conversations:
-    """What is known of conversations."""
+    """Reads and writes the table of conversations."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def get(self, document: str) -> ConversationRecord | None:
-        """One conversation."""
+        """One conversation, or None."""
         return next(iter(await self._select("document = ?", document)), None)
 
     async def list_overlapping(self, room: str, since: datetime, until: datetime) -> list[ConversationRecord]:
-        """The runs of messages outside of threads that reach into this time, by their last message."""
+        """The windows of messages outside of threads that overlap a time span, by their last message."""
         return await self._select(
             "room = ? AND thread = '' AND last >= ? AND first <= ?", room, to_micros(since), to_micros(until)
         )
 
     async def list_active_since(self, room: str, since: datetime, limit: int) -> list[ConversationRecord]:
-        """The threads in which something was said since, the latest ones."""
+        """The threads with messages since a time, newest first."""
         found = await self._select("room = ? AND thread <> '' AND last >= ?", room, to_micros(since))
         return found[-limit:]
 
     async def list_idle_since(self, before: datetime) -> list[ConversationRecord]:
-        """Open conversations in which nothing was said since."""
+        """Open conversations without messages since a time."""
         return await self._select("open AND last <= ?", to_micros(before))
 
     async def close(self, document: str) -> None:
-        """It is over."""
+        """Mark a conversation as closed."""
         await self._database.execute("UPDATE conversation SET open = 0 WHERE document = ?", (document,))
 
     async def delete(self, document: str) -> None:
-        """It is no document any more, and its messages are passages of none."""
+        """Delete a conversation; its messages belong to no document anymore."""
         async with self._database.transaction() as db:
             await db.execute("DELETE FROM conversation WHERE document = ?", (document,))
             await db.execute("UPDATE message SET document = '', applied = 1 WHERE document = ?", (document,))

@@ -77,7 +77,7 @@ class Database:
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
-        """All or nothing; nobody else writes meanwhile."""
+        """Run several statements in one transaction; other writes wait for its end."""
         async with self._write_lock:
             try:
                 await self._writer.execute("BEGIN IMMEDIATE")

@@ -1,4 +1,4 @@
-"""What the files were like when they were last taken in, so that a second run need not read them again."""
+"""Fingerprints of ingested files, so that unchanged ones are not read again."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 class FileFingerprints:
-    """Stamps of files by key, in a file that only grows by a line; hashes alone, so that it tells no names.
+    """Fingerprints by key, in an append-only file of hashes, which contains no names.
 
-    A lost or broken line, or a file that cannot be read or written, costs one reading of a file, nothing else.
+    A missing or broken line, or a file that cannot be read or written, only causes a file to be read again.
     """
 
     def __init__(self, path: Path) -> None:
@@ -22,11 +22,11 @@ class FileFingerprints:
         self._fingerprints = dict(_load_fingerprints(path))
 
     def is_unchanged(self, key: str, stamp: str) -> bool:
-        """Whether the file has the stamp with which it was written down."""
+        """Whether the stored fingerprint of a file is this one."""
         return self._fingerprints.get(_hash(key)) == stamp
 
     def record(self, key: str, stamp: str) -> None:
-        """Write down that the file of this stamp was taken in."""
+        """Store the fingerprint of an ingested file."""
         line = (_hash(key), stamp)
         if self._fingerprints.get(line[0]) != stamp:
             self._fingerprints[line[0]] = stamp
@@ -35,7 +35,7 @@ class FileFingerprints:
 
     @staticmethod
     def compute_fingerprint(file: Path) -> str:
-        """What changes with the file, or with the program that reads it; taken before it is read. Raises OSError."""
+        """A fingerprint that changes with the file or with the version of the parsers. Raises OSError."""
         seen = file.stat()
         return _hash(f"{seen.st_size} {seen.st_mtime_ns} {seen.st_ino} {version('threadlore')}")
 

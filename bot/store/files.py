@@ -1,4 +1,4 @@
-"""Files that are documents: who shared them, where, and with which message."""
+"""Table of files that are documents: who shared them, where, and with which message."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 
 
 class Files:
-    """What is known of files."""
+    """Reads and writes the table of files."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def insert(self, file: FileRecord) -> None:
-        """Keep a file, before the engine is told of it."""
+        """Insert a file before it is added to the engine."""
         await self._database.execute(
             f"INSERT OR IGNORE INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
             (
@@ -40,27 +40,27 @@ class Files:
         )
 
     async def record_applied(self, document: str) -> None:
-        """The engine has it too."""
+        """Record that the engine has the file, too."""
         await self._database.execute("UPDATE file SET applied = 1 WHERE document = ?", (document,))
 
     async def get(self, document: str) -> FileRecord | None:
-        """One file by its document."""
+        """The file of a document, or None."""
         return next(iter(await self._select("document = ?", document)), None)
 
     async def list_by_messages(self, room: str, ids: Collection[str]) -> list[FileRecord]:
-        """The files that came with these messages."""
+        """The files of these messages."""
         return await self._select(
             "room = ? AND message IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids))
         )
 
     async def list_by_uploads(self, prefix: str, uploads: Collection[str]) -> list[FileRecord]:
-        """These files, wherever they were shared in rooms whose names begin so."""
+        """These uploads in all rooms whose names start with a prefix."""
         return await self._select(
             f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, json.dumps(list(uploads))
         )
 
     async def list_by_author(self, platform: str, workspace: str, author: str) -> list[FileRecord]:
-        """The files that somebody shared."""
+        """The files that a person shared."""
         return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)
 
     async def list_by_workspace(self, platform: str, workspace: str) -> list[FileRecord]:
@@ -68,7 +68,7 @@ class Files:
         return await self._select(_OF_WORKSPACE, f"{platform}:{workspace}:")
 
     async def list_in_unindexed_channels(self, platform: str, limit: int) -> list[FileRecord]:
-        """The latest files that came with known messages of channels which are not read, the latest first."""
+        """The files with stored messages in channels that are not read, newest first."""
         found = await self._select(
             f"document IN (SELECT document FROM file f WHERE {_OF_WORKSPACE}"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = f.room AND m.id = f.message)"
@@ -79,10 +79,7 @@ class Files:
         return sorted(found, key=lambda each: each.time, reverse=True)
 
     async def list_pending(self, room: str, limit: int, after: str = "") -> list[FileRecord]:
-        """Up to so many files that came with known messages of a channel and were not taken in yet, by document.
-
-        `after`: the document of the last one that was given before.
-        """
+        """At most `limit` files of a channel that are not ingested yet, by document; `after`: the last one before."""
         return await self._select(
             "room = ? AND document > ? AND NOT applied"
             " AND EXISTS (SELECT 1 FROM message m WHERE m.room = file.room AND m.id = file.message)",
@@ -92,11 +89,11 @@ class Files:
         )
 
     async def list_before(self, time: datetime) -> list[FileRecord]:
-        """The files that are older."""
+        """The files older than a time."""
         return await self._select("time < ?", to_micros(time))
 
     async def delete(self, document: str) -> None:
-        """It is no document any more."""
+        """Delete the record of a file."""
         await self._database.execute("DELETE FROM file WHERE document = ?", (document,))
 
     async def _select(self, condition: str, *parameters: Any, limit: int = -1) -> list[FileRecord]:

@@ -12,7 +12,7 @@ from bot.platform.models import Location  # noqa: TC001  - pydantic reads the fi
 AnswerState = Literal["started", "done", "failed", "redacted"]
 
 
-_CONVERSATION = re.compile(r":(?:thread|window):")  # in the key of a document that consists of messages
+_CONVERSATION = re.compile(r":(?:thread|window):")  # part of the keys of conversations
 
 
 def message_key(room: str, id_: str) -> str:

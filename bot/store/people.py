@@ -19,7 +19,7 @@ class OptOuts:
         self._database = database
 
     async def is_opted_out(self, platform: str, workspace: str, person: str, time: datetime | None = None) -> bool:
-        """Whether a person is opted out now; with a time, or was when they wrote then."""
+        """Whether a person is opted out now; with a time, also whether they were when they wrote then."""
         sql = (
             "SELECT 1 FROM opt_out WHERE platform = ? AND workspace = ? AND person = ?"
             " AND (ended_at IS NULL OR ended_at > ?)"

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 _STRAIGHT = str.maketrans({"“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
-_LONG_DASH = re.compile(r"(?<!\S)—(?=[a-z])")  # what some keyboards make of two hyphens
+_LONG_DASH = re.compile(r"(?<!\S)—(?=[a-z])")  # some keyboards turn two hyphens into a dash
 
 
 @dataclass(frozen=True, slots=True)

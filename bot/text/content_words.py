@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine import STOP_WORDS
 
 if TYPE_CHECKING:
-    KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
+    KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of its sources
 
 
 MIN_WORD_LENGTH = 3  # letters of a content word; one less if it has a digit

@@ -1,4 +1,4 @@
-"""What a source is called under an answer, and the part of it that is quoted: the one the answer draws on. Pure."""
+"""Titles and excerpts of sources; an excerpt is the part that the answer uses. Pure."""
 
 from __future__ import annotations
 
@@ -19,30 +19,30 @@ _CONVERSATION_TIMES = re.compile(
 
 
 def source_title(title: str, label: str) -> tuple[str, str]:
-    """The title of a source, and the place in it: what both tell (a conversation's time, a document's name) once."""
+    """The title of a source with its location, without repeating a time or name."""
     location = label.removeprefix(title).lstrip(" ›")
     return (_CONVERSATION_TIMES.sub(r"\1", title) if re.search(_DATE, label) else title), location
 
 
 def strip_speaker(text: str) -> str:
-    """The words of a message without who said them and when: its label tells that."""
+    """A message without its author and time, which its label shows."""
     return _SPEAKER_PREFIX.sub("", text)
 
 
 def build_excerpt(text: str, about: str = "", length: int = EXCERPT_LENGTH) -> str:
-    """One line of a text from the sentence on that has most of the words it is quoted for."""
+    """One line of a text, from the sentence that shares the most words with the answer."""
     sentences = [" ".join(each.split()) for each in _SENTENCE.split(text) if each.strip()]
     start = _best_start(sentences, about)
     return ("… " if start else "") + truncate_line(" ".join(sentences[start:]), length)
 
 
 def lines_citing(answer: str, number: int) -> str:
-    """The lines of an answer which cite this number."""
+    """The lines of an answer that cite a number."""
     return "\n".join(line for line in answer.split("\n") if f"[{number}]" in line)
 
 
 def truncate_line(text: str, length: int = EXCERPT_LENGTH) -> str:
-    """The beginning of a text on one line, ending at a word."""
+    """The beginning of a text as one line, truncated at a word."""
     line = " ".join(text.split())
     return line if len(line) <= length else line[:length].rsplit(" ", 1)[0] + " …"
 

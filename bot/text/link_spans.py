@@ -1,7 +1,7 @@
-"""Where a text may not be cut: links, words in brackets, code spans and addresses in angle brackets. Pure.
+"""Find spans in which a text may not be split: links, brackets, code spans and autolinks. Pure.
 
-One pass from left to right, and what it decides never depends on a later character: a construct that may still go on
-is reported as unfinished until it ends or grows too long for one.
+One pass from left to right. A decision never depends on a later character: a construct that may continue is reported as
+unfinished until it ends or exceeds its maximum length.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-MAX_LABEL_LENGTH = 300  # characters of a link's words, or of a code span
-MAX_URL_LENGTH = 1000  # characters of an address
+MAX_LABEL_LENGTH = 300  # characters of a link's text, or of a code span
+MAX_URL_LENGTH = 1000  # characters
 
 _TOKEN = re.compile(
     rf"\\[^\n]|(?P<whole>(?<!`)`++[^`\n]{{1,{MAX_LABEL_LENGTH}}}`++|<[^<>\s]{{1,{MAX_URL_LENGTH}}}>)"
@@ -39,7 +39,7 @@ class LinkSpans(NamedTuple):
 
 
 def find_link_spans(text: str) -> LinkSpans:
-    """The constructs of a text that may still grow."""
+    """Find the constructs of a text that may still grow."""
     spans = LinkSpans([], [], [])
     opened: list[int] = []
     at = 0

@@ -1,4 +1,4 @@
-"""What others wrote, as text inside of a card: no markup, no links, nobody is called. Pure."""
+"""Escape foreign text inside a card: no markup, no links, no mentions. Pure."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def is_web_link(link: str) -> bool:
 
 
 def escape_markdown(text: str, length: int = EXCERPT_LENGTH) -> str:
-    """One line of a text that others, or a model, wrote; shortened at a word."""
+    """Escape foreign text as one line, truncated at a word."""
     return _MARKUP.sub(r"\\\1", sanitize_inline(truncate_line(strip_control_chars(text), length)))
 
 
 def markdown_link(title: str, link: str) -> str:
-    """A title that leads to an address, if that is one of the web."""
+    """A title as a link, if the URL is a web address."""
     safe = is_web_link(link) and not _UNSAFE_IN_LINK.search(link)
     return f"[{escape_markdown(title)}]({link})" if safe else escape_markdown(title)

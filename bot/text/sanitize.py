@@ -1,4 +1,4 @@
-"""Make text that others wrote safe to quote in a message. Pure."""
+"""Make foreign text safe to quote in a message. Pure."""
 
 from __future__ import annotations
 

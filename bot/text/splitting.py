@@ -1,10 +1,10 @@
-"""A growing text as messages of a limited length, and when it is time to write again. Pure.
+"""Split a growing text into messages of limited length, and decide when to write again. Pure.
 
-A part ends at a paragraph, a line, a sentence or a word; never within `[1]`, a link, code or a fence line. A fence
-that it would cut is closed, and opened again with its language in the next part. Where a part ends depends on what
-stands before that alone, so parts that are followed by another one never change, however the text goes on.
+A part ends at a paragraph, a line, a sentence or a word; never within `[1]`, a link, code or a fence line. A fence that
+would be cut is closed, and reopened with its language in the next part. Where a part ends depends only on the text
+before, so parts that were shown never change.
 
-Lengths are in UTF-16 units, the largest measure that a platform might use; limits are at least 128 of them.
+Lengths are in UTF-16 units, the largest measure that a platform uses; limits are at least 128 of them.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from bot.text.link_spans import find_link_spans
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-FENCE_RESERVE = 16  # units of a part that are kept for the line which closes a fence
-CUT_ZONE = 400  # units at the end of a part in which it may be cut
-MAX_FENCE_LENGTH, MAX_INFO_LENGTH = 8, 24  # characters of a fence, and behind it, that are repeated
+FENCE_RESERVE = 16  # units of a part reserved for the closing fence
+CUT_ZONE = 400  # units at the end of a part where it may be split
+MAX_FENCE_LENGTH, MAX_INFO_LENGTH = 8, 24  # characters of a fence and its info string that are repeated
 
-MIN_SENTENCE_WORDS = 3  # words of a first sentence
-LONG_TEXT_LENGTH = 1000  # characters that say something wherever their sentences end
+MIN_SENTENCE_WORDS = 3  # of a first sentence
+LONG_TEXT_LENGTH = 1000  # characters that are shown without a complete sentence
 
 _SENTENCE = re.compile(r"[.!?…:;][\"'”’)\]*_]{0,5}\s|\n")
 _LEAD = r"\A[ \t]*+(?:>[ \t]*+)*+"
@@ -42,31 +42,31 @@ _BREAKS = (
 
 @dataclass(frozen=True, slots=True)
 class CodeFence:
-    """An open block of code: the marks that close it, and what stands behind those that open it."""
+    """An open code block: its closing marks and its info string."""
 
     delimiter: str
     info: str
 
     @property
     def opening(self) -> str:
-        """The line that opens it again."""
+        """The line that opens the block again."""
         return f"{self.delimiter[:MAX_FENCE_LENGTH]}{self.info[:MAX_INFO_LENGTH]}\n"
 
     def closing(self, text: str) -> str:
-        """What closes it behind this text."""
+        """The text that closes the block after this text."""
         return ("" if text.endswith("\n") else "\n") + self.delimiter
 
 
 def split_message(text: str, limit: int) -> tuple[str, ...]:
-    """A whole text in parts of at most `limit` units, every fence in them closed."""
+    """Split a whole text into parts of at most `limit` units; fences are closed in each part."""
     return tuple(close_fence(opening + raw) for opening, raw in _split_raw(text, limit))
 
 
 def stable_parts(text: str, limit: int) -> tuple[str, ...]:
-    """What may be shown of a text that still grows: it only ever grows, too, but for fences closed at a part's end.
+    """The parts of a growing text that may be shown now: they only grow, except for fences closed at a part's end.
 
-    The last part's own fence is not closed (`closed` does); what may yet fall behind its end is held back, and a fence
-    line until it is whole.
+    The fence of the last part is not closed (`close_fence` does that). Text that may still move to the next part, and
+    unfinished fence lines, are held back.
     """
     pages = list(_split_raw(text, limit))
     if not pages:
@@ -78,12 +78,12 @@ def stable_parts(text: str, limit: int) -> tuple[str, ...]:
 
 
 def seconds_until_write(now: float, wrote: float | None, every: float) -> float:
-    """Seconds until the next write may begin; the first one need not wait."""
+    """Seconds until the next write may start; the first one does not wait."""
     return 0.0 if wrote is None else max(0.0, wrote + every - now)
 
 
 def has_sentence(text: str) -> bool:
-    """Whether a growing text says something already: a whole sentence or line of several words."""
+    """Whether a growing text contains a complete sentence or line of several words."""
     begun = text.lstrip()[:LONG_TEXT_LENGTH]
     if len(begun) == LONG_TEXT_LENGTH or any(end in begun for end in "。！？"):
         return True
@@ -92,7 +92,7 @@ def has_sentence(text: str) -> bool:
 
 
 def close_fence(text: str) -> str:
-    """A text with its open fence closed, for where it is shown as it stands."""
+    """A text with its open fence closed."""
     fence = open_fence(text)
     return text + fence.closing(text) if fence else text
 
@@ -106,7 +106,7 @@ def open_fence(text: str) -> CodeFence | None:
 
 
 def _fence_after_line(line: str, fence: CodeFence | None) -> CodeFence | None:
-    """The fence that is open behind a line, given the one before it."""
+    """The open fence after a line, given the one before it."""
     found = _FENCE.fullmatch(line)
     if found is None:
         return fence
@@ -118,7 +118,7 @@ def _fence_after_line(line: str, fence: CodeFence | None) -> CodeFence | None:
 
 
 def _split_raw(text: str, limit: int) -> Iterator[tuple[str, str]]:
-    """The parts: what opens a fence again, and the text's own characters."""
+    """Split a text into parts, each with the fence that it reopens."""
     opening, rest = "", text
     while _utf16_length(opening) + _utf16_length(rest) > limit - FENCE_RESERVE:
         window = rest[: _index_at_units(rest, limit - FENCE_RESERVE - _utf16_length(opening))]
@@ -132,12 +132,12 @@ def _split_raw(text: str, limit: int) -> Iterator[tuple[str, str]]:
 
 
 def _stable_units(opening: str, limit: int) -> int:
-    """The units of a part's own text that surely stay in it."""
+    """The number of units of a part that can no longer change."""
     return limit - FENCE_RESERVE - min(CUT_ZONE, limit // 4) - _utf16_length(opening)
 
 
 def _find_cut(opening: str, window: str, sure: int) -> int:
-    """Where a part ends: at the best place of the window, and not within the characters that surely stay."""
+    """The best position in the window to end a part, after the units that can no longer change."""
     least = max(1, len(_stable_text(window[:sure])))
     links, brackets, unfinished = find_link_spans(window)
     open_ends = [(start, len(window) + 1) for start in unfinished]
@@ -155,7 +155,7 @@ def _find_cut(opening: str, window: str, sure: int) -> int:
 
 
 def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The spans in order, those that overlap as one."""
+    """Sort spans and merge overlapping ones."""
     found: list[tuple[int, int]] = []
     for start, stop in sorted(spans):
         if found and start < found[-1][1]:
@@ -166,7 +166,7 @@ def _merge_spans(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def _is_inside_span(at: int, spans: list[tuple[int, int]]) -> bool:
-    """Whether a cut here would part one of the spans, which are in order and do not overlap."""
+    """Whether a position is inside a span; spans are sorted and do not overlap."""
     before = bisect_left(spans, (at, 0)) - 1
     return before >= 0 and at < spans[before][1]
 
@@ -185,12 +185,12 @@ def _fence_lines(opening: str, window: str) -> list[tuple[int, int]]:
 
 
 def _splits_surrogates(text: str, at: int) -> bool:
-    """Whether a cut here would part the halves of one character."""
+    """Whether a position splits a surrogate pair."""
     return 0 < at < len(text) and "\ud800" <= text[at - 1] <= "\udbff" and "\udc00" <= text[at] <= "\udfff"
 
 
 def _stable_text(text: str) -> str:
-    """A text without an unfinished link at its end, and without a last line that may become a fence."""
+    """A text without an unfinished link or a possible fence line at its end."""
     first = min(find_link_spans(text).unfinished, default=len(text))
     return _without_open_fence_line(text)[:first]
 
@@ -207,7 +207,7 @@ def _utf16_length(text: str) -> int:
 
 
 def _index_at_units(text: str, units: int) -> int:
-    """How many characters of a text fit into so many units; half a character does not."""
+    """The number of characters that fit into a number of units; surrogate pairs are not split."""
     head = text[: max(0, units)]
     if not head or max(head) < "\ud800":
         return len(head)

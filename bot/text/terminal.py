@@ -1,4 +1,4 @@
-"""A stream of text broken into lines at spaces, while it comes. Pure."""
+"""Wrap a stream of text at spaces for a terminal, and remove control characters. Pure."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 _PART = re.compile(r"\n|[^\S\n]+|\S+")
-# What moves a terminal's cursor or changes its state has no business in a text that others wrote.
+# Control sequences in foreign text could move the cursor or change the terminal's state.
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def strip_control_chars(text: str) -> str:
-    """The text without characters that a terminal would obey instead of show."""
+    """Remove characters that a terminal interprets instead of showing."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\t", "    "))
 
 
@@ -23,7 +23,7 @@ def display_width(text: str) -> int:
 
 @dataclass(slots=True)
 class LineWrapper:
-    """Feed it pieces, write what it gives back: words are held until they end. `width` 0 breaks nothing."""
+    """Wraps a stream: `feed` pieces and write what it returns. A `width` of 0 disables wrapping."""
 
     width: int
     _pending: str = ""
@@ -31,14 +31,14 @@ class LineWrapper:
     _column: int = 0
 
     def feed(self, piece: str) -> str:
-        """What can be written now."""
+        """Add a piece; returns the text that can be written now."""
         text = self._pending + piece
         end = max(text.rfind(" "), text.rfind("\n")) + 1
         self._pending = text[end:]
         return self._wrap_lines(text[:end])
 
     def finish(self) -> str:
-        """The rest, without blanks at the end."""
+        """Return the rest without trailing blanks."""
         rest, self._pending = self._pending, ""
         return self._wrap_lines(rest)
 

@@ -69,8 +69,8 @@ async def call_in_turn(
 ) -> Result:
     """Call in a turn of the rate window, and again whenever Slack asks to slow down.
 
-    `again`: the call is idempotent, so it is also repeated when its outcome is unknown. Raises what Slack refuses,
-    and the last error once all attempts failed.
+    `idempotent`: the call is also repeated when its outcome is unknown. Raises what Slack refuses, and the last error
+    once all attempts failed.
     """
     for attempt in range(1, MAX_WRITE_ATTEMPTS + 1):
         await window.acquire()

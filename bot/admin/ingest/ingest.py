@@ -33,9 +33,9 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(slots=True)
 class IngestStats:
-    """Counters of an ingest: keys of documents, and how many were new or changed.
+    """Counters of an ingest: the keys of documents, and how many were new or changed.
 
-    `taken`: files that are read; `begun`: those that are being read, with the time since when.
+    `started_files`: files that are being read, with the time of their start.
     """
 
     keys: set[str] = field(default_factory=set)

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from engine import Engine, IndexStatus, Scope
 
-STALL_SECONDS = 4.0  # without an extraction, after which the reason is shown
+STALL_SECONDS = 4.0  # without an extraction, before the reason is shown
 STALL_MESSAGE = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
-OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, after which waiting ends
+OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, before waiting ends
 RESUME_MESSAGE = "Indexing continues when it is reachable."
 RETRY_MESSAGE = "It is tried again."
-APPLY_TIMEOUT_SECONDS = 1.0  # … where it is not needed
+APPLY_TIMEOUT_SECONDS = 1.0  # without a model that is not needed
 MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
 POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work
 
@@ -32,7 +32,7 @@ POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that
 async def poll_until_done(
     work: Coroutine[Any, Any, object], check: Callable[[], Awaitable[ProgressUpdate]]
 ) -> AsyncGenerator[ProgressUpdate]:
-    """What `look` sees now and then until the work is done; raises what the work raises, and ends it if left."""
+    """Yield what `check` returns until the work is done; cancels the work on exit. Raises what it raises."""
     async with child_task(work) as task:
         while not task.done():
             began = time.monotonic()
@@ -45,10 +45,10 @@ async def poll_until_done(
 async def wait_until_indexed(
     engine: Engine, scope: Scope, stage: str, total: int = 0, *, most: float = OUTAGE_TIMEOUT_SECONDS
 ) -> AsyncGenerator[ProgressUpdate]:
-    """How many of `total` documents are indexed, until all are; without a total, of those that wait now.
+    """Yield how many of `total` documents are indexed until all are; without a total, of the pending ones.
 
-    Raises what hinders it (a model that is out of reach or fails, for instance) once nothing went on because of that
-    for `most` seconds; the next run goes on.
+    Raises the cause (such as a model that cannot be reached) after `most` seconds without progress; the next run
+    continues.
     """
     total = total or count_unindexed(await engine.get_status(scope))
     patience, absence = StallDetector(time.monotonic()), OutageDetector(most)
@@ -72,7 +72,7 @@ async def _wait_for_engine(engine: Engine) -> None:
             return await engine.wait_until_indexed()
         except DiskError:
             raise
-        except EngineError:  # `settling` raises what lasts
+        except EngineError:  # `check` raises a failure that lasts
             await asyncio.sleep(MIN_POLL_SECONDS)
 
 
@@ -86,7 +86,7 @@ async def wait_until_applied(engine: Engine, scope: Scope) -> AsyncGenerator[Pro
 async def run_with_progress(
     engine: Engine, stage: str, work: Coroutine[Any, Any, object]
 ) -> AsyncGenerator[ProgressUpdate]:
-    """Work of which nobody knows how much there is. Raises what it raises, and what lasts as `settling` does."""
+    """Yield the progress of work without a known size. Raises what the work raises, and an outage that lasts."""
     absence = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
 
     async def check() -> ProgressUpdate:
@@ -98,14 +98,14 @@ async def run_with_progress(
 
 @dataclass(slots=True)
 class OutageDetector:
-    """Notices that something hinders the work, and for how long nothing went on in spite of it. Times in seconds."""
+    """Detects that an error keeps the work from continuing, and for how long. Times in seconds."""
 
     max_seconds: float
     since: float = math.nan
     remaining: object = 0
 
     def check_outage(self, error: EngineError | None, now: float, left: object = 0) -> str:
-        """What to tell while so much is left to do, "" if nothing; raises what lasts too long."""
+        """The outage as a sentence, empty if there is none; `left`: the work that remains. Raises a lasting outage."""
         if error is None:
             self.since = math.nan
             return ""

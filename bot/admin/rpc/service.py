@@ -74,7 +74,7 @@ async def connect_or_open(settings: Settings, *, replace_embedder: bool = False)
 
 @asynccontextmanager
 async def connect_lazily(settings: Settings) -> AsyncIterator[AdminService]:
-    """As `reach`, but at once: what takes time begins beside, with the first request, and requests wait for it."""
+    """Connect as `connect`, but return at once: requests wait for the connection."""
     awaited, leaving = LazyService(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
     holding = asyncio.create_task(_open_on_request(settings, awaited, leaving))
     try:

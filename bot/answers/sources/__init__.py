@@ -1,4 +1,4 @@
-"""What an answer rests on: citations as links, which sources were used, evidence behind graph facts.
+"""The sources of an answer: citation links, used sources, and evidence behind graph facts.
 
-Pure but for look-ups in the store.
+Pure except for lookups in the store.
 """

@@ -1,4 +1,4 @@
-"""The numbers in an answer as links to the messages and pages that they cite. Pure."""
+"""Turn citation numbers into links to the cited messages and pages. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CITATION_NUMBER = re.compile(r"\[(\d{1,9})\](?!\()")
 
 
 def source_urls(sources: Iterable[Source | AnswerSource]) -> Mapping[int, str]:
-    """Where the sources lead that lead anywhere, by their numbers."""
+    """The URLs of the sources that have one, by number."""
     return {
         each.number: quote(each.link, safe=SAFE_CHARACTERS) for each in sources if each.link.startswith(WEB_SCHEMES)
     }

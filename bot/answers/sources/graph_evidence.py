@@ -1,4 +1,4 @@
-"""What stands behind the facts of the graph that an answer was shown: passages that are none of its sources."""
+"""Find the passages behind the graph facts of an answer that are not among its sources."""
 
 from __future__ import annotations
 

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MAX_HELD_MESSAGES = 2000  # messages without a silence, beyond which they are cut anyway
-FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds until the next try; they double
+MAX_HELD_MESSAGES = 2000  # messages without a pause, beyond which a window is cut anyway
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds before a retry; doubled after each
 
 
 class Backfill:

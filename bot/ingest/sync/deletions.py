@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MIN_AGE = timedelta(minutes=1)  # within which a message may not be in every list yet
-MAX_CHECKS = 200  # messages of a channel that are asked for one by one at a time
-MAX_UNANSWERED = 10  # of them, after which the others are left for the next time
-MAX_FILES = 50  # of a platform, outside of what is read
-FILE_CHECK_WINDOW = timedelta(days=7)  # how much older than the latest one these may be
+MIN_AGE = timedelta(minutes=1)  # younger messages may still be absent from a list
+MAX_CHECKS = 200  # messages of a channel that are fetched one by one in one run
+MAX_UNANSWERED = 10  # failed checks, after which the run ends
+MAX_FILES = 50  # of a platform, in places that are not read
+FILE_CHECK_WINDOW = timedelta(days=7)  # before the latest file
 
 
 class DeletionCheck:
@@ -96,7 +96,7 @@ class DeletionCheck:
     async def _check_file(self, file: FileRecord) -> bool:
         known = await self._store.messages.get(file.room, file.message_id)
         if known is None:
-            return True  # it came with a command, of which nothing can be deleted
+            return True  # files of commands cannot be deleted
         location = replace(Location.from_room(file.room), thread=known.thread)
         message = await self._context.platform_for(location).fetch_message(location, file.message_id)
         if message is None:

@@ -18,21 +18,23 @@ if TYPE_CHECKING:
     from bot.ingest.sync.queue import SyncQueue
     from bot.ingest.sync.retention import Retention
 
-JOBS_TASK, SYNC_TASK = "periodic jobs", "channel sync"  # names of the two tasks
-POLL_SECONDS = 15.0  # seconds between two looks at what time brings
+JOBS_TASK, SYNC_TASK = "periodic jobs", "channel sync"  # task names
+POLL_SECONDS = 15.0  # seconds between two checks
 HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
-COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two removals of forgotten bytes from the bot's own file
+COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two compactions of the bot's store
 
 
 class PeriodicJobs:
-    """Runs due jobs. `news` is set when there is something to synchronize."""
+    """Runs due jobs. `updated` is set when there is something to synchronize."""
 
-    def __init__(self, context: BotContext, retention: Retention, back: SyncQueue, news: asyncio.Event) -> None:
+    def __init__(
+        self, context: BotContext, retention: Retention, sync_queue: SyncQueue, updated: asyncio.Event
+    ) -> None:
         self._context = context
         self._supervisor = context.engine_context.engine.supervisor
         self._retention = retention
-        self._sync_queue = back
-        self._updated = news
+        self._sync_queue = sync_queue
+        self._updated = updated
         self._last_runs: dict[str, float] = {}
 
     async def run(self, clock: Callable[[], datetime]) -> None:
@@ -51,7 +53,7 @@ class PeriodicJobs:
         while True:
             news.clear()
             await do()
-            with suppress(TimeoutError):  # not `wait_for`: on Python 3.11 that may swallow the end of this task
+            with suppress(TimeoutError):  # `wait_for` can swallow a cancellation on Python 3.11
                 async with asyncio.timeout(POLL_SECONDS):
                     await news.wait()
 

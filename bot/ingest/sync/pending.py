@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Location
 
-FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 60.0, 60 * 60.0  # seconds until the next try; they double
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 60.0, 60 * 60.0  # seconds before a retry; doubled after each
 
 
 @dataclass(frozen=True, slots=True)

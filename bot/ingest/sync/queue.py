@@ -27,9 +27,9 @@ log = structlog.get_logger(__name__)
 
 
 class SyncQueue:
-    """Catches up with channels one after another. A place without a channel stands for what lies in none that is read.
+    """Synchronizes channels one after another.
 
-    `owed`: the places that are not known to be as the platform has them.
+    A location without a channel means everything outside of channels that are read.
     """
 
     def __init__(
@@ -73,7 +73,7 @@ class SyncQueue:
 
     async def _run_due(self) -> None:
         for debt in self._pending.list_due(time.monotonic()):
-            if self._pending.is_current(debt):  # or else its workspace was found to have been left
+            if self._pending.is_current(debt):  # false if the bot left the workspace
                 await self._sync_channel(debt)
 
     async def _sync_channel(self, debt: PendingSync) -> None:

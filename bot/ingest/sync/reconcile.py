@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-OVERLAP = timedelta(days=1)  # how far before the last comparison edits and deletions are looked for
-ACTIVE_THREAD_WINDOW = timedelta(days=7)  # how long after its last message a thread is looked at
+OVERLAP = timedelta(days=1)  # before the last comparison, to find edits and deletions
+ACTIVE_THREAD_WINDOW = timedelta(days=7)  # after its last message, a thread is no longer compared
 MAX_THREADS = 50  # of a channel
 MAX_REPLIES = 200  # of a thread
 FILE_BATCH = 50  # files of a channel
@@ -39,9 +39,9 @@ FILE_BATCH = 50  # files of a channel
 
 @dataclass(frozen=True, slots=True)
 class ChannelScan:
-    """One look at a channel. `told`: the digests that were known before; `oldest`: from when on messages are taken in.
+    """One comparison of a channel; messages since `oldest` are ingested.
 
-    `seen`: what is there; `sharing`: those of it with files.
+    `stored_digests`: by message id. `seen_ids`: messages of the platform; `messages_with_files`: those with files.
     """
 
     location: Location
@@ -52,7 +52,7 @@ class ChannelScan:
 
 
 class Reconciler:
-    """Compares what is known of channels with what the platform has. `missing` asks for what lists lack."""
+    """Compares stored channels with their platform; `missing` checks messages that lists lack."""
 
     def __init__(
         self, context: BotContext, past: Backfill, missing: DeletionCheck, clock: Callable[[], datetime]

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-TOMBSTONE_TTL = timedelta(days=400)  # within which a platform may tell late of what it has deleted
-BATCH = 500  # messages that are taken out at once
+TOMBSTONE_TTL = timedelta(days=400)  # a platform may report deletions late
+BATCH = 500  # messages removed in one transaction
 
 
 class Retention:

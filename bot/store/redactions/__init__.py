@@ -1,1 +1,1 @@
-"""Words taken away from stored answers, and posted answers that are to be corrected. Imports the tables of `store`."""
+"""Redaction of stored answers, and correction of posted ones. Imports the tables of `store`."""

@@ -1,4 +1,4 @@
-"""Posted answers that are still to be corrected because one of their sources was removed."""
+"""Table of posted answers that must be corrected because a source was removed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _ON_PLATFORMS = "platform IN (SELECT value FROM json_each(?))"
 
 @dataclass(frozen=True, slots=True)
 class AnswerCorrection:
-    """A pending correction. `mark` names the posted messages, `since` (seconds since 1970) when it was requested.
+    """A pending correction of posted messages (`reply_ref`); times are seconds since 1970.
 
-    `checked`: the answer is to be replaced; else only if its readers may not read its sources any more.
+    `is_confirmed`: the answer is replaced; otherwise only if its readers may no longer read its sources.
     """
 
     answer_id: str
@@ -44,14 +44,14 @@ class AnswerCorrection:
 
 
 class AnswerCorrections:
-    """The pending corrections. `news` is set when one is requested; times are seconds since 1970."""
+    """Pending corrections. `updated` is set when one is requested; times are seconds since 1970."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self.updated = asyncio.Event()
 
     async def list_due(self, now: float, platforms: Collection[str], limit: int) -> list[AnswerCorrection]:
-        """Up to so many corrections on these platforms that may be tried now, first those that are certain."""
+        """At most `limit` due corrections on these platforms, the certain ones first."""
         rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM answer_correction WHERE due_at <= ? AND {_ON_PLATFORMS}"
             f" ORDER BY confirmed DESC, due_at, answer LIMIT {limit}",
@@ -65,24 +65,24 @@ class AnswerCorrections:
         ]
 
     async def get_next_due(self, platforms: Collection[str]) -> float | None:
-        """When the next correction on these platforms may be tried; None if there is none."""
+        """The time at which the next correction on these platforms is due; None if there is none."""
         sql = f"SELECT MIN(due_at) FROM answer_correction WHERE {_ON_PLATFORMS}"
         [(due,)] = await self._database.fetch_all(sql, (json.dumps(list(platforms)),))
         return None if due is None else float(due)
 
     async def delay(self, answer: str, due: float) -> None:
-        """Try again at that time."""
+        """Delay a correction until a time."""
         await self._database.execute(
             "UPDATE answer_correction SET attempts = attempts + 1, due_at = ? WHERE answer = ?", (due, answer)
         )
 
     async def finish(self, answer: str) -> None:
-        """The posted answer is corrected, or cannot be."""
+        """Delete a correction that is done or impossible."""
         await self._database.execute("DELETE FROM answer_correction WHERE answer = ?", (answer,))
 
 
 async def request_corrections(db: Transaction, answers: Collection[str], *, checked: bool = True) -> bool:
-    """Request the correction of those of these answers that were posted; says whether there are any."""
+    """Request the correction of the posted ones among these answers; returns whether there are any."""
     made = await db.execute(
         "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
         " asked_at, requested_at, due_at, confirmed)"

@@ -1,4 +1,4 @@
-"""Redactions that follow a change of the engine's documents, written down before it, so that no crash loses one."""
+"""Table of redactions that follow a change of the engine's documents; written before it, to survive a crash."""
 
 from __future__ import annotations
 
@@ -11,32 +11,32 @@ if TYPE_CHECKING:
 
 
 class PendingRedactions:
-    """The documents and messages whose answers are to be redacted. `Answers.blank` removes what it does.
+    """Documents and messages whose answers must be redacted; `Answers.redact` removes the finished ones.
 
-    `part_of`: the document of which the messages are passages.
+    `part_of`: the document that contains the messages.
     """
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, keys: Collection[str], part_of: str) -> None:
-        """Write them down, before the engine changes what it has of them."""
+        """Add keys before the engine changes their documents."""
         async with self._database.transaction() as db:
             rows = [(key, part_of) for key in sorted(keys)]
             await db.execute_many("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
 
     async def cancel(self, keys: Collection[str], part_of: str) -> None:
-        """Nothing of them has changed."""
+        """Remove keys whose documents did not change."""
         async with self._database.transaction() as db:
             sql = "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?"
             await db.execute_many(sql, [(key, part_of) for key in keys])
 
     async def is_pending(self, key: str) -> bool:
-        """Whether a former attempt to change this document or message was cut off."""
+        """Whether an earlier attempt to change a document or message was interrupted."""
         sql = "SELECT 1 FROM pending_redaction WHERE key = ? LIMIT 1"
         return await self._database.fetch_one(sql, (key,)) is not None
 
     async def list_all(self) -> list[tuple[str, str]]:
-        """All of them: key, part_of."""
+        """All rows as (key, part_of)."""
         rows = await self._database.fetch_all("SELECT key, part_of FROM pending_redaction ORDER BY 1, 2")
         return [(key, part_of) for key, part_of in rows]

@@ -1,4 +1,4 @@
-"""Take the words of answers away, within a transaction, and have the posted ones corrected."""
+"""Redact stored answers within a transaction, and request the correction of posted ones."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
 CLEAR_TEXT = "question = '', text = '', sources = '[]'"
 SET_REDACTED = "state = CASE state WHEN 'done' THEN 'redacted' ELSE state END"
-REMOVAL_TTL_SECONDS = 24 * 60 * 60  # seconds for which a removal is known to answers that are being written
+REMOVAL_TTL_SECONDS = 24 * 60 * 60  # seconds; longer than any answer takes
 
 
 async def redact_answers(db: Transaction, answers: Collection[str]) -> bool:
-    """Take the words of finished answers away, with those of their questions; whether some are to be corrected.
+    """Delete the text of finished answers and their questions; returns whether posted ones must be corrected.
 
-    What they used need not be known any more.
+    The keys of what they used are deleted, too.
     """
     listed = json.dumps(sorted(answers))
     rows = await db.execute(
@@ -40,11 +40,10 @@ async def redact_answers(db: Transaction, answers: Collection[str]) -> bool:
 
 
 async def redact_answers_using(db: Transaction, keys: Collection[str], part_of: str = "") -> bool:
-    """Redact the answers that used these documents or messages; whether some are to be corrected.
+    """Redact the answers that used these keys; returns whether posted ones must be corrected.
 
-    Answers of a model that was only shown them lose their words, and stay where they were posted.
-    `part_of`: the document of which the messages are passages; an answer that used it, nobody knows which part of it,
-    is redacted too.
+    An answer whose model was only shown the keys loses its text, but is not corrected. `part_of`: the document that
+    contains the messages; an answer that used an unknown part of it is redacted, too.
     """
     removed = {*keys, unknown_part_key(part_of)} - {""}
     await _record_removals(db, removed)
@@ -62,7 +61,7 @@ async def redact_answers_using(db: Transaction, keys: Collection[str], part_of: 
 
 
 async def clear_answer_text(db: Transaction, answers: Collection[str]) -> None:
-    """Take the words of finished answers away, but leave their sources: they are no history any more."""
+    """Delete the text of finished answers but not their sources; they no longer count as history."""
     await db.execute(
         f"UPDATE answer SET question = '', text = '', {SET_REDACTED}"
         " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
@@ -71,9 +70,9 @@ async def clear_answer_text(db: Transaction, answers: Collection[str]) -> None:
 
 
 async def delete_answers(db: Transaction, condition: str, parameters: Sequence[Any]) -> None:
-    """Remove answers. Of one that stands somewhere, where it stands and what it used stay, for later corrections.
+    """Delete answers, except what later corrections of posted ones need.
 
-    Of one that is being written it stays that it is not wanted any more.
+    An answer that is being written is marked as unwanted.
     """
     stands = "NOT private AND reply_ref <> '' AND (state = 'started' OR id IN (SELECT answer FROM answer_provenance))"
     await db.execute(f"DELETE FROM answer WHERE {condition} AND NOT ({stands})", parameters)
@@ -84,7 +83,7 @@ async def delete_answers(db: Transaction, condition: str, parameters: Sequence[A
 
 
 async def _record_removals(db: Transaction, keys: Collection[str]) -> None:
-    """Remember for a day that these documents and messages were removed, for answers that are being written."""
+    """Store for a day that these keys were removed, for answers that are being written."""
     now = clock.time()
     await db.execute_many("INSERT OR REPLACE INTO recent_removal VALUES (?, ?)", [(key, now) for key in sorted(keys)])
     await db.execute("DELETE FROM recent_removal WHERE removed_at < ?", (now - REMOVAL_TTL_SECONDS,))

@@ -67,7 +67,7 @@ def _attributed_text(candidate: Candidate) -> str:
 
 
 def _pair_support(clause: ClauseScores, pair: tuple[int, int], shares: np.ndarray) -> float:
-    """As `support` of one sentence, for the joint coverage of the two."""
+    """As the support of one sentence, for the joint coverage of the two."""
     first, second = pair
     covers = np.maximum(clause.coverage[first], _SECOND_SHARE * clause.coverage[second])
     rest = np.array([not term.is_name for term in clause.terms])

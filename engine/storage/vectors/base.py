@@ -34,7 +34,7 @@ class VectorHit(NamedTuple):
 class VectorFilter:
     """Rows of the spaces or of the rooms, and only `ids` if given.
 
-    `population` is the number of rows by space in the table; it chooses the search plan.
+    `rows_by_space`: the number of rows in the table; it chooses the search plan.
     """
 
     spaces: frozenset[int]

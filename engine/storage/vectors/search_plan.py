@@ -34,10 +34,10 @@ class SearchPlan:
 
 
 def plan_search(matching_rows: int, table_rows: int, k: int) -> SearchPlan:
-    """The plan for the k best of `in_area` matching rows in a table with an index over `in_table`.
+    """The plan for the k best of `matching_rows` in a table with an index over `table_rows`.
 
-    A selective filter starves the nearest partitions of an index: such rows are scanned exactly, and larger sets use as
-    many partitions as their share needs. Measured by tests/bench/vector_recall.py.
+    A selective filter leaves few hits in the nearest partitions of an index: such rows are scanned exactly, and larger
+    sets use as many partitions as their share needs. Measured by tests/bench/vector_recall.py.
     """
     if matching_rows <= EXACT_ROWS:
         return SearchPlan(exact=True)
