@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ import structlog
 from hypothesis import settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from engine import Engine
@@ -32,6 +33,10 @@ structlog.configure(
         structlog.dev.ConsoleRenderer(colors=False, exception_formatter=structlog.dev.plain_traceback),
     ]
 )
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
 
 
 class NetworkForbiddenError(RuntimeError):
@@ -65,6 +70,14 @@ def own_logging() -> Iterator[None]:
     configured = structlog.get_config()
     yield
     structlog.configure(**configured)
+
+
+@pytest.fixture
+def compare_with_golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
+    """Compare a text with a golden file, or write the file again with --renew-golden."""
+    from tests.support import golden  # noqa: PLC0415 - most tests need none
+
+    return partial(golden.compare_with_golden, renew=bool(request.config.getoption("--renew-golden")))
 
 
 @pytest.fixture

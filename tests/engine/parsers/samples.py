@@ -1,4 +1,4 @@
-"""Small files made on the fly: PDF, DOCX, zip bomb."""
+"""Small files made on the fly: PDF, DOCX, archives."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_W = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_OPENXML = "http://schemas.openxmlformats.org"
 _TYPES = (
-    '<?xml version="1.0"?><Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">'
+    f'<?xml version="1.0"?><Types xmlns="{_OPENXML}/package/2006/content-types">'
     '<Default Extension="xml" ContentType="application/xml"/>'
     '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/>'
     '<Override PartName="/word/document.xml" ContentType='
@@ -19,35 +19,30 @@ _TYPES = (
 )
 _CORE = (
     '<?xml version="1.0"?><cp:coreProperties xmlns:dcterms="http://purl.org/dc/terms/" xmlns:xsi='
-    '"http://www.w3.org/2001/XMLSchema-instance" xmlns:cp='
-    '"http://schemas.openxmlformats.org/package/2006/metadata/core-properties">'
+    f'"http://www.w3.org/2001/XMLSchema-instance" xmlns:cp="{_OPENXML}/package/2006/metadata/core-properties">'
     '<dcterms:modified xsi:type="dcterms:W3CDTF">{}</dcterms:modified></cp:coreProperties>'
 )
 _RELATIONS = (
-    '<?xml version="1.0"?><Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
-    '<Relationship Id="r1" Target="word/document.xml" Type='
-    '"http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"/></Relationships>'
+    f'<?xml version="1.0"?><Relationships xmlns="{_OPENXML}/package/2006/relationships"><Relationship Id="r1" '
+    f'Target="word/document.xml" Type="{_OPENXML}/officeDocument/2006/relationships/officeDocument"/></Relationships>'
 )
 
 
 def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False, saved: str = "") -> bytes:
     """A PDF with one line of Helvetica below the other; `locked` with keys that no password opens.
 
-    `saved` is the time of its making, as PDF writes it.
+    `saved` is its creation time as PDF writes it.
     """
     kids = " ".join(f"{4 + 2 * at} 0 R" for at in range(len(pages)))
     objects = [
         "<< /Type /Catalog /Pages 2 0 R >>",
-        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} >>",
+        f"<< /Type /Pages /Kids [{kids}] /Count {len(pages)} /MediaBox [0 0 595 842] >>",
         "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
     ]
     for at, lines in enumerate(pages):
-        shown = " ".join(f"({line}) Tj T*" for line in lines)
-        content = f"BT /F1 12 Tf 14 TL 40 780 Td {shown} ET"
-        resources = "<< /Font << /F1 3 0 R >> >>"
-        objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents {5 + 2 * at} 0 R /Resources {resources} >>"
-        )
+        content = f"BT /F1 12 Tf 14 TL 40 780 Td {' '.join(f'({line}) Tj T*' for line in lines)} ET"
+        fonts = "/Resources << /Font << /F1 3 0 R >> >>"
+        objects.append(f"<< /Type /Page /Parent 2 0 R /Contents {5 + 2 * at} 0 R {fonts} >>")
         objects.append(f"<< /Length {len(content)} >>\nstream\n{content}\nendstream")
     extra = ""
     if locked:
@@ -56,16 +51,17 @@ def pdf(pages: Sequence[Sequence[str]], *, locked: bool = False, saved: str = ""
     if saved:
         objects.append(f"<< /CreationDate (D:{saved}) >>")
         extra += f" /Info {len(objects)} 0 R"
-    return _assembled(objects, extra)
+    return assemble_pdf([each.encode() for each in objects], extra)
 
 
-def _assembled(objects: Sequence[str], extra: str) -> bytes:
+def assemble_pdf(objects: Sequence[bytes], extra: str = "") -> bytes:
+    """A PDF of these objects; `extra` are entries of its trailer."""
     data = b"%PDF-1.4\n"
-    places = []
+    offsets = []
     for number, body in enumerate(objects, 1):
-        places.append(len(data))
-        data += f"{number} 0 obj\n{body}\nendobj\n".encode()
-    table = "".join(f"{place:010} 00000 n \n" for place in places)
+        offsets.append(len(data))
+        data += b"%d 0 obj\n%b\nendobj\n" % (number, body)
+    table = "".join(f"{offset:010} 00000 n \n" for offset in offsets)
     end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer\n"
     return data + f"{end}<< /Size {len(objects) + 1} /Root 1 0 R{extra} >>\nstartxref\n{len(data)}\n%%EOF\n".encode()
 
@@ -84,26 +80,22 @@ def table(rows: Sequence[Sequence[str]]) -> str:
 
 def docx(*body: str, saved: str = "") -> bytes:
     """A DOCX of these paragraphs and tables; `saved` is the time of its last change."""
-    document = f'<?xml version="1.0"?><w:document xmlns:w="{_W}"><w:body>{"".join(body)}</w:body></w:document>'
-    return archive(
-        {
-            "[Content_Types].xml": _TYPES.encode(),
-            "_rels/.rels": _RELATIONS.encode(),
-            "word/document.xml": document.encode(),
-            **({"docProps/core.xml": _CORE.format(saved).encode()} if saved else {}),
-        }
-    )
+    space = f'xmlns:w="{_OPENXML}/wordprocessingml/2006/main"'
+    document = f'<?xml version="1.0"?><w:document {space}><w:body>{"".join(body)}</w:body></w:document>'
+    parts = {"[Content_Types].xml": _TYPES, "_rels/.rels": _RELATIONS, "word/document.xml": document}
+    core = {"docProps/core.xml": _CORE.format(saved)} if saved else {}
+    return archive({name: text.encode() for name, text in (parts | core).items()})
 
 
-def archive(files: Mapping[str, bytes]) -> bytes:
+def archive(files: Mapping[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
     """A zip of these files."""
     target = BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as file:
+    with zipfile.ZipFile(target, "w", packing) as file:
         for name, data in files.items():
             file.writestr(name, data)
     return target.getvalue()
 
 
 def bomb(size: int) -> bytes:
-    """A DOCX whose document unfolds to so many zero bytes."""
+    """A DOCX whose document unpacks to this number of zero bytes."""
     return archive({"[Content_Types].xml": _TYPES.encode(), "word/document.xml": bytes(size)})

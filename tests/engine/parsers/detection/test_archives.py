@@ -13,25 +13,19 @@ import pytest
 from engine.errors import CorruptFile, InvalidDocument
 from engine.parsers.base import ParserLimits
 from engine.parsers.detection.archives import detect_zip_format
-from engine.parsers.sandbox.pool import FileParser
+from tests.engine.parsers.samples import archive, assemble_pdf
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-ODT = "application/vnd.oasis.opendocument.text"
+    from engine import FileParser
 
-
-def zipped(packing: int) -> bytes:
-    held = BytesIO()
-    with zipfile.ZipFile(held, "w", packing) as archive:
-        archive.writestr("mimetype", ODT)
-        archive.writestr("content.xml", "x" * 100)
-    return held.getvalue()
+ODT = {"mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": b"x" * 100}
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
-def test_damage_anywhere_in_an_archive_is_told_as_such(packing: int) -> None:
-    whole, random, refused = zipped(packing), Random(packing), set[type[InvalidDocument]]()
+def test_damage_anywhere_in_an_archive_is_an_invalid_document(packing: int) -> None:
+    whole, random, errors = archive(ODT, packing), Random(packing), set[type[InvalidDocument]]()
     assert detect_zip_format(whole, ParserLimits()) == "odt"
     for _ in range(250):
         damaged = bytearray(whole)
@@ -40,15 +34,19 @@ def test_damage_anywhere_in_an_archive_is_told_as_such(packing: int) -> None:
         try:
             detect_zip_format(bytes(damaged), ParserLimits())
         except InvalidDocument as error:
-            refused.add(type(error))
-    assert CorruptFile in refused
+            errors.add(type(error))
+    assert CorruptFile in errors
 
 
-def lying(size: int) -> bytes:
-    """A DOCX whose text unfolds to `size` MiB, though all its headers say that it has a thousand bytes."""
-    made, block = zlib.compressobj(9, zlib.DEFLATED, -15), b"<w:p/>" * (2**20 // 6)
-    packed = b"".join([*(made.compress(block) for _ in range(size)), made.flush()])
-    name, file = b"word/document.xml", BytesIO()
+def deflate(block: bytes, mebibytes: int, window: int) -> bytes:
+    """A block repeated up to a size, compressed."""
+    packer, block = zlib.compressobj(9, zlib.DEFLATED, window), block * (2**20 // len(block))
+    return b"".join([*(packer.compress(block) for _ in range(mebibytes)), packer.flush()])
+
+
+def lying_docx() -> bytes:
+    """A DOCX whose text unpacks to 256 MiB, while all its headers state a thousand bytes."""
+    packed, name, file = deflate(b"<w:p/>", 256, -15), b"word/document.xml", BytesIO()
     head = (20, 0, 8, 0, 0, 12345, len(packed), 1000, len(name))
     file.write(struct.pack("<IHHHHHIIIHH", 0x04034B50, *head, 0) + name + packed)
     start = file.tell()
@@ -57,42 +55,42 @@ def lying(size: int) -> bytes:
     return file.getvalue()
 
 
+def packed_pdf() -> bytes:
+    """A PDF with a page whose content unpacks to 64 MiB."""
+    packed = deflate(b"(ha) Tj ", 64, 15)
+    return assemble_pdf(
+        (
+            b"<</Type/Catalog/Pages 2 0 R>>",
+            b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>",
+            b"<</Length %d/Filter/FlateDecode>>\nstream\n%b\nendstream" % (len(packed), packed),
+        )
+    )
+
+
 ENTITIES = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 20}">' for n in range(9))
 LAUGHS = f'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY e0 "ha">{ENTITIES}]><w:document>&e9;</w:document>'.encode()
+LIMITS = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_000, timeout_seconds=4)
 
 
-def paged(size: int) -> bytes:
-    """A PDF with a page whose content unfolds to `size` MiB."""
-    made, block = zlib.compressobj(9), b"(ha) Tj " * (2**20 // 8)
-    packed = b"".join([*(made.compress(block) for _ in range(size)), made.flush()])
-    parts = (
-        b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 9 9]/Contents 4 0 R>>",
-        b"<</Length %d/Filter/FlateDecode>>\nstream\n%b\nendstream" % (len(packed), packed),
-    )
-    body = b"".join(b"%d 0 obj\n%b\nendobj\n" % (number, part) for number, part in enumerate(parts, 1))
-    return b"%PDF-1.4\n" + body + b"trailer<</Root 1 0 R>>\n%%EOF"
-
-
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.parametrize(
     ("name", "make"),
     [
-        ("lies.docx", lambda: lying(256)),
+        ("lies.docx", lying_docx),
         ("laughs.xml", lambda: LAUGHS),
         ("laughs.html", lambda: LAUGHS),
-        ("pages.pdf", lambda: paged(64)),
+        ("pages.pdf", packed_pdf),
         ("deep.html", lambda: b"<div>" * 100_000 + b"x"),
         ("deep.json", lambda: b"[" * 500_000),
         ("deep.ipynb", lambda: b'{"cells":' + b"[" * 500_000),
         ("deep.md", lambda: b">" * 50_000 + b"x"),
     ],
 )
-async def test_what_unfolds_without_saying_so_stays_within_the_limits(name: str, make: Callable[[], bytes]) -> None:
-    limits = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_000, timeout_seconds=4)
-    async with FileParser(limits) as reader:
-        with suppress(InvalidDocument):
-            read = await reader.parse(name, make())
-            assert sum(len(passage.text) for passage in read.passages) <= limits.max_text_length
-        after = await reader.parse("after.txt", b"The ferry leaves at noon.")
-    assert after.passages
+async def test_a_file_that_unpacks_to_more_than_it_states_stays_within_the_limits(
+    parser: FileParser, name: str, make: Callable[[], bytes]
+) -> None:
+    with suppress(InvalidDocument):
+        parsed = await parser.parse(name, make())
+        assert sum(len(passage.text) for passage in parsed.passages) <= LIMITS.max_text_length
+    assert (await parser.parse("after.txt", b"The ferry leaves at noon.")).passages
