@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,7 +19,7 @@ from tests.support.memory_vectors import MemoryVectors
 from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
     from pathlib import Path
@@ -62,6 +63,31 @@ async def open_memory_engine(
         stores=stores,
     ) as engine:
         yield engine
+
+
+class Panic(BaseException):
+    """What a native library raises when it panics: no Exception."""
+
+
+async def statuses(engine: Engine) -> dict[str, str]:
+    """The status of each document by its key."""
+    return {each.key: each.status for each in await engine.list_documents(HERE)}
+
+
+async def add_indexed(engine: Engine, *texts: str, stop_worker: bool = False) -> None:
+    """Add documents "d0", "d1"…, wait until they are indexed, and let the worker stop if wanted."""
+    for number, text in enumerate(texts):
+        await engine.add(doc(f"d{number}", text))
+    await engine.wait_until_indexed()
+    if stop_worker:
+        await engine._worker.stop()
+
+
+async def wait_until(condition: Callable[[], Awaitable[bool]] | Callable[[], bool]) -> None:
+    """Return once a condition holds for which there is no event; fails after 20 seconds."""
+    async with asyncio.timeout(20):
+        while not (holds if isinstance(holds := condition(), bool) else await holds):  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
 
 
 def doc(key: str, *texts: str, space: str = "here", room: str = "hall", time: datetime | None = None) -> Document:

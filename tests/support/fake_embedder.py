@@ -21,7 +21,7 @@ WORD = re.compile(r"\w+")
 class HashEmbedder:
     """Bags of hashed words, of length one. `failing`: a text that holds one of these fails with its error.
 
-    `texts` are all texts that were ever embedded, in order.
+    `texts` are all texts that were ever embedded, in order, `batches` those of each call.
     """
 
     def __init__(self, dim: int = 128, name: str = "hash", max_tokens: int = 512) -> None:
@@ -30,8 +30,10 @@ class HashEmbedder:
         self.max_tokens = max_tokens
         self.failing: dict[str, ModelError] = {}
         self.texts: list[str] = []
+        self.batches: list[list[str]] = []
 
     async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+        self.batches.append(list(texts))
         for text in texts:
             for part, error in self.failing.items():
                 if part in text:
