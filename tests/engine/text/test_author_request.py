@@ -52,42 +52,28 @@ def test_what_somebody_said_is_an_overview_of_their_messages(text: str, writers:
         ("Summarise what Ada said about the May fair in #workshop", None, "workshop"),
     ],
 )
-def test_with_a_subject_it_is_searched_for_among_their_messages(
-    text: str, since: datetime | None, channel: str
-) -> None:
+def test_a_subject_is_searched_for_in_their_messages(text: str, since: datetime | None, channel: str) -> None:
     asked, overview = by_author(question(text), NOW)
     assert overview is None
     assert (asked.writers, asked.text) == (("Ada",), text)
     assert (asked.filters.since, channel_of(asked)) == (since, channel)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "What did Ada say about the lifeboat?",
-        "Who said that Ada left?",
-        "Summarise what was said about the lifeboat",
-        "Summarise what the council said about the roof",
-        "Summarise what people said about the roof",
-        "Summarise what everyone said",
-        "Summarise what got posted today",
-        "Summarise what customers wrote about the price",
-        "Summarise what she said",
-        "Summarise this channel",
-        "What was decided lately?",
-        "What did Ada miss?",
-        "Summarise what Ada said. " * 20,
-        "",
-    ],
+OTHERS = (
+    "What did Ada say about the lifeboat? | Who said that Ada left? | Summarise what was said about the lifeboat"
+    " | Summarise what the council said about the roof | Summarise what people said about the roof"
+    " | Summarise what everyone said | Summarise what got posted today | Summarise what customers wrote about the price"
+    " | Summarise what she said | Summarise this channel | What was decided lately? | What did Ada miss?"
 )
-def test_any_other_question_is_narrowed_to_nobody(text: str) -> None:
-    asked, _ = by_author(question(text), NOW)
-    assert asked.writers == ()
 
 
-def test_nobody_asks_what_they_said_where_the_asker_is_unknown() -> None:
-    asked, _ = by_author(Question("Summarise what I said", HERE), NOW)
-    assert asked.writers == ()
+@pytest.mark.parametrize("text", [*OTHERS.split(" | "), "Summarise what Ada said. " * 20, ""])
+def test_any_other_question_is_about_no_author(text: str) -> None:
+    assert by_author(question(text), NOW)[0].writers == ()
+
+
+def test_i_is_no_author_if_the_asker_is_unknown() -> None:
+    assert by_author(Question("Summarise what I said", HERE), NOW)[0].writers == ()
 
 
 @pytest.mark.parametrize(
@@ -98,7 +84,7 @@ def test_nobody_asks_what_they_said_where_the_asker_is_unknown() -> None:
         ("Bob", ["Bob"]),
         ("miles", ["Bob Miles", "Bob-Miles (ops)"]),
         ("Lov", []),
-        ("Ines", ["Inés".replace("é", "e")]),
+        ("Ines", ["Ines"]),
         ("?", []),
     ],
 )

@@ -1,8 +1,8 @@
-"""Which questions want an overview, and of which span."""
+"""Which questions want an overview, and of which time span."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -10,76 +10,39 @@ from engine.models import Filters, Question, Scope
 from engine.text.overview_request import apply_overview_request, parse_overview_request
 
 NOW = datetime(2026, 6, 17, 15, 0, tzinfo=UTC)  # a Wednesday
-
-
-@pytest.mark.parametrize(
-    ("text", "wanted", "place"),
-    [
-        ("What was decided lately?", "decisions", ""),
-        ("Which decisions were made lately, and by whom?", "decisions", ""),
-        ("Any decisions this week?", "decisions", ""),
-        ("what did we decide last week", "decisions", ""),
-        ("Which questions are open?", "questions", ""),
-        ("Which questions were asked lately and not answered yet?", "questions", ""),
-        ("Are there any unanswered questions in this channel?", "questions", "channel"),
-        ("Summarise this channel", "summary", "channel"),
-        ("Summarize this thread, please.", "summary", "thread"),
-        ("Can you summarize the discussion?", "summary", "thread"),
-        ("TL;DR", "summary", ""),
-        ("tldr of this thread", "summary", "thread"),
-        ("What did I miss?", "summary", ""),
-        ("what happened since Monday", "summary", ""),
-        ("What happened here yesterday?", "summary", "channel"),
-        ("What is new in all channels?", "summary", "everywhere"),
-        ("What was discussed last week?", "summary", ""),
-        ("Bring me up to speed / recap please", "summary", ""),
-        ("Was wurde zuletzt beschlossen?", "decisions", ""),
-        ("Welche Fragen sind noch offen?", "questions", ""),
-        ("Fasse diesen Kanal zusammen", "summary", "channel"),
-        ("Was habe ich verpasst?", "summary", ""),
-        ("¿Qué se decidió últimamente?", "decisions", ""),
-        ("Résume ce fil", "summary", "thread"),
-        ("recap pls", "summary", ""),
-        ("What's new?", "summary", ""),
-        ("what's new in #harbour?", "summary", "channel"),
-        ("Summarise #harbour", "summary", "channel"),
-        ("summarize the #general channel please", "summary", "channel"),
-        ("What is still open?", "questions", ""),
-        ("Was ist noch offen?", "questions", ""),
-    ],
+# kind and place, then questions
+OVERVIEWS = """
+decisions: What was decided lately? | Which decisions were made lately, and by whom? | Any decisions this week?
+decisions: what did we decide last week | Was wurde zuletzt beschlossen? | ¿Qué se decidió últimamente?
+questions: Which questions are open? | Which questions were asked lately and not answered yet?
+questions: What is still open? | Welche Fragen sind noch offen? | Was ist noch offen?
+questions channel: Are there any unanswered questions in this channel?
+summary: TL;DR | What did I miss? | what happened since Monday | What was discussed last week? | What's new?
+summary: Bring me up to speed / recap please | Was habe ich verpasst? | recap pls
+summary channel: Summarise this channel | What happened here yesterday? | Fasse diesen Kanal zusammen
+summary channel: Summarise #harbour | what's new in #harbour? | summarize the #general channel please
+summary thread: Summarize this thread, please. | Can you summarize the discussion? | tldr of this thread | Résume ce fil
+summary everywhere: What is new in all channels?
+"""
+SEARCHES = (
+    "What was decided about the roof? | Who decided that? | When was it decided? | Why was this decided?"
+    " | What happened to the bell? | Summarise the survey of the lighthouse | Summarise it | What happened?"
+    " | What is new about the ferry? | Is this question open? | Are the questions open now? | Is it still open?"
+    " | is the point open to everybody? | Summarise #harbour and #hall | Is the museum open on Monday?"
+    " | Which question did Ada ask? | Who pays? | What did Ada miss? | and on Sundays"
 )
-def test_a_question_about_everything_wants_an_overview(text: str, wanted: str, place: str) -> None:
-    asked = parse_overview_request(text, NOW)
-    assert asked is not None
-    assert (asked.overview.kind, asked.place) == (wanted, place)
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "What was decided about the roof?",
-        "Who decided that?",
-        "When was it decided?",
-        "Why was this decided?",
-        "What happened to the bell?",
-        "Summarise the survey of the lighthouse",
-        "Summarise it",
-        "What is new about the ferry?",
-        "What happened?",
-        "Is this question open?",
-        "Are the questions open now?",
-        "is the point open to everybody?",
-        "Is it still open?",
-        "Summarise #harbour and #hall",
-        "Is the museum open on Monday?",
-        "Which question did Ada ask?",
-        "Who pays?",
-        "What did Ada miss?",
-        "and on Sundays",
-        "",
-        "What was decided lately? " * 20,
-    ],
-)
+@pytest.mark.parametrize("line", OVERVIEWS.strip().splitlines())
+def test_a_question_about_everything_wants_an_overview(line: str) -> None:
+    wanted, _, questions = line.partition(": ")
+    for question in questions.split(" | "):
+        request = parse_overview_request(question, NOW)
+        assert request is not None, question
+        assert f"{request.overview.kind} {request.place}".strip() == wanted, question
+
+
+@pytest.mark.parametrize("text", [*SEARCHES.split(" | "), "", "What was decided lately? " * 20])
 def test_a_question_with_a_subject_is_searched_for(text: str) -> None:
     assert parse_overview_request(text, NOW) is None
 
@@ -89,7 +52,7 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
 
 
 @pytest.mark.parametrize(
-    ("words", "since", "until"),
+    ("words", "since", "end"),
     [
         ("since Monday", day(6, 15), None),
         ("on Monday", day(6, 15), day(6, 16)),
@@ -112,28 +75,24 @@ def day(month: int, number: int, year: int = 2026) -> datetime:
         ("desde ayer", day(6, 16), None),
     ],
 )
-def test_a_span_is_read_from_the_words(words: str, since: datetime, until: datetime | None) -> None:
-    asked = parse_overview_request(f"What happened {words}?", NOW)
-    assert asked is not None
-    assert asked.time_span.since == since
-    ends = asked.time_span.until
-    assert (ends is None) if until is None else (ends is not None and 0 < (until - ends).total_seconds() < 1)
-    assert not asked.overview.recent
+def test_a_span_is_read_from_the_words(words: str, since: datetime, end: datetime | None) -> None:
+    request = parse_overview_request(f"What happened {words}?", NOW)
+    assert request is not None
+    assert (request.time_span.since, request.overview.recent) == (since, False)
+    assert request.time_span.until == (end and end - timedelta(microseconds=1))
 
 
-def test_without_a_span_or_a_place_the_newest_two_weeks_are_meant() -> None:
-    wanted = {
-        text: parse_overview_request(text, NOW) for text in ("What was decided lately?", "Summarise this channel")
-    }
-    assert [bool(each and each.overview.recent) for each in wanted.values()] == [True, False]
+@pytest.mark.parametrize(("text", "recent"), [("What was decided lately?", True), ("Summarise this channel", False)])
+def test_without_a_span_or_a_place_the_newest_two_weeks_are_meant(text: str, *, recent: bool) -> None:
+    request = parse_overview_request(text, NOW)
+    assert request is not None
+    assert request.overview.recent == recent
 
 
-def test_times_that_were_given_apart_stay() -> None:
-    asked = parse_overview_request("What was decided lately?", NOW)
-    assert asked is not None
-    question = apply_overview_request(
-        Question("", Scope(frozenset(), frozenset()), filters=Filters(since=day(1, 1))), asked
-    )
-    assert question.filters.since == day(1, 1)
-    assert question.overview is not None
-    assert not question.overview.recent
+def test_times_given_as_filters_are_kept() -> None:
+    request = parse_overview_request("What was decided lately?", NOW)
+    assert request is not None
+    question = Question("", Scope(frozenset(), frozenset()), filters=Filters(since=day(1, 1)))
+    applied = apply_overview_request(question, request)
+    assert applied.overview is not None
+    assert (applied.filters.since, applied.overview.recent) == (day(1, 1), False)
