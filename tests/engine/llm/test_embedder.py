@@ -8,79 +8,61 @@ import pytest
 from engine.errors import InvalidApiKey, ModelUnavailable
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.usage import UsageMeter
-from tests.support.openai_server import Fault, OpenAIServer
+from tests.support.openai_server import Fault
 from tests.support.openai_wire import hash_vector
 
 if TYPE_CHECKING:
-    from engine.llm.client.client import ModelClient
-    from engine.llm.config import ModelConfig
-
-PATH = "/v1/embeddings"
+    from tests.engine.llm.stub_provider import StubProvider
 
 
-async def test_vectors_have_length_one_and_the_order_of_the_texts(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
+@pytest.fixture
+def embedder(stub: StubProvider) -> LiteLLMEmbedder:
+    return LiteLLMEmbedder(stub.model, stub.client, stub.server.dim, batch=4)
+
+
+async def test_vectors_have_length_one_and_the_order_of_the_texts(embedder: LiteLLMEmbedder) -> None:
+    texts, meter = ["the mill", "the river by the mill", "Ada"], UsageMeter()
+    vectors = await embedder.embed(texts, meter)
+    expected = np.stack([hash_vector(text, embedder.dim) for text in texts])
+    assert vectors.dtype == np.float32
+    np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    (usage,) = meter.items
+    assert (usage.purpose, usage.model, usage.input_tokens > 0) == ("embed", "openai/stub", True)
+
+
+@pytest.mark.parametrize(("count", "batches"), [(0, []), (1, [1]), (10, [2, 4, 4])])
+async def test_many_texts_go_in_batches(
+    stub: StubProvider, embedder: LiteLLMEmbedder, count: int, batches: list[int]
 ) -> None:
-    texts = ["the mill", "the river by the mill", "Ada"]
-    bill = UsageMeter()
-    made = await LiteLLMEmbedder(model, calls, server.dim).embed(texts, bill)
-    expected = np.stack([hash_vector(text, server.dim) for text in texts])
-    expected /= np.linalg.norm(expected, axis=1, keepdims=True)
-    assert made.dtype == np.float32
-    np.testing.assert_allclose(made, expected, atol=1e-6)
-    (usage,) = bill.items
-    assert (usage.purpose, usage.model) == ("embed", "openai/stub")
-    assert usage.input_tokens > 0
+    texts = [f"text {number}" for number in range(count)]
+    vectors = await embedder.embed(texts, meter := UsageMeter())
+    assert vectors.shape == (count, embedder.dim)
+    assert sorted(len(body["input"]) for body in stub.server.bodies("/v1/embeddings")) == batches
+    assert len(meter.items) == len(batches)
+    np.testing.assert_allclose(vectors[9:], await embedder.embed(texts[9:], meter), atol=1e-6)
 
 
-async def test_many_texts_go_in_batches(server: OpenAIServer, calls: ModelClient, model: ModelConfig) -> None:
-    embedder = LiteLLMEmbedder(model, calls, server.dim, batch=4)
-    texts = [f"text {number}" for number in range(10)]
-    made = await embedder.embed(texts, bill := UsageMeter())
-    assert made.shape == (10, server.dim)
-    assert sorted(len(body["input"]) for body in server.bodies(PATH)) == [2, 4, 4]
-    assert len(bill.items) == 3
-    one = await embedder.embed(texts[9:], UsageMeter())
-    np.testing.assert_allclose(made[9:], one, atol=1e-6)
+async def test_an_empty_text_is_sent_with_a_placeholder(stub: StubProvider, embedder: LiteLLMEmbedder) -> None:
+    assert (await embedder.embed(["", "a"], UsageMeter())).shape == (2, embedder.dim)
+    assert all(text.strip() for text in stub.server.bodies("/v1/embeddings")[0]["input"])
 
 
-async def test_no_texts_are_no_call(server: OpenAIServer, calls: ModelClient, model: ModelConfig) -> None:
-    made = await LiteLLMEmbedder(model, calls, 7).embed([], UsageMeter())
-    assert made.shape == (0, 7)
-    assert not server.requests
+async def test_the_dimension_is_found_with_a_first_call(stub: StubProvider) -> None:
+    opened = await LiteLLMEmbedder.open(stub.model, stub.client, max_tokens=512)
+    assert (opened.dim, opened.max_tokens) == (stub.server.dim, 512)
+    assert opened.name == f"openai/stub@{stub.server.dim}"
 
 
-async def test_a_text_of_nothing_is_sent_as_something(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
-) -> None:
-    made = await LiteLLMEmbedder(model, calls, server.dim).embed(["", "a"], UsageMeter())
-    assert made.shape == (2, server.dim)
-    assert all(text.strip() for text in server.bodies(PATH)[0]["input"])
+async def test_another_dimension_than_the_configured_one_is_an_error(stub: StubProvider) -> None:
+    with pytest.raises(ModelUnavailable, match=f"{stub.server.dim} dimensions, not 384"):
+        await LiteLLMEmbedder(stub.model, stub.client, 384).embed(["a"], UsageMeter())
+    assert stub.request_count == 1
 
 
-async def test_the_dimension_is_learnt_from_a_first_call(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
-) -> None:
-    embedder = await LiteLLMEmbedder.open(model, calls, max_tokens=512)
-    assert (embedder.dim, embedder.max_tokens) == (server.dim, 512)
-    assert embedder.name == f"openai/stub@{server.dim}"
-
-
-async def test_another_dimension_than_the_one_given_is_an_error(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
-) -> None:
-    with pytest.raises(ModelUnavailable, match=f"{server.dim} dimensions, not 384"):
-        await LiteLLMEmbedder(model, calls, 384).embed(["a"], UsageMeter())
-    assert len(server.requests) == 1
-
-
-async def test_a_passing_failure_is_tried_again_and_a_bad_key_is_not(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
-) -> None:
-    embedder = LiteLLMEmbedder(model, calls, server.dim)
-    server.faults.append(Fault(status=503))
-    assert (await embedder.embed(["a"], UsageMeter())).shape == (1, server.dim)
-    server.faults.append(Fault(status=401))
+async def test_a_brief_failure_is_retried_and_a_bad_key_is_not(stub: StubProvider, embedder: LiteLLMEmbedder) -> None:
+    stub.fail(Fault(status=503))
+    assert (await embedder.embed(["a"], UsageMeter())).shape == (1, embedder.dim)
+    stub.fail(Fault(status=401))
     with pytest.raises(InvalidApiKey):
         await embedder.embed(["a"], UsageMeter())
-    assert len(server.requests) == 3
+    assert stub.request_count == 3

@@ -1,102 +1,58 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import math
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.llm.rerank_windows import aggregate_scores, parse_scores, split_documents, split_into_windows
+from tests.support.tokenizers import CharacterTokenizer
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-
-class Characters:
-    """One character is one token."""
-
-    def encode(self, text: str) -> list[int]:
-        return [ord(char) for char in text]
-
-    def decode(self, tokens: Sequence[int]) -> str:
-        return "".join(map(chr, tokens))
-
-    def count(self, text: str) -> int:
-        return len(text)
-
-
-def rows(*scores: Any) -> list[dict[str, Any]]:
-    return [{"index": index, "relevance_score": score} for index, score in enumerate(scores)]
-
-
-def test_the_best_piece_speaks_for_its_document() -> None:
-    scores = parse_scores(rows(0.5, 0.8, 0.6, 0.7, 0.4), 5)
-    assert aggregate_scores(scores, [0, 0, 0, 1, 1], 2) == [(0, 0.8), (1, 0.7)]
-
-
-@pytest.mark.parametrize(("strategy", "first"), [("mean", 0.7), ("first", 0.6), ("max", 0.8), ("no such", 0.8)])
-def test_other_ways_to_speak_for_a_document(strategy: str, first: float) -> None:
-    scores = parse_scores(rows(0.6, 0.8, 0.4), 3)
-    together = aggregate_scores(scores, [0, 0, 1], 2, strategy)
-    assert [document for document, _ in together] == [0, 1]
-    assert [score for _, score in together] == pytest.approx([first, 0.4])
+CHARACTERS = CharacterTokenizer()
 
 
 @pytest.mark.parametrize(
-    "row",
+    ("scores", "owners", "options", "ranking"),
     [
-        None,
-        "x",
-        {"index": True, "relevance_score": 0.5},
-        {"index": "1", "relevance_score": 0.5},
-        {"relevance_score": 0.5},
-        {"index": 1, "relevance_score": "not-a-score"},
-        {"index": 1, "relevance_score": float("nan")},
-        {"index": 1, "relevance_score": float("inf")},
-        {"index": 1, "relevance_score": None},
-        {"index": 1, "relevance_score": True},
-        {"index": 1},
-        {"index": 2, "relevance_score": 0.5},
-        {"index": -1, "relevance_score": 0.5},
+        pytest.param([0.5, 0.8, 0.6, 0.7, 0.4], [0, 0, 0, 1, 1], {}, [(0, 0.8), (1, 0.7)], id="the best piece counts"),
+        pytest.param([0.6, 0.8, 0.4], [0, 0, 1], {"strategy": "max"}, [(0, 0.8), (1, 0.4)], id="max"),
+        pytest.param([0.6, 0.8, 0.4], [0, 0, 1], {"strategy": "mean"}, [(0, 0.7), (1, 0.4)], id="mean"),
+        pytest.param([0.6, 0.8, 0.4], [0, 0, 1], {"strategy": "first"}, [(0, 0.6), (1, 0.4)], id="first"),
+        pytest.param([0.6, 0.8, 0.4], [0, 0, 1], {"strategy": "?"}, [(0, 0.8), (1, 0.4)], id="unknown means max"),
+        pytest.param([0.1], [0, 1], {}, [(0, 0.1)], id="documents without a score are absent"),
+        pytest.param([], [], {}, [], id="nothing"),
+        pytest.param([0.9, 0.5, 0.4, 0.3], [7, 1, -1], {}, [(1, 0.5)], id="pieces of no document are ignored"),
+        pytest.param([0.9, 0.8, 0.7, 0.6, 0.1], [0, 0, 0, 1, 2], {"top_n": 2}, [(0, 0.9), (1, 0.6)], id="top_n"),
+        pytest.param([0.5, 0.5, 0.5], [2, 0, 1], {}, [(0, 0.5), (1, 0.5), (2, 0.5)], id="ties keep their order"),
     ],
 )
+def test_scores_of_pieces_become_scores_of_documents(
+    scores: list[float], owners: list[int], options: dict[str, Any], ranking: list[tuple[int, float]]
+) -> None:
+    made = aggregate_scores(dict(enumerate(scores)), owners, 3, **options)
+    assert [document for document, _ in made] == [document for document, _ in ranking]
+    assert [score for _, score in made] == pytest.approx([score for _, score in ranking])
+
+
+BAD_ROWS: list[Any] = [None, "x", {"relevance_score": 0.5}, {"index": 1}]
+BAD_ROWS += [{"index": index, "relevance_score": 0.5} for index in (True, "1", 2, -1)]
+BAD_ROWS += [{"index": 1, "relevance_score": score} for score in ("not-a-score", math.nan, math.inf, None, True)]
+
+
+@pytest.mark.parametrize("row", BAD_ROWS, ids=repr)
 def test_a_bad_row_is_dropped_and_the_others_stay(row: Any) -> None:
     assert parse_scores([row, {"index": 0, "relevance_score": 0.3}], 2) == {0: 0.3}
 
 
 def test_a_score_written_as_text_is_accepted() -> None:
-    assert parse_scores(rows("0.8"), 1) == {0: 0.8}
+    assert parse_scores([{"index": 0, "relevance_score": "0.8"}], 1) == {0: 0.8}
 
 
-def test_documents_without_a_score_are_absent() -> None:
-    assert aggregate_scores({0: 0.1}, [0, 1], 2) == [(0, 0.1)]
-
-
-def test_nothing_gives_nothing() -> None:
-    assert aggregate_scores({}, [], 0) == []
-    assert parse_scores([], 3) == {}
-    assert split_documents([], Characters()).texts == ()
-
-
-def test_owners_out_of_range_are_ignored() -> None:
-    assert aggregate_scores({0: 0.9, 1: 0.5, 2: 0.4, 9: 0.3}, [7, 0, -1], 1) == [(0, 0.5)]
-
-
-def test_top_n_counts_documents_after_aggregation() -> None:
-    scores = parse_scores(rows(0.9, 0.8, 0.7, 0.6, 0.1), 5)
-    assert aggregate_scores(scores, [0, 0, 0, 1, 2], 3, top_n=2) == [(0, 0.9), (1, 0.6)]
-
-
-def test_equal_scores_keep_the_order_of_the_documents() -> None:
-    assert aggregate_scores({0: 0.5, 1: 0.5, 2: 0.5}, [2, 0, 1], 3) == [(0, 0.5), (1, 0.5), (2, 0.5)]
-
-
-def test_a_short_document_is_one_piece() -> None:
-    assert split_into_windows("abc", Characters(), 3, 1) == ["abc"]
-
-
-def test_long_documents_are_cut_into_overlapping_pieces_with_their_owner() -> None:
-    pieces = split_documents(["ab", "abcdefgh"], Characters(), 4, 1)
+def test_long_documents_are_cut_into_overlapping_pieces_of_their_owner() -> None:
+    assert split_into_windows("abc", CHARACTERS, 3, 1) == ["abc"]
+    pieces = split_documents(["ab", "abcdefgh"], CHARACTERS, 4, 1)
     assert pieces.texts == ("ab", "abcd", "defg", "gh")
     assert pieces.document_indexes == (0, 1, 1, 1)
 
@@ -104,12 +60,12 @@ def test_long_documents_are_cut_into_overlapping_pieces_with_their_owner() -> No
 @pytest.mark.parametrize("size", [0, -3])
 def test_a_piece_of_no_token_is_refused(size: int) -> None:
     with pytest.raises(ValueError, match=str(size)):
-        split_into_windows("abc", Characters(), size)
+        split_into_windows("abc", CHARACTERS, size)
 
 
 @given(text=st.text(alphabet="abcdef", min_size=1, max_size=80), size=st.integers(1, 20), overlap=st.integers(0, 40))
 def test_any_overlap_ends_and_loses_nothing(text: str, size: int, overlap: int) -> None:
-    pieces = split_into_windows(text, Characters(), size, overlap)
-    kept = overlap if overlap < size else size // 2
+    pieces = split_into_windows(text, CHARACTERS, size, overlap)
+    shared = overlap if overlap < size else size // 2
     assert all(0 < len(piece) <= size for piece in pieces)
-    assert pieces[0] + "".join(piece[kept:] for piece in pieces[1:]) == text
+    assert pieces[0] + "".join(piece[shared:] for piece in pieces[1:]) == text

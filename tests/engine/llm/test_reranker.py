@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -9,53 +9,44 @@ from engine.llm.config import ModelConfig
 from engine.llm.reranker import LiteLLMReranker
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
-from tests.support.openai_server import Fault, OpenAIServer
+from tests.support.openai_server import Fault
 
 if TYPE_CHECKING:
-    from engine.llm.client.client import ModelClient
+    from tests.engine.llm.stub_provider import StubProvider
 
+PROVIDERS = pytest.mark.parametrize("provider", ["jina_ai/stub", "cohere/stub", "hosted_vllm/stub"])
 TEXTS = ["The river is long.", "Ada runs the mill.", "Nothing at all."]
 
 
-def base(server: OpenAIServer) -> str:
-    return f"http://127.0.0.1:{server.port}"
+def make_reranker(stub: StubProvider, provider: str = "cohere/stub", **limits: Any) -> LiteLLMReranker:
+    model = ModelConfig(provider, f"http://127.0.0.1:{stub.server.port}", "key")
+    return LiteLLMReranker(model, stub.client, O200kTokenizer(), **limits)
 
 
-@pytest.fixture(params=["jina_ai/stub", "cohere/stub", "hosted_vllm/stub"])
-def reranker(request: pytest.FixtureRequest, server: OpenAIServer, calls: ModelClient) -> LiteLLMReranker:
-    return LiteLLMReranker(ModelConfig(request.param, base(server), "key"), calls, O200kTokenizer())
+@PROVIDERS
+async def test_scores_come_in_the_order_of_the_texts(stub: StubProvider, provider: str) -> None:
+    reranker, meter = make_reranker(stub, provider), UsageMeter()
+    assert await reranker.rerank("Who runs the mill?", TEXTS, meter) == [0.25, 0.75, 0.0]
+    assert [usage.purpose for usage in meter.items] == ["rerank"]
+    assert stub.server.requests[0].body["query"] == "Who runs the mill?"
+    stub.server.scores = [{"index": 2, "relevance_score": 0.5}, {"index": 9, "relevance_score": 0.9}]
+    assert await reranker.rerank("Who?", TEXTS, meter) == [None, None, 0.5]
+    assert await reranker.rerank("Who?", [], meter) == []
+    assert stub.request_count == 2
 
 
-async def test_scores_come_in_the_order_of_the_texts(server: OpenAIServer, reranker: LiteLLMReranker) -> None:
-    scores = await reranker.rerank("Who runs the mill?", TEXTS, bill := UsageMeter())
-    assert scores == [0.25, 0.75, 0.0]
-    (usage,) = bill.items
-    assert usage.purpose == "rerank"
-    assert server.requests[0].body["query"] == "Who runs the mill?"
-
-
-async def test_bad_rows_leave_their_texts_without_a_score(server: OpenAIServer, reranker: LiteLLMReranker) -> None:
-    server.scores = [{"index": 2, "relevance_score": 0.5}, {"index": 9, "relevance_score": 0.9}]
-    assert await reranker.rerank("Who?", TEXTS, UsageMeter()) == [None, None, 0.5]
-
-
-async def test_no_texts_are_no_call(server: OpenAIServer, reranker: LiteLLMReranker) -> None:
-    assert await reranker.rerank("Who?", [], UsageMeter()) == []
-    assert not server.requests
-
-
-async def test_errors_are_typed(server: OpenAIServer, reranker: LiteLLMReranker) -> None:
-    server.faults.append(Fault(status=401))
+@PROVIDERS
+async def test_errors_are_typed_and_brief_failures_retried(stub: StubProvider, provider: str) -> None:
+    stub.fail(Fault(status=401))
     with pytest.raises(InvalidApiKey):
-        await reranker.rerank("Who?", TEXTS, UsageMeter())
-    server.faults.append(Fault(status=503))
-    assert len(await reranker.rerank("Who?", TEXTS, UsageMeter())) == 3
-    assert len(server.requests) == 3
+        await make_reranker(stub, provider).rerank("Who?", TEXTS, UsageMeter())
+    stub.fail(Fault(status=503))
+    assert len(await make_reranker(stub, provider).rerank("Who?", TEXTS, UsageMeter())) == 3
+    assert stub.request_count == 3
 
 
-async def test_a_long_text_is_scored_in_pieces_and_top_n_counts_texts(server: OpenAIServer, calls: ModelClient) -> None:
-    model = ModelConfig("cohere/stub", base(server), "key")
-    reranker = LiteLLMReranker(model, calls, O200kTokenizer(), max_tokens=40, top_n=1)
-    long = "word " * 100 + "Ada runs the mill"
-    assert await reranker.rerank("Who runs the mill", [long, "the river"], UsageMeter()) == [0.75, None]
-    assert len(server.requests[0].body["documents"]) > 3
+async def test_a_long_text_is_scored_in_pieces_and_top_n_counts_texts(stub: StubProvider) -> None:
+    texts = ["word " * 100 + "Ada runs the mill", "the river"]
+    reranker = make_reranker(stub, max_tokens=40, top_n=1)
+    assert await reranker.rerank("Who runs the mill", texts, UsageMeter()) == [0.75, None]
+    assert len(stub.server.requests[0].body["documents"]) > 3

@@ -1,9 +1,9 @@
-"""Streams of a provider that sends strange pieces, and one whose thoughts take long."""
+"""Streams of a provider that sends strange pieces, and of one that thinks for long."""
 
 from __future__ import annotations
 
 import asyncio
-from itertools import count, cycle
+from itertools import chain, cycle
 from typing import TYPE_CHECKING
 
 import pytest
@@ -21,75 +21,73 @@ if TYPE_CHECKING:
 
     from engine.llm.client.protocol import CallParameters
 
-ASK = ChatRequest(ModelConfig("openai/stub"), "answer", [LLMMessage("user", "Who?")])
-BRIEF = CallTimeouts(timeout=0.2, idle_timeout=0.2, max_attempts=1)
-THOUGHTLESS = CallTimeouts(timeout=2.0, idle_timeout=2.0, max_attempts=1, thinking=0.3)
+REQUEST = ChatRequest(ModelConfig("openai/stub"), "answer", [LLMMessage("user", "Who?")])
+BRIEF = CallTimeouts(timeout=0.1, idle_timeout=0.1, max_attempts=1)
+BRIEF_THINKING = CallTimeouts(timeout=2.0, idle_timeout=2.0, max_attempts=1, thinking=0.15)
+EMPTY, ADA, THOUGHT = StreamDelta(), StreamDelta("Ada "), StreamDelta(thought=True)
 
 
-class Pieces(LiteLLMProvider):
-    """A provider that streams these pieces, with a short pause before each."""
+class ScriptedProvider(LiteLLMProvider):
+    """Streams these pieces, with a short pause before each."""
 
     def __init__(self, pieces: Iterable[StreamDelta]) -> None:
         super().__init__()
         self.pieces = pieces
 
     async def preload(self) -> None:
-        """Nothing is loaded."""
+        """Load nothing."""
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
-        del parameters
         for piece in self.pieces:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.005)
             yield piece
 
 
-async def heard(pieces: Iterable[StreamDelta], bill: UsageMeter | None = None, patience: CallTimeouts = BRIEF) -> str:
-    """The text of a stream, within a few seconds."""
+async def text_of(client: ModelClient, meter: UsageMeter | None = None) -> str:
     async with asyncio.timeout(5):
-        return "".join(
-            [text async for text in ModelClient(2, patience, Pieces(pieces)).stream(ASK, bill or UsageMeter())]
-        )
+        return "".join([text async for text in client.stream(REQUEST, meter or UsageMeter())])
 
 
 async def test_the_duration_of_each_call_is_observed_by_purpose() -> None:
-    client, seen = ModelClient(2, BRIEF, Pieces([StreamDelta("text", "stop")])), []
-    client.observe_call = lambda purpose, seconds: seen.append((purpose, seconds >= 0.01))
-    assert [text async for text in client.stream(ASK, UsageMeter())] == ["text"]
-    assert seen == [("answer", True)]
+    client, observed = ModelClient(2, BRIEF, ScriptedProvider([StreamDelta("text", "stop")])), []
+    client.observe_call = lambda purpose, seconds: observed.append((purpose, seconds >= 0.005))
+    assert await text_of(client) == "text"
+    assert observed == [("answer", True)]
 
 
-async def test_pieces_without_anything_in_them_are_no_sign_of_life() -> None:
-    with pytest.raises(ModelTimeout):
-        await heard(cycle([StreamDelta()]))
+@pytest.mark.parametrize(
+    ("pieces", "timeouts", "kind"),
+    [
+        pytest.param(cycle([EMPTY]), BRIEF, ModelTimeout, id="empty pieces only"),
+        pytest.param(chain([ADA], cycle([EMPTY])), BRIEF, ModelError, id="empty pieces after a text"),
+        pytest.param(cycle([THOUGHT]), BRIEF_THINKING, ModelTimeout, id="thoughts without end"),
+        pytest.param(cycle([ADA, THOUGHT]), BRIEF_THINKING, ModelTimeout, id="thoughts between texts, added up"),
+    ],
+)
+async def test_a_stream_without_progress_is_given_up(
+    pieces: Iterable[StreamDelta], timeouts: CallTimeouts, kind: type[ModelError]
+) -> None:
+    with pytest.raises(kind) as caught:
+        await text_of(ModelClient(2, timeouts, ScriptedProvider(pieces)))
+    if timeouts is BRIEF_THINKING:
+        assert "thought for more than" in str(caught.value)
+        assert "THREADLORE_LLM_THINKING_TIMEOUT_SECONDS" in caught.value.hint
 
 
-async def test_pieces_without_anything_in_them_are_none_after_the_first_text_either() -> None:
-    with pytest.raises(ModelError):
-        await heard(StreamDelta("Ada") if number == 0 else StreamDelta() for number in count())
-
-
-async def test_thoughts_are_a_sign_of_life() -> None:
-    thoughts = [StreamDelta(thought=True)] * 40
-    assert await heard([*thoughts, StreamDelta("Ada")]) == "Ada"
-
-
-async def test_thoughts_without_end_are_given_up() -> None:
-    with pytest.raises(ModelTimeout, match="thought for more than") as caught:
-        await heard(cycle([StreamDelta(thought=True)]), patience=THOUGHTLESS)
-    assert "THREADLORE_LLM_THINKING_TIMEOUT_SECONDS" in caught.value.hint
-
-
-async def test_thoughts_between_texts_are_counted_together() -> None:
-    with pytest.raises(ModelTimeout):
-        await heard(cycle([StreamDelta("Ada "), StreamDelta(thought=True)]), patience=THOUGHTLESS)
-
-
-async def test_a_long_answer_between_thoughts_is_no_thinking() -> None:
-    pieces = [StreamDelta(thought=True), *[StreamDelta("Ada ")] * 60, StreamDelta(thought=True), StreamDelta("Bob")]
-    assert (await heard(pieces, patience=THOUGHTLESS)).endswith("Bob")
+@pytest.mark.parametrize(
+    ("pieces", "timeouts"),
+    [
+        pytest.param([THOUGHT] * 40 + [ADA], BRIEF, id="thoughts are a sign of life"),
+        pytest.param([THOUGHT, *[ADA] * 60, THOUGHT, ADA], BRIEF_THINKING, id="texts between thoughts do not count"),
+    ],
+)
+async def test_a_slow_stream_with_progress_comes_whole(pieces: list[StreamDelta], timeouts: CallTimeouts) -> None:
+    text = await text_of(ModelClient(2, timeouts, ScriptedProvider(pieces)))
+    assert text == "Ada " * pieces.count(ADA)
 
 
 @pytest.mark.parametrize(("finish", "filtered"), [("content_filter", True), ("length", False)])
-async def test_a_filter_that_ends_a_reply_is_on_the_bill(finish: str, *, filtered: bool) -> None:
-    assert await heard([StreamDelta("Ada"), StreamDelta(finish=finish)], bill := UsageMeter()) == "Ada"
-    assert [(usage.cut_off, usage.filtered) for usage in bill.items] == [(True, filtered)]
+async def test_a_filter_that_ends_a_reply_is_recorded(finish: str, *, filtered: bool) -> None:
+    client, meter = ModelClient(2, BRIEF, ScriptedProvider([ADA, StreamDelta(finish=finish)])), UsageMeter()
+    assert await text_of(client, meter) == "Ada "
+    assert [(usage.cut_off, usage.filtered) for usage in meter.items] == [(True, filtered)]

@@ -22,7 +22,7 @@ if os.getenv("LITELLM_MODE", "DEV") == "DEV":
 """
 
 
-def test_litellm_is_told_to_read_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_litellm_reads_no_settings_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "litellm.py").write_text(READS_A_FILE)
     monkeypatch.setenv("PLANTED_PROVIDER_KEY", "")
     monkeypatch.delenv("PLANTED_PROVIDER_KEY")
@@ -37,17 +37,15 @@ def test_litellm_is_told_to_read_no_file(tmp_path: Path, monkeypatch: pytest.Mon
     assert "PLANTED_PROVIDER_KEY" not in os.environ
 
 
-async def test_a_reply_in_parts_is_told_in_no_warning(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_no_warning_quotes_a_reply_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     parts: Any = [{"type": "text", "text": "Ada runs "}, {"type": "text", "text": "the mill."}]
     monkeypatch.setattr("tests.support.openai_wire.count_tokens", len)
-    direct = LiteLLMProvider()
+    provider, messages = LiteLLMProvider(), [{"role": "user", "content": "Who?"}]
     async with OpenAIServer(lambda _: parts) as server:
-        asked = {"model": "openai/stub", "api_base": server.api_base, "api_key": "x"}
-        messages = [{"role": "user", "content": "Who?"}]
-        with warnings.catch_warnings(record=True) as caught:
+        with warnings.catch_warnings(record=True) as caught, suppress(ModelError):
             warnings.simplefilter("always")
             load_litellm()
-            with suppress(ModelError):
-                await direct.chat({**asked, "messages": messages})
-        await direct.close()
+            endpoint = {"model": "openai/stub", "api_base": server.api_base, "api_key": "x"}
+            await provider.chat({**endpoint, "messages": messages})
+        await provider.close()
     assert not [each for each in caught if "Pydantic" in str(each.message)]

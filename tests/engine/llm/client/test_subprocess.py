@@ -1,4 +1,4 @@
-"""Models that are called in another process do what they do in this one."""
+"""Models that are called in another process behave as in this one."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import signal
 import sys
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -29,169 +29,165 @@ from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.openai_wire import hash_vector
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from engine.usage import Purpose
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 QUICK = CallTimeouts(timeout=20.0, idle_timeout=20.0, max_attempts=2, initial_wait=0.001, max_wait=0.01, jitter=0.0)
-WHO = [LLMMessage("user", "Who runs the mill? Ada runs it, as her mother did.")]
+QUESTION = "Who runs the mill? Ada runs it, as her mother did."
+PIPE = asyncio.subprocess.PIPE
+
+
+class RemoteProcess:
+    """A client whose provider is another process, and the server that the process calls."""
+
+    def __init__(self, server: OpenAIServer, provider: SubprocessProvider) -> None:
+        self.server = server
+        self.provider = provider
+        self.client = ModelClient(20, QUICK, provider)
+        self.model = ModelConfig("openai/stub", server.api_base, "sk-secret")
+        self.meter = UsageMeter()
+
+    def request(self, purpose: Purpose = "extract", text: str = QUESTION) -> ChatRequest:
+        return ChatRequest(self.model, purpose, [LLMMessage("user", text)])
+
+    async def complete(self, text: str = QUESTION) -> str:
+        return await self.client.complete(self.request(text=text), self.meter)
+
+    def stream(self) -> AsyncGenerator[str]:
+        return self.client.stream(self.request("answer"), self.meter)
+
+    def reply_slowly(self, words: int = 400, pace: float = 0.05) -> None:
+        self.server.pace, self.server.replier = pace, lambda _: "word " * words
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def apart() -> AsyncIterator[SubprocessProvider]:
-    apart = SubprocessProvider()
-    yield apart
-    await apart.close()
+async def provider() -> AsyncIterator[SubprocessProvider]:
+    provider = SubprocessProvider()
+    yield provider
+    await provider.close()
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def server() -> AsyncIterator[OpenAIServer]:
+async def remote(provider: SubprocessProvider) -> AsyncIterator[RemoteProcess]:
     async with OpenAIServer() as server:
-        yield server
+        yield RemoteProcess(server, provider)
 
 
-@pytest.fixture
-def calls(apart: SubprocessProvider) -> ModelClient:
-    return ModelClient(4, QUICK, apart)
-
-
-@pytest.fixture
-def model(server: OpenAIServer) -> ModelConfig:
-    return ModelConfig("openai/stub", server.api_base, "sk-secret")
-
-
-async def test_a_reply_comes_whole_and_in_pieces_with_what_it_took(calls: ModelClient, model: ModelConfig) -> None:
-    whole = await calls.complete(ChatRequest(model, "extract", WHO), bill := UsageMeter())
-    assert whole == f"You said: {WHO[0].content}"
-    pieces = [piece async for piece in calls.stream(ChatRequest(model, "answer", WHO), bill)]
+async def test_a_reply_comes_whole_and_in_pieces_with_its_usage(remote: RemoteProcess) -> None:
+    whole = await remote.complete()
+    pieces = [piece async for piece in remote.stream()]
     assert len(pieces) > 3
-    assert "".join(pieces) == whole
-    assert [(usage.purpose, usage.input_tokens > 0, usage.output_tokens > 0) for usage in bill.items] == [
-        ("extract", True, True),
-        ("answer", True, True),
-    ]
+    assert "".join(pieces) == whole == f"You said: {QUESTION}"
+    usage = [(usage.purpose, usage.input_tokens > 0, usage.output_tokens > 0) for usage in remote.meter.items]
+    assert usage == [("extract", True, True), ("answer", True, True)]
 
 
-async def test_thoughts_in_a_stream_are_known_as_such(server: OpenAIServer, apart: SubprocessProvider) -> None:
-    server.thoughts = ("Who might", " it be?")
-    asked = {"model": "openai/stub", "api_base": server.api_base, "api_key": "x"}
-    messages = [{"role": "user", "content": "Who?"}]
-    pieces = [piece async for piece in apart.stream({**asked, "messages": messages})]
+async def test_thoughts_in_a_stream_are_marked(remote: RemoteProcess) -> None:
+    remote.server.thoughts = ("Who might", " it be?")
+    parameters: dict[str, Any] = {"model": "openai/stub", "api_base": remote.server.api_base, "api_key": "x"}
+    parameters["messages"] = [{"role": "user", "content": "Who?"}]
+    pieces = [piece async for piece in remote.provider.stream(parameters)]
     assert [piece.thought for piece in pieces[:2]] == [True, True]
     assert not any(piece.text and piece.thought for piece in pieces)
     assert "".join(piece.text for piece in pieces) == "You said: Who?"
 
 
-async def test_many_calls_at_once_each_get_their_own_reply(apart: SubprocessProvider, model: ModelConfig) -> None:
-    many = ModelClient(20, QUICK, apart)
-    asked = [ChatRequest(model, "extract", [LLMMessage("user", f"number {number}")]) for number in range(60)]
-    told = await asyncio.gather(*(many.complete(each, UsageMeter()) for each in asked))
-    assert told == [f"You said: number {number}" for number in range(60)]
+async def test_many_calls_at_once_each_get_their_own_reply(remote: RemoteProcess) -> None:
+    replies = await asyncio.gather(*(remote.complete(f"number {number}") for number in range(60)))
+    assert replies == [f"You said: number {number}" for number in range(60)]
 
 
-async def test_vectors_and_scores_are_the_same(server: OpenAIServer, calls: ModelClient, model: ModelConfig) -> None:
-    texts = ["the mill", "the river by the mill", "Ada"]
-    made = await LiteLLMEmbedder(model, calls, server.dim).embed(texts, UsageMeter())
-    expected = np.stack([hash_vector(text, server.dim) for text in texts])
-    np.testing.assert_allclose(made, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
-    ranked = ModelConfig("cohere/stub", f"http://127.0.0.1:{server.port}", "key")
-    scores = await LiteLLMReranker(ranked, calls, O200kTokenizer()).rerank(
-        "Who runs the mill?", ["Ada runs the mill."], UsageMeter()
-    )
-    assert scores == [0.75]
+async def test_vectors_and_scores_are_the_same(remote: RemoteProcess) -> None:
+    texts, dim = ["the mill", "the river by the mill", "Ada"], remote.server.dim
+    vectors = await LiteLLMEmbedder(remote.model, remote.client, dim).embed(texts, remote.meter)
+    expected = np.stack([hash_vector(text, dim) for text in texts])
+    np.testing.assert_allclose(vectors, expected / np.linalg.norm(expected, axis=1, keepdims=True), atol=1e-6)
+    model = ModelConfig("cohere/stub", f"http://127.0.0.1:{remote.server.port}", "key")
+    reranker = LiteLLMReranker(model, remote.client, O200kTokenizer())
+    assert await reranker.rerank("Who runs the mill?", ["Ada runs the mill."], remote.meter) == [0.75]
 
 
-async def test_errors_keep_their_kind_their_words_and_the_wait_that_is_asked_for(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
-) -> None:
-    server.faults.append(Fault(status=401))
+async def test_errors_keep_their_kind_their_words_and_their_wait(remote: RemoteProcess) -> None:
+    remote.server.faults.append(Fault(status=401))
     with pytest.raises(InvalidApiKey) as caught:
-        await calls.complete(ChatRequest(model, "extract", WHO), UsageMeter())
+        await remote.complete()
     assert "sk-secret" not in str(caught.value)
-    server.faults.append(Fault(status=429, headers={"retry-after": "60"}))
+    remote.server.faults.append(Fault(status=429, headers={"retry-after": "60"}))
     with pytest.raises(RateLimited) as slowed:
-        await calls.complete(ChatRequest(model, "extract", WHO), UsageMeter())
+        await remote.complete()
     assert slowed.value.retry_after == 60
-    server.faults.append(Fault("cut"))
+    remote.server.faults.append(Fault("cut"))
     with pytest.raises(ModelUnavailable):
-        [piece async for piece in calls.stream(ChatRequest(model, "answer", WHO), UsageMeter())]
+        [piece async for piece in remote.stream()]
 
 
-async def test_a_passing_failure_is_tried_again(server: OpenAIServer, calls: ModelClient, model: ModelConfig) -> None:
-    server.faults.append(Fault(status=503))
-    assert await calls.complete(ChatRequest(model, "extract", WHO), UsageMeter())
-    assert len(server.requests) == 2
+async def test_a_brief_failure_is_retried(remote: RemoteProcess) -> None:
+    remote.server.faults.append(Fault(status=503))
+    assert await remote.complete()
+    assert len(remote.server.requests) == 2
 
 
-async def test_an_answer_that_nobody_wants_any_more_is_ended_at_the_provider(
-    server: OpenAIServer, calls: ModelClient, model: ModelConfig
-) -> None:
-    server.pace = 0.05
-    server.replier = lambda _: "word " * 400
-    async with aclosing(calls.stream(ChatRequest(model, "answer", WHO), UsageMeter())) as pieces:
+async def test_a_closed_answer_is_cancelled_at_the_provider(remote: RemoteProcess) -> None:
+    remote.reply_slowly()
+    async with aclosing(remote.stream()) as pieces:
         assert await anext(pieces)
     async with asyncio.timeout(5):
-        while server.running:  # noqa: ASYNC110 - the server sends no news of it
+        while remote.server.running:  # noqa: ASYNC110 - the server sends no news of it
             await asyncio.sleep(0.02)
 
 
-async def test_a_process_that_dies_is_replaced(
-    server: OpenAIServer, apart: SubprocessProvider, calls: ModelClient, model: ModelConfig
-) -> None:
-    assert await calls.complete(ChatRequest(model, "extract", WHO), UsageMeter())
-    before = apart.pid
-    assert before is not None
-    server.pace = 0.05
-    server.replier = lambda _: "word " * 400
+async def test_a_process_that_dies_is_replaced(remote: RemoteProcess) -> None:
+    assert await remote.complete()
+    former = remote.provider.pid
+    assert former is not None
+    remote.reply_slowly()
     with pytest.raises(ModelUnavailable, match="ended unexpectedly"):  # noqa: PT012 - it dies in the middle
-        async for _ in calls.stream(ChatRequest(model, "answer", WHO), UsageMeter()):
-            os.kill(before, signal.SIGKILL)
-    server.replier = lambda _: "anew"
-    assert await calls.complete(ChatRequest(model, "extract", WHO), UsageMeter()) == "anew"
-    assert apart.pid != before
+        async for _ in remote.stream():
+            os.kill(former, signal.SIGKILL)
+    remote.server.replier = lambda _: "again"
+    assert await remote.complete() == "again"
+    assert remote.provider.pid != former
 
 
-async def test_an_end_that_a_whole_group_is_told_is_left_to_who_started_it(
-    server: OpenAIServer, apart: SubprocessProvider, calls: ModelClient, model: ModelConfig
-) -> None:
-    server.pace = 0.01
-    server.replier = lambda _: "word " * 40
-    said: list[str] = []
-    async for piece in calls.stream(ChatRequest(model, "answer", WHO), UsageMeter()):
-        if not said:
-            os.kill(apart.pid or 0, signal.SIGTERM)
-            os.kill(apart.pid or 0, signal.SIGINT)
-        said.append(piece)
-    assert "".join(said) == server.replier([])
+async def test_signals_to_a_process_group_do_not_end_the_process(remote: RemoteProcess) -> None:
+    remote.reply_slowly(words=40, pace=0.01)
+    received = list[str]()
+    async for piece in remote.stream():
+        if not received:
+            os.kill(remote.provider.pid or 0, signal.SIGTERM)
+            os.kill(remote.provider.pid or 0, signal.SIGINT)
+        received.append(piece)
+    assert "".join(received) == "word " * 40
 
 
-async def test_where_no_process_can_be_started_a_call_may_be_tried_again(
-    model: ModelConfig, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_process_that_cannot_start_is_an_error(remote: RemoteProcess, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     with pytest.raises(ModelUnavailable, match="Cannot start"):
-        await ModelClient(4, QUICK, SubprocessProvider()).complete(ChatRequest(model, "extract", WHO), UsageMeter())
+        await ModelClient(4, QUICK, SubprocessProvider()).complete(remote.request(), remote.meter)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the environment of a process is read from /proc")
-async def test_the_process_knows_no_token_of_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_process_gets_none_of_our_settings(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_SLACK_BOT_TOKEN", "planted")
     monkeypatch.setenv("PLANTED_PROVIDER_KEY", "given")
-    child = await ProviderProcess.start()
-    known = b""
+    child, environment = await ProviderProcess.start(), b""
     async with asyncio.timeout(10):
-        while b"PLANTED_PROVIDER_KEY=given" not in known:
+        while b"PLANTED_PROVIDER_KEY=given" not in environment:
             await asyncio.sleep(0.01)
-            known = Path(f"/proc/{child.pid}/environ").read_bytes()  # noqa: ASYNC240 - no file on a disk
-    assert b"THREADLORE_" not in known
+            environment = Path(f"/proc/{child.pid}/environ").read_bytes()  # noqa: ASYNC240 - no file on a disk
+    assert b"THREADLORE_" not in environment
     await child.stop()
 
 
-async def test_a_process_whose_asker_was_killed_in_mid_sentence_ends_too() -> None:
-    pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "engine.llm.client.subprocess_main"), stdin=pipe, stdout=pipe
-    )
+async def start_process(*command: str) -> asyncio.subprocess.Process:
+    return await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+
+
+async def test_a_process_ends_with_its_caller_even_in_the_middle_of_a_frame() -> None:
+    process = await start_process(sys.executable, "-m", "engine.llm.client.subprocess_main")
     assert process.stdin is not None
     process.stdin.write(encode_frame(b'{"number": 1, "what": "ready", "parameters": {}}')[:-9])
     process.stdin.close()
@@ -199,14 +195,9 @@ async def test_a_process_whose_asker_was_killed_in_mid_sentence_ends_too() -> No
         assert await process.wait() == 0
 
 
-async def test_a_process_that_talks_nonsense_is_done_with(model: ModelConfig) -> None:
-    pipe = asyncio.subprocess.PIPE
-    nonsense = (
-        "import sys, time; sys.stdout.buffer.write(bytes([0, 0, 0, 2]) + b'no'); sys.stdout.flush(); time.sleep(60)"
-    )
-    child = ProviderProcess(
-        await asyncio.create_subprocess_exec(sys.executable, "-c", nonsense, stdin=pipe, stdout=pipe)
-    )
+async def test_a_process_that_sends_nonsense_is_ended() -> None:
+    nonsense = "import sys, time; sys.stdout.buffer.write(b'\\0\\0\\0\\2no'); sys.stdout.flush(); time.sleep(60)"
+    child = ProviderProcess(await start_process(sys.executable, "-c", nonsense))
     with pytest.raises(ModelUnavailable, match="ended unexpectedly"):
         async with asyncio.timeout(20), aclosing(child.stream_request("chat", {})) as frames:
             await anext(frames)
@@ -214,20 +205,16 @@ async def test_a_process_that_talks_nonsense_is_done_with(model: ModelConfig) ->
     await child.stop()
 
 
-async def test_a_process_that_ends_is_waited_for_by_one_alone(caplog: pytest.LogCaptureFixture) -> None:
-    pipe = asyncio.subprocess.PIPE
+async def test_only_one_task_waits_for_the_end_of_a_process(caplog: pytest.LogCaptureFixture) -> None:
     for _ in range(30):
-        child = ProviderProcess(await asyncio.create_subprocess_exec("true", stdin=pipe, stdout=pipe))
-        await child.stop()
+        await ProviderProcess(await start_process("true")).stop()
     assert "Unknown child process" not in caplog.text
 
 
-async def test_closed_it_leaves_nothing_behind(
-    apart: SubprocessProvider, calls: ModelClient, model: ModelConfig
-) -> None:
-    assert await calls.complete(ChatRequest(model, "extract", WHO), UsageMeter())
-    pid = apart.pid
+async def test_a_closed_client_leaves_no_process_behind(remote: RemoteProcess) -> None:
+    assert await remote.complete()
+    pid = remote.provider.pid
     assert pid is not None
-    await calls.close()
+    await remote.client.close()
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)

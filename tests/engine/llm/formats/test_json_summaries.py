@@ -28,5 +28,5 @@ END = "<|COMPLETE|>"
         ("I cannot do that.", {}),
     ],
 )
-def test_what_can_be_understood_is_taken(reply: str, found: dict[int, str]) -> None:
+def test_clear_texts_are_read_and_others_dropped(reply: str, found: dict[int, str]) -> None:
     assert parse_summaries(reply, 3) == found

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import re
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -9,53 +11,50 @@ from hypothesis import strategies as st
 from engine.llm.formats.json_extraction import parse_json_extraction
 from engine.llm.formats.shared_extraction import has_misattributed_facts, split_json_by_excerpt, split_rows_by_excerpt
 from engine.llm.formats.tuple_extraction import parse_tuples
+from engine.llm.formats.tuple_repair import END_MARKER
 from engine.models import Excerpt, Extraction, Link, Mention
 
-END = "<|COMPLETE|>"
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 ADA = "entity<|#|>Ada<|#|>Person<|#|>Ada rows."
 BOB = "entity<|#|>Bob<|#|>Person<|#|>Bob bakes."
 
 
-def names(reply: str, count: int = 3) -> dict[int, list[str]]:
-    return {
-        n: [each.name for each in parse_tuples(text).mentions]
-        for n, text in split_rows_by_excerpt(reply, count).items()
-    }
+def names(replies: dict[int, str], parse: Callable[[str], Extraction]) -> dict[int, list[str]]:
+    return {number: [each.name for each in parse(text).mentions] for number, text in replies.items()}
 
 
-def lines(*rows: str) -> str:
-    return "\n".join(rows)
-
-
+# The lines of a reply, separated by ";"; A and B stand for rows.
 @pytest.mark.parametrize(
     ("reply", "found"),
     [
-        (lines("excerpt<|#|>1", ADA, "excerpt<|#|>2", BOB, END), {1: ["Ada"], 2: ["Bob"]}),
-        (lines("excerpt<|#|>1", "excerpt<|#|>2", BOB, "excerpt<|#|>3", END), {1: [], 2: ["Bob"], 3: []}),
-        (lines("excerpt<|#|>1", ADA, END, "excerpt<|#|>2", BOB, END), {1: ["Ada"], 2: ["Bob"]}),
-        (lines("(excerpt<|#|>1)", f"({ADA})", END), {1: ["Ada"]}),
-        (lines("**Excerpt 1:**", ADA, "Excerpt #2", BOB, END), {1: ["Ada"], 2: ["Bob"]}),
-        (lines("Here are the rows:", "```", "excerpt<|#|>1", ADA, END, "```"), {1: ["Ada"]}),
-        (lines(f"excerpt<|#|>1<|#|>{ADA}", END), {1: ["Ada"]}),
-        (lines("excerpt<|#>1", ADA, END), {1: ["Ada"]}),
-        (lines("<think>excerpt<|#|>9</think>excerpt<|#|>1", ADA, END), {1: ["Ada"]}),
-        # Cut off: the last one may lack something.
-        (lines("excerpt<|#|>1", ADA, "excerpt<|#|>2", "entity<|#|>Bob<|#|>Per"), {1: ["Ada"]}),
-        (lines("excerpt<|#|>1", ADA, END, "excerpt<|#|>2", "entity<|#|>Bob<|#|>Per"), {1: ["Ada"]}),
-        (lines("excerpt<|#|>1", ADA), {}),
-        # Not to be trusted.
-        (lines(ADA, "excerpt<|#|>2", BOB, END), {}),
-        (lines("excerpt<|#|>1", ADA, "excerpt<|#|>1", BOB, END), {}),
-        (lines("excerpt<|#|>2", BOB, "excerpt<|#|>1", ADA, END), {}),
-        (lines("excerpt<|#|>1", ADA, "excerpt<|#|>4", BOB, END), {}),
-        (lines("excerpt<|#|>0", ADA, END), {}),
-        (lines(ADA, BOB, END), {}),
-        ("I cannot do that.", {}),
-        ("", {}),
+        pytest.param("1; A; 2; B; END", {1: ["Ada"], 2: ["Bob"]}, id="two"),
+        pytest.param("1; 2; B; 3; END", {1: [], 2: ["Bob"], 3: []}, id="empty ones"),
+        pytest.param("1; A; END; 2; B; END", {1: ["Ada"], 2: ["Bob"]}, id="an end after each"),
+        pytest.param("(excerpt<|#|>1); (A); END", {1: ["Ada"]}, id="parentheses"),
+        pytest.param("**Excerpt 1:**; A; Excerpt #2; B; END", {1: ["Ada"], 2: ["Bob"]}, id="plain headings"),
+        pytest.param("Here are the rows:; ```; 1; A; END; ```", {1: ["Ada"]}, id="prose and a fence"),
+        pytest.param("excerpt<|#|>1<|#|>A; END", {1: ["Ada"]}, id="heading and row on one line"),
+        pytest.param("excerpt<|#>1; A; END", {1: ["Ada"]}, id="damaged delimiter"),
+        pytest.param("<think>excerpt<|#|>9</think>excerpt<|#|>1; A; END", {1: ["Ada"]}, id="thinking"),
+        pytest.param("1; A; 2; entity<|#|>Bob<|#|>Per", {1: ["Ada"]}, id="the last one cut off"),
+        pytest.param("1; A; END; 2; entity<|#|>Bob<|#|>Per", {1: ["Ada"]}, id="the last one cut off after an end"),
+        pytest.param("1; A", {}, id="the only one cut off"),
+        pytest.param("A; 2; B; END", {}, id="a row before any number"),
+        pytest.param("1; A; 1; B; END", {}, id="a number twice"),
+        pytest.param("2; B; 1; A; END", {}, id="numbers out of order"),
+        pytest.param("1; A; 4; B; END", {}, id="a number too high"),
+        pytest.param("0; A; END", {}, id="zero"),
+        pytest.param("A; B; END", {}, id="no numbers"),
+        pytest.param("I cannot do that.", {}, id="prose only"),
+        pytest.param("", {}, id="nothing"),
     ],
 )
-def test_rows_are_parted_by_excerpt_and_odd_numbers_are_not_trusted(reply: str, found: dict[int, list[str]]) -> None:
-    assert names(reply) == found
+def test_rows_are_split_by_excerpt_and_odd_numbers_are_rejected(reply: str, found: dict[int, list[str]]) -> None:
+    lines = (f"excerpt<|#|>{line}" if line.isdigit() else line for line in reply.split("; "))
+    rows = (re.sub(r"\bA\b", ADA, re.sub(r"\bB\b", BOB, line.replace("END", END_MARKER))) for line in lines)
+    assert names(split_rows_by_excerpt("\n".join(rows), 3), parse_tuples) == found
 
 
 @given(st.text(alphabet="excrpt<|#>123\n COMPLTEentity", max_size=80))
@@ -81,35 +80,36 @@ def item(number: object, name: str) -> dict[str, object]:
         ("[]", {}),
     ],
 )
-def test_the_same_in_json(reply: str, found: dict[int, list[str]]) -> None:
-    parted = split_json_by_excerpt(reply, 3)
-    assert {n: [each.name for each in parse_json_extraction(text).mentions] for n, text in parted.items()} == found
+def test_json_is_split_by_excerpt_and_odd_numbers_are_rejected(reply: str, found: dict[int, list[str]]) -> None:
+    assert names(split_json_by_excerpt(reply, 3), parse_json_extraction) == found
 
 
 FERRY = Excerpt("[2026-05-04 06:10] Ines Dalgarno: the Gudgeon leaves at noon, 250 seats.")
 BAKERY = Excerpt("[2026-05-04 07:52] Ottoline Varr: Bo bakes bread.", "The Third Loaf")
 
 
-def told(name: str, description: str, *links: Link) -> Extraction:
+def facts(name: str, description: str, *links: Link) -> Extraction:
     return Extraction((Mention(name, "thing", description),), links)
 
 
+BOAT = facts("Gudgeon", "A boat with 250 seats.")
+BO = facts("Bo", "Bo bakes bread at The Third Loaf.")
+
+
 @pytest.mark.parametrize(
-    ("ferry", "is_mixed"),
+    ("ferry", "bakery", "is_mixed"),
     [
-        (told("Gudgeon", "The Gudgeon leaves at noon."), False),
-        (told("Harbour", "A harbour from which boats leave on Monday."), False),  # a paraphrase, of neither
-        (told("Bo", "Bo bakes."), True),
-        (told("Gudgeon", "The Gudgeon carries bread to Ottoline."), True),
-        (told("Third Loaf", "A bakery."), True),
-        (told("Gudgeon", "A boat.", Link("Gudgeon", "Ottoline Varr", "boat", "They meet.")), True),
-        (told("Gudgeon", "A boat with 250 seats."), False),
+        pytest.param(facts("Gudgeon", "The Gudgeon leaves at noon."), BO, False, id="own words"),
+        pytest.param(facts("Harbour", "A harbour from which boats leave on Monday."), BO, False, id="a paraphrase"),
+        pytest.param(BOAT, BO, False, id="own number"),
+        pytest.param(facts("Bo", "Bo bakes."), BO, True, id="foreign name"),
+        pytest.param(facts("Gudgeon", "The Gudgeon carries bread to Ottoline."), BO, True, id="foreign word"),
+        pytest.param(facts("Third Loaf", "A bakery."), BO, True, id="name of a foreign section"),
+        pytest.param(facts("Gudgeon", "A boat.", Link("Gudgeon", "Ottoline Varr", "x", "y")), BO, True, id="link"),
+        pytest.param(BOAT, facts("Bo", "Bo bakes 250 loaves."), True, id="foreign number"),
     ],
 )
-def test_what_only_another_excerpt_says_is_noticed(ferry: Extraction, is_mixed: bool) -> None:  # noqa: FBT001
-    bakery = told("Bo", "Bo bakes bread at The Third Loaf.")
+def test_facts_that_only_another_excerpt_states_are_noticed(
+    ferry: Extraction, bakery: Extraction, *, is_mixed: bool
+) -> None:
     assert has_misattributed_facts([FERRY, BAKERY], {1: ferry, 2: bakery}) == is_mixed
-
-
-def test_a_number_of_another_excerpt_is_noticed() -> None:
-    assert has_misattributed_facts([FERRY, BAKERY], {2: told("Bo", "Bo bakes 250 loaves.")})

@@ -6,7 +6,7 @@ from engine.llm.formats.thinking import strip_thinking
 
 
 @pytest.mark.parametrize(
-    ("reply", "said"),
+    ("reply", "visible"),
     [
         ("answer", "answer"),
         ("<think>hm</think>answer", "answer"),
@@ -19,5 +19,5 @@ from engine.llm.formats.thinking import strip_thinking
         ("", ""),
     ],
 )
-def test_only_what_was_said_is_left(reply: str, said: str) -> None:
-    assert strip_thinking(reply) == said
+def test_only_the_answer_is_left(reply: str, visible: str) -> None:
+    assert strip_thinking(reply) == visible

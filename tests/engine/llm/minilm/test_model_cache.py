@@ -1,24 +1,26 @@
-"""The graph is kept whole, renewed with its weights, and leaves nothing behind."""
+"""The graph is stored whole, renewed with its weights, and leaves no other file behind."""
 
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from engine.errors import DiskError
 from engine.llm.minilm import model_cache
 
-if TYPE_CHECKING:
-    from pathlib import Path
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Weights of a model whose graph has the same bytes."""
+    monkeypatch.setattr(model_cache, "build_graph", Path.read_bytes)
+    (tmp_path / "model.safetensors").write_bytes(b"graph")
+    return tmp_path
 
 
-def test_other_weights_make_another_graph_and_leave_no_old_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder, cache = tmp_path / "model", tmp_path / "cache"
-    folder.mkdir()
-    monkeypatch.setattr(model_cache, "build_graph", lambda weights: weights.read_bytes())
-    (folder / "model.safetensors").write_bytes(b"old")
+def test_other_weights_make_another_graph_and_remove_the_old_one(folder: Path) -> None:
+    cache = folder / "cache"
     old = model_cache.cached_graph(folder, cache)
     (cache / "minilm-dead.part").touch()
     os.utime(cache / "minilm-dead.part", (0, 0))
@@ -30,24 +32,20 @@ def test_other_weights_make_another_graph_and_leave_no_old_one(tmp_path: Path, m
     assert {path.name for path in cache.iterdir()} == {new.name, "minilm-alive.part"}
 
 
-def test_a_failed_write_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def full(_: int) -> None:
+def test_a_failed_write_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: int) -> None:
         raise OSError(28, "No space left on device")
 
-    (tmp_path / "model.safetensors").write_bytes(b"weights")
-    monkeypatch.setattr(model_cache, "build_graph", lambda _: b"graph")
-    monkeypatch.setattr(os, "fsync", full)
+    monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(DiskError, match="No space left"):
-        model_cache.cached_graph(tmp_path, tmp_path / "cache")
-    assert list((tmp_path / "cache").iterdir()) == []
+        model_cache.cached_graph(folder, folder / "cache")
+    assert list((folder / "cache").iterdir()) == []
 
 
-@pytest.mark.parametrize("harm", [b"", b"grap", b"grapH", b"graph "])
-def test_a_damaged_graph_is_built_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: bytes) -> None:
-    (tmp_path / "model.safetensors").write_bytes(b"weights")
-    monkeypatch.setattr(model_cache, "build_graph", lambda _: b"graph")
-    kept = model_cache.cached_graph(tmp_path, tmp_path / "cache")
-    kept.write_bytes(harm)
-    assert model_cache.cached_graph(tmp_path, tmp_path / "cache").read_bytes() == b"graph"
+@pytest.mark.parametrize("damaged", [b"", b"grap", b"grapH", b"graph "])
+def test_a_damaged_graph_is_built_again(folder: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes) -> None:
+    graph = model_cache.cached_graph(folder, folder / "cache")
+    graph.write_bytes(damaged)
+    assert model_cache.cached_graph(folder, folder / "cache").read_bytes() == b"graph"
     monkeypatch.delattr(model_cache, "build_graph")
-    assert model_cache.cached_graph(tmp_path, tmp_path / "cache") == kept
+    assert model_cache.cached_graph(folder, folder / "cache") == graph

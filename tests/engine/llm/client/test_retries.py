@@ -1,0 +1,181 @@
+"""Failing calls are retried if that may help, and calls share the slots of a client."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from engine.errors import (
+    InvalidApiKey,
+    ModelError,
+    ModelNotFound,
+    ModelRefused,
+    ModelUnavailable,
+    ModelUnreachable,
+    PromptTooLong,
+    RateLimited,
+)
+from engine.llm.client.client import ChatRequest
+from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.config import ModelConfig
+from engine.models import Excerpt, LLMMessage, SummaryInput
+from engine.usage import UsageMeter
+from tests.engine.llm.stub_provider import PROVIDERS, REFUSED, answer_text, make_prompt
+from tests.support.openai_server import Fault
+
+if TYPE_CHECKING:
+    from engine.llm.client.protocol import CallParameters, ChatReply
+    from tests.engine.llm.stub_provider import StubProvider
+
+ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault(status=401, message="Incorrect API key provided"), InvalidApiKey),
+        (Fault(status=403), InvalidApiKey),
+        (Fault(status=400, message="maximum context length", code="context_length_exceeded"), PromptTooLong),
+        (REFUSED, ModelRefused),
+        (Fault(status=404, message="model not found"), ModelNotFound),
+    ],
+)
+async def test_a_lasting_failure_is_not_retried(
+    stub: StubProvider, provider: str, fault: Fault, kind: type[ModelError]
+) -> None:
+    stub.fail(fault, times=2)
+    with pytest.raises(kind) as caught:
+        await stub.language(provider).summarize([ADA], UsageMeter())
+    with pytest.raises(kind):
+        await answer_text(stub.language(provider))
+    assert stub.request_count == 2
+    assert stub.model.api_key not in str(caught.value)
+
+
+@pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=503), Fault(status=429), Fault("cut", pieces=0)])
+async def test_a_brief_failure_is_retried(stub: StubProvider, fault: Fault) -> None:
+    stub.reply("Ada runs it.")
+    stub.fail(fault)
+    assert await stub.language().summarize([ADA], UsageMeter()) == ["Ada runs it."]
+    stub.fail(fault)
+    assert await answer_text(stub.language()) == "Ada runs it."
+    assert stub.request_count == 4
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind", "tries"),
+    [
+        pytest.param(Fault(status=503), ModelUnavailable, 3, id="attempts end"),
+        pytest.param(Fault(status=429, headers={"Retry-After": "3600"}), RateLimited, 1, id="too long a wait"),
+    ],
+)
+async def test_retries_are_limited(stub: StubProvider, fault: Fault, kind: type[ModelError], tries: int) -> None:
+    stub.fail(fault, times=9)
+    with pytest.raises(kind):
+        await stub.language().summarize([ADA], UsageMeter())
+    assert stub.request_count == tries
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+async def test_the_wait_that_a_provider_asks_for_is_kept(stub: StubProvider, provider: str) -> None:
+    stub.reply("Ada.")
+    stub.fail(Fault(status=429, headers={"Retry-After": "0.3"}))
+    client = stub.open_client(max_wait=1.0)
+    await client.preload()
+    started = asyncio.get_running_loop().time()
+    assert await stub.language(provider, client).summarize([ADA], UsageMeter()) == ["Ada."]
+    assert asyncio.get_running_loop().time() - started >= 0.3
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize("kind", ["silence", "cut"])
+async def test_a_stream_that_breaks_raises_after_its_text(stub: StubProvider, provider: str, kind: Any) -> None:
+    stub.reply("one two three four")
+    stub.fail(Fault(kind, pieces=2))
+    client = stub.open_client(idle_timeout=0.3)
+    answer = stub.language(provider, client).answer(make_prompt(), meter := UsageMeter())
+    assert [(await anext(answer)).strip(), (await anext(answer)).strip()] == ["one", "two"]
+    with pytest.raises(ModelUnavailable):
+        await anext(answer)
+    assert stub.request_count == 1
+    assert [usage.purpose for usage in meter.items] == ["answer"]
+
+
+async def test_a_silent_server_is_given_up(stub: StubProvider) -> None:
+    stub.fail(Fault("silence"))
+    with pytest.raises(ModelUnavailable):
+        await stub.language(client=stub.open_client(timeout=0.3)).summarize([ADA], UsageMeter())
+
+
+@pytest.mark.parametrize("provider", ["openai/stub", "ollama_chat/stub"])
+async def test_a_missing_server_is_named_with_its_address(stub: StubProvider, provider: str) -> None:
+    language = stub.language(answer_model=ModelConfig(provider, "http://127.0.0.1:9/v1", "x"))
+    sentence = rf"^Cannot reach the model {provider} at 127\.0\.0\.1:9: connection refused\.$"
+    with pytest.raises(ModelUnreachable, match=sentence):
+        await language.summarize([ADA], UsageMeter())
+    with pytest.raises(ModelUnreachable, match=sentence):
+        await answer_text(language)
+
+
+async def test_an_unreachable_server_is_tried_twice(stub: StubProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Unreachable(LiteLLMProvider):
+        attempts = 0
+
+        async def preload(self) -> None:
+            """Load nothing."""
+
+        async def chat(self, parameters: CallParameters) -> ChatReply:
+            self.attempts += 1
+            raise ModelUnreachable(f"Nobody is {parameters['model']}.")
+
+    monkeypatch.setattr("engine.llm.client.client.UNREACHABLE_WAIT", 0.01)
+    provider = Unreachable()
+    client = stub.open_client(provider, max_attempts=9)
+    request = ChatRequest(stub.model, "answer", [LLMMessage("user", "?")])
+    for attempts in (2, 4):
+        with pytest.raises(ModelUnreachable):
+            await client.complete(request, UsageMeter())
+        assert provider.attempts == attempts
+
+
+async def test_a_missing_key_is_an_invalid_key(stub: StubProvider, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    with pytest.raises(InvalidApiKey):
+        await stub.language(answer_model=replace(stub.model, api_key="")).summarize([ADA], UsageMeter())
+
+
+async def test_background_work_leaves_a_slot_for_a_question(stub: StubProvider) -> None:
+    stub.reply("")
+    language = stub.language(gleaning_passes=0)
+    stub.server.gate.clear()
+    work = [asyncio.create_task(language.extract(Excerpt(f"text {n}"), UsageMeter())) for n in range(6)]
+    await stub.server.wait_for_requests(3)
+    question = asyncio.create_task(language.rewrite_query("Who?", (), UsageMeter()))
+    await stub.server.wait_for_requests(4)
+    assert "response_format" in stub.server.requests[-1].body
+    stub.server.gate.set()
+    await asyncio.gather(question, *work)
+    assert stub.server.most_at_once == 4
+
+
+async def test_an_answer_left_early_releases_its_slot(stub: StubProvider) -> None:
+    stub.reply("one two three")
+    language = stub.language()
+    for _ in range(6):
+        answer = language.answer(make_prompt(), UsageMeter())
+        assert (await anext(answer)).strip() == "one"
+        await answer.aclose()
+    async with asyncio.timeout(5):
+        assert await answer_text(language) == "one two three"
+
+
+async def test_settings_reach_the_provider(stub: StubProvider) -> None:
+    chosen = ModelConfig("openai/stub", stub.model.api_base, "sk-1", 0.25, 77, {"seed": 5})
+    await stub.language(answer_model=chosen).summarize([ADA], UsageMeter())
+    (request,) = stub.server.requests
+    assert {"temperature": 0.25, "max_tokens": 77, "seed": 5}.items() <= request.body.items()
+    assert request.headers["Authorization"] == "Bearer sk-1"

@@ -1,0 +1,152 @@
+"""Rewritten questions and answers of a remote model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.errors import ModelError, ModelTimeout, ModelUnavailable, RateLimited
+from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.client.protocol import StreamDelta
+from engine.models import ChatTurn, Overview, SearchQuery, SummaryInput
+from engine.usage import UsageMeter
+from tests.engine.llm.stub_provider import PROVIDERS, answer_text, make_prompt
+from tests.support.openai_server import Fault
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from engine.llm.client.protocol import CallParameters
+    from tests.engine.llm.stub_provider import StubProvider
+
+ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
+
+
+async def test_a_question_is_rewritten(stub: StubProvider) -> None:
+    rewritten = {"question": "Who runs the mill?", "high_level_keywords": ["work"], "low_level_keywords": ["mill"]}
+    stub.reply(f"```json\n{json.dumps(rewritten)}\n```")
+    history = (ChatTurn("user", "Is there a mill?"),)
+    query = await stub.language().rewrite_query("Who runs it?", history, meter := UsageMeter())
+    assert query == SearchQuery("Who runs the mill?", ("work",), ("mill",))
+    assert stub.server.bodies()[0]["response_format"] == {"type": "json_object"}
+    assert [usage.purpose for usage in meter.items] == ["condense"]
+
+
+async def test_without_any_keyword_the_question_is_its_own(stub: StubProvider) -> None:
+    stub.reply("I cannot do that.")
+    assert await stub.language().rewrite_query("Who?", (), UsageMeter()) == SearchQuery("Who?", (), ("Who?",))
+
+
+async def test_a_rejected_response_format_is_left_out_from_then_on(stub: StubProvider) -> None:
+    stub.reply('{"high_level_keywords": ["work"], "low_level_keywords": []}')
+    stub.fail(Fault("no_response_format"))
+    language = stub.language()
+    for _ in range(2):
+        assert (await language.rewrite_query("Who?", (), UsageMeter())).high == ("work",)
+    assert ["response_format" in body for body in stub.server.bodies()] == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    ("fault", "kind"),
+    [
+        (Fault(status=429, message="response_format"), RateLimited),
+        (Fault(status=500, message="response_format"), ModelUnavailable),
+        (Fault("cut"), ModelUnavailable),
+    ],
+)
+async def test_other_failures_keep_the_response_format(
+    stub: StubProvider, fault: Fault, kind: type[ModelError]
+) -> None:
+    stub.fail(fault, times=3)
+    with pytest.raises(kind):
+        await stub.language().rewrite_query("Who?", (), UsageMeter())
+    assert ["response_format" in body for body in stub.server.bodies()] == [True] * 3
+
+
+async def test_an_answer_comes_in_pieces_and_is_recorded(stub: StubProvider) -> None:
+    stub.reply("<think>who might it be</think>\n\nAda runs the mill [1].")
+    meter = UsageMeter()
+    pieces = [piece async for piece in stub.language().answer(make_prompt(), meter)]
+    assert len(pieces) > 1
+    assert "".join(pieces) == "Ada runs the mill [1]."
+    assert stub.server.bodies()[0]["stream_options"] == {"include_usage": True}
+    (usage,) = meter.items
+    assert (usage.purpose, usage.model, usage.cost) == ("answer", "openai/stub", 0.0)
+    assert usage.input_tokens > 0
+    assert usage.output_tokens > 0
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+@pytest.mark.parametrize(
+    ("fault", "cut_off"), [(None, False), (Fault("length"), True), (Fault("unfinished", pieces=2), True)]
+)
+async def test_an_incomplete_answer_is_recorded_as_cut_off(
+    stub: StubProvider, provider: str, fault: Fault | None, *, cut_off: bool
+) -> None:
+    stub.reply("Ada runs the mill [1].")
+    stub.server.faults.extend([fault] if fault else [])
+    assert (await answer_text(stub.language(provider), meter=(meter := UsageMeter()))).startswith("Ada runs")
+    assert [usage.cut_off for usage in meter.items] == [cut_off]
+
+
+async def test_an_answer_that_its_reader_left_is_not_cut_off(stub: StubProvider) -> None:
+    stub.reply("Ada runs the mill [1].")
+    answer = stub.language().answer(make_prompt(), meter := UsageMeter())
+    await anext(answer)
+    await answer.aclose()
+    assert [usage.cut_off for usage in meter.items] == [False]
+
+
+async def test_a_summary_begins_with_the_days_that_it_covers(stub: StubProvider) -> None:
+    stub.reply("Ada runs the mill [1].")
+    prompt = make_prompt("Summarize this")
+    prompt = replace(
+        prompt, context=replace(prompt.context, overview=Overview("summary", days="From 4 to 9 May 2026:"))
+    )
+    assert await answer_text(stub.language(), prompt) == "From 4 to 9 May 2026:\n\nAda runs the mill [1]."
+
+
+@pytest.mark.parametrize("reply", ["", "<think>only thoughts</think>"])
+async def test_an_empty_answer_is_an_error_and_names_a_length_limit(stub: StubProvider, reply: str) -> None:
+    stub.reply(reply)
+    with pytest.raises(ModelUnavailable):
+        await answer_text(stub.language())
+    stub.fail(Fault("length"), times=3)
+    with pytest.raises(ModelUnavailable) as caught:
+        await answer_text(stub.language())
+    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in caught.value.hint
+
+
+async def test_known_prices_are_recorded(stub: StubProvider) -> None:
+    stub.reply("Ada.")
+    language, meter = stub.language("openai/gpt-4o-mini"), UsageMeter()
+    await answer_text(language, meter=meter)
+    await language.summarize([ADA], meter)
+    assert [0 < usage.cost < 0.01 for usage in meter.items] == [True, True]
+
+
+async def test_a_question_may_choose_its_model(stub: StubProvider) -> None:
+    await answer_text(stub.language(), make_prompt(model="openai/other"))
+    assert stub.server.bodies()[0]["model"] == "other"
+
+
+@pytest.mark.parametrize("head", ["<think>", "", "  <think> hm "])
+async def test_thinking_and_blanks_without_end_are_given_up(stub: StubProvider, head: str) -> None:
+    class Endless(LiteLLMProvider):
+        async def preload(self) -> None:
+            """Load nothing."""
+
+        async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
+            yield StreamDelta(head)
+            while True:
+                await asyncio.sleep(0.01)
+                yield StreamDelta(" \n")
+
+    client = stub.open_client(Endless(), max_attempts=1, thinking=0.1)
+    with pytest.raises(ModelTimeout, match="thought for more than"):
+        async with asyncio.timeout(5):
+            await answer_text(stub.language(client=client))
