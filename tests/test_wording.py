@@ -24,7 +24,6 @@ RULES = (
     "bot/dispatch/follow_up/phrases",
     "bot/dispatch/follow_up/question_rules",
     "bot/dispatch/follow_up/addressee",
-    "bot/dispatch/follow_up/social_patterns",
     "engine/text/author_request",
     "engine/text/overview_request",
     "engine/text/word_lists",

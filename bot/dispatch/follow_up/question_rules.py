@@ -1,14 +1,28 @@
-"""Whether a message that does not mention the bot asks it something: rules over its words alone. Pure.
+"""Classify a message that does not mention the bot: a question to it, chatter, for others, or unclear. Pure.
 
-The rules prefer silence: a question that is missed can be asked again with a mention, an answer that nobody wanted
-cannot be taken back.
+The rules prefer silence: a missed question can be asked again with a mention. A message that ends in laughter is
+chatter; one that addresses somebody (`addressee`) is for others. Otherwise the first rule decides that applies to a
+sentence without its openers ("one more thing"); of several sentences, a question counts first:
+
+1. Nothing but thanks, praise or interjections: chatter.
+2. It starts with a request ("tell me", "summarize"), or with "I was wondering" and a question word: question.
+3. It is asked for effect ("who cares", "… anyway", "… again", "isn't it"): chatter.
+4. It says "you", or asks what a person does ("did she", "when will they"): unclear.
+5. It is about "us" or "anybody", or invites ("who wants", "how about lunch"): for others.
+6. It starts with a question word, or with a verb before its subject; without a question mark only in a form that is no
+   statement ("when does", not "when I"): question.
+7. Unless somebody else spoke after the bot: it leaves out its verb ("and on Sundays", "Only Fridays?"), or is a
+   statement in the third person with a question mark: question.
+8. Anything else: unclear.
 """
 
 from __future__ import annotations
 
+import re
+from itertools import pairwise
 from typing import TYPE_CHECKING, Literal
 
-from bot.dispatch.follow_up import phrases, preambles, social_patterns
+from bot.dispatch.follow_up import phrases
 from bot.dispatch.follow_up.addressee import is_for_others
 from bot.dispatch.follow_up.chat_sentences import SHORTCODE, Sentence, normalize_word, split_sentences
 from bot.dispatch.follow_up.unspaced_questions import calls_somebody, classify_unspaced, is_unspaced
@@ -17,281 +31,252 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
 Verdict = Literal["question", "unclear", "chatter", "others"]
+Words = tuple[str, ...]
 _VERDICT_ORDER: tuple[Verdict, ...] = ("question", "others", "unclear", "chatter")  # of several sentences
 
-MAX_ELLIPSIS_WORDS = 6  # words that "and …" may have and still be a question
-MAX_CHATTER_WORDS = 9  # words of thanks
-MIN_STATEMENT_WORDS = 4  # words from which on "when the …" is no question without its mark
+MAX_CHATTER_WORDS = 9
+MAX_ELLIPSIS_WORDS, MAX_UNMARKED_ELLIPSIS_WORDS = 8, 6
+MAX_FRAGMENT_WORDS = 7
+
+_LAUGHTER = re.compile(r"lma+o+|lo+l+|(?:ha){2,}h?|(?:he){2,}|(?:ja){2,}|x+d+|mdr+|ptdr+")
+_LAUGHING_MARKS = (";)", ";-)", ":P", ":p", ":D", "xD", "/s")
+# What begins like a request and is none: "list is wrong", "explain that to my boss".
+_IDIOM = re.compile(
+    r"(?:list|details|compare|explain|describe|translate|repeat)\b.*"
+    r"\b(?:is|was|looks|said|to (?:my|the|our|your|his|her)|with last)\b"
+    r"|(?:more on .*|details) (?:tomorrow|later)|find that"
+)
+_ABOUT_IT = (("tell", "me", "about", "it"), ("tell", "us", "about", "it"))
+_HOW_ABOUT = (("how", "about"), ("what", "about"))
 
 
 def classify_message(text: str, people: Collection[str] = (), *, interrupted: bool = False) -> Verdict:
     """What a message in a thread with the bot is.
 
-    `people` are the names of those who talk there. `interrupted`: somebody else spoke after the bot's last answer, so
-    that only a question which is complete in itself is one to the bot. "unclear": a statement, or a question to whom
-    is not told; a model may know better. "others": surely meant for somebody else.
+    `people` are the names of those who talk there. `interrupted`: somebody else spoke after the bot's last answer.
+    "unclear": a statement, or a question to whom is not clear; a model may decide.
     """
     sentences = split_sentences(text)
-    if not sentences:
+    if not sentences or _ends_in_laughter(text, sentences):
         return "chatter"
     names = frozenset(normalize_word(part) for name in people for part in name.split())
     if any(is_for_others(sentence, names) for sentence in sentences):
         return "others"
     found = [_classify_sentence(sentence, interrupted=interrupted) for sentence in sentences]
-    if _ends_in_laughter(text, sentences):
-        return "chatter"
-    if len(found) > 1 and found[-1] == "unclear" and not any(_is_full_question(each) for each in sentences):
-        return "unclear"  # "The ferry? Never again."
     return next(verdict for verdict in _VERDICT_ORDER if verdict in found)
 
 
 def is_small_talk(text: str) -> bool:
     """Whether it is only thanks, praise or emoji, so that there is nothing to answer."""
-    return bool(text.strip()) and all(_is_chatter(each) for each in split_sentences(text)) and not _has_data(text)
-
-
-def _has_data(text: str) -> bool:
-    """Whether something is left out of its sentences that may be asked about: an address, code, a quotation."""
-    return any(mark in text for mark in ("://", "`", ">", '"', "“"))
-
-
-def _starts_with(words: Sequence[str], patterns: Collection[tuple[str, ...]]) -> bool:
-    return any(tuple(words[: len(pattern)]) == pattern for pattern in patterns)
-
-
-# What it is.
-
-
-_AFTER_QUESTION_WORD = {
-    **dict.fromkeys(("what", "was", "qué", "wat"), phrases.AFTER_WHAT),
-    **dict.fromkeys(("how", "wie", "hoe", "cómo", "comment"), phrases.MEASURES | phrases.AFTER_WHAT),
-}
+    has_data = any(mark in text for mark in ("://", "`", ">", '"', "“"))
+    sentences = split_sentences(text)
+    return bool(text.strip()) and not has_data and all(not s.is_question and _is_chatter(s.words) for s in sentences)
 
 
 def _classify_sentence(sentence: Sentence, *, interrupted: bool) -> Verdict:
     if not is_unspaced(together := "".join(sentence.words)):
-        return _classify_spaced(sentence, interrupted=interrupted)
+        return _classify_words(_core_words(sentence), sentence, interrupted=interrupted)
     if calls_somebody("、".join("".join(clause) for clause in sentence.clauses)):
         return "others"
     return classify_unspaced(together, asks=sentence.is_question, interrupted=interrupted)
 
 
-def _classify_spaced(sentence: Sentence, *, interrupted: bool) -> Verdict:
-    words = _core_words(sentence)
-    if not words or (_is_chatter(sentence) and not _starts_with(words, phrases.REQUESTS)):
+def _classify_words(words: Words, sentence: Sentence, *, interrupted: bool) -> Verdict:
+    if not words or (not sentence.is_question and _is_chatter(words)):
         return "chatter"
-    if words in phrases.SMALL_QUESTIONS or (_is_rhetorical(words) and not social_patterns.is_sincere(words)):
-        return "chatter"
-    if (
-        _starts_with(words, phrases.INVITATIONS)
-        or social_patterns.is_social(words)
-        or (set(words[-1:]) & phrases.INDEFINITE_PRONOUNS and not social_patterns.asks_about_everyone(words))
-        or (sentence.is_question and set(words) & phrases.SOCIAL and len(words) <= 3)
-    ):
-        return "others"
-    if interrupted and not (_has_question_form(words, asks=sentence.is_question) and len(words) > 2):
+    continues = len(words) > 1 and words[0] in phrases.CONJUNCTIONS
+    rest = words[1:] if continues else words
+    if verdict := _classify_request(rest, sentence) or _classify_personal(rest, sentence):
+        return verdict
+    if (len(words) > 2 or not interrupted) and _is_question(rest, sentence):
+        return "question"
+    if interrupted:
         return "unclear"
-    if _starts_with(words, phrases.REQUESTS) and social_patterns.is_not_request(words, sentence.clauses[0]):
-        return "chatter"
-    asks = _asks_something(sentence, words) and not _is_personal(words, asks=sentence.is_question)
-    return "question" if asks or _starts_with(words, phrases.REQUESTS) or _is_prefaced(words) else "unclear"
+    return "question" if _is_incomplete_question(rest, continues=continues, marked=sentence.is_question) else "unclear"
 
 
-def _is_personal(words: Sequence[str], *, asks: bool) -> bool:
-    """Whether people as likely ask each other, or complain.
-
-    It is a single word, asks whether he or she does something, what "we" could do, about "my" things, or, unmarked,
-    who did something.
-    """
-    if len(words) == 1:
-        return words[0] not in phrases.QUESTION_WORDS
-    if words[0] == "who" and not asks and words[1] not in phrases.AUXILIARIES and not words[1].endswith("s"):
-        return True
-    if words[0] in phrases.AUXILIARIES and words[1] in {"he", "she"}:
-        return True
-    if words[0] in {"can", "could"} and words[1] == "we":
-        return True
-    return "my" in words and phrases.MODALS.isdisjoint(words)
-
-
-def _is_full_question(sentence: Sentence) -> bool:
-    """Whether it is more than a few words with a question mark."""
-    words = _core_words(sentence)
-    if words and words[0] in phrases.CONJUNCTIONS | phrases.ADVERBS:
-        return True
-    return bool(words) and (
-        _starts_with(words, phrases.REQUESTS) or _has_question_form(words, asks=sentence.is_question)
-    )
-
-
-def _core_words(sentence: Sentence) -> tuple[str, ...]:
-    """Its words without thanks and interjections at the beginning, and without the bot's own name."""
+def _core_words(sentence: Sentence) -> Words:
+    """Its words without what comes before a question, and without the bot's name."""
     clauses = list(sentence.clauses)
-    while len(clauses) > 1 and _is_chatter(Sentence((clauses[0],), (), is_question=False)):
+    while len(clauses) > 1 and (
+        _is_chatter(clauses[0]) or clauses[0] in phrases.OPENERS or clauses[0][0] in phrases.BOTS
+    ):
         del clauses[0]
-    if clauses and clauses[0][0] in phrases.BOTS and len(clauses) > 1:
-        del clauses[0]
-    words = _without_interjections(
-        tuple(phrases.ABBREVIATIONS.get(word, word) for clause in clauses for word in clause)
+    words = tuple(
+        part for clause in clauses for word in clause for part in phrases.CONTRACTIONS.get(word, word).split()
     )
-    opener = next((each for each in preambles.OPENERS if words[: len(each)] == each), ())
-    words = _without_interjections(words[len(opener) :]) or words
-    while (
-        len(words) > 1
-        and words[0] in phrases.ADVERBS | {"please", "bitte"}
-        and words[1] not in phrases.FILLERS - {"in", "on"}
-    ):
-        words = words[1:]
+    while len(words) > 1:
+        opener = _find_start(words, phrases.OPENERS) or (words[:1] if words[0] in _LEADING else ())
+        if not opener or len(opener) == len(words):
+            break
+        words = words[len(opener) :]
     return words
 
 
-def _without_interjections(words: tuple[str, ...]) -> tuple[str, ...]:
-    while words and words[0] in phrases.INTERJECTIONS:
-        words = words[1:]
-    return words
+_LEADING = phrases.INTERJECTIONS | {"bitte"}
 
 
-def _is_chatter(sentence: Sentence) -> bool:
-    """Whether it is thanks, praise or an interjection, and nothing more."""
-    words = sentence.words
-    if sentence.is_question or len(words) > MAX_CHATTER_WORDS or not (set(words) & phrases.INTERJECTIONS):
-        return False
-    return all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in words)
+def _find_start(words: Words, patterns: Collection[Words]) -> Words:
+    """The phrase that the words start with, or empty."""
+    return next((pattern for pattern in patterns if words[: len(pattern)] == pattern), ())
 
 
-def _is_rhetorical(words: Sequence[str]) -> bool:
-    bare = words[1:] if len(words) > 1 and words[0] in phrases.CONJUNCTIONS | phrases.ADVERBS else words
-    if (
-        _starts_with(bare, phrases.RHETORICAL)
-        or social_patterns.is_retort(bare)
-        or not phrases.RHETORICAL_WORDS.isdisjoint(bare)
-    ):
+def _is_chatter(words: Sequence[str]) -> bool:
+    """Rule 1."""
+    known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in words)
+    return known and len(words) <= MAX_CHATTER_WORDS and not phrases.INTERJECTIONS.isdisjoint(words)
+
+
+def _classify_request(words: Words, sentence: Sentence) -> Verdict | None:
+    """Rule 2; None if it starts with neither a request nor a preface."""
+    if start := _find_start(words, phrases.REQUESTS):
+        idiom = not sentence.is_question and _IDIOM.match(" ".join(words))
+        personal = idiom or sentence.clauses[0] in _ABOUT_IT or _says_you(words[len(start) :])
+        return "unclear" if personal else "question"
+    if start := _find_start(words, phrases.PREFACES):
+        rest = words[len(start) :]
+        asks = not (phrases.QUESTION_WORDS | phrases.WHETHER).isdisjoint(rest[:3])
+        return "question" if asks and phrases.EFFECT.isdisjoint(rest) and not _says_you(rest[1:]) else "unclear"
+    return None
+
+
+def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
+    """Rules 3 to 5."""
+    if _is_for_effect(words, sentence):
+        return "chatter"
+    if _says_you(words) or _is_about_plans(words):
+        return "unclear"
+    return "others" if any(map(_is_about_people_present, (words, *sentence.clauses[1:]))) else None
+
+
+def _is_for_effect(words: Words, sentence: Sentence) -> bool:
+    """Whether it has a word or phrase for effect, is a negated question, or has a tag that seeks consent."""
+    first, marked = words[0], sentence.is_question
+    if not phrases.EFFECT.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
         return True
-    wondering = bare[0] in phrases.QUESTION_WORDS and bare[0] not in {"which", "what"}
-    complains = (bare[0] == "why" and "always" in bare) or tuple(bare[-2:]) == ("or", "what")
-    return complains or (wondering and (bare[-1] == "anyway" or "even" in bare[1:3]))
-
-
-def _is_prefaced(words: Sequence[str]) -> bool:
-    """Whether a question is put as a statement: "I was wondering whether …"."""
-    bare = [word for word in words if word not in phrases.PADDING]
-    wondering = not (phrases.QUESTION_WORDS | phrases.WHETHER).isdisjoint(bare[2:8])
-    return wondering and _starts_with(bare, preambles.PREFACES) and phrases.YOU.isdisjoint(words)
-
-
-def _asks_something(sentence: Sentence, words: tuple[str, ...]) -> bool:
-    if not phrases.YOU.isdisjoint(_without_generic_you(words)) or social_patterns.addresses_familiarly(words):
-        return _asks_the_bot(words)
-    if words[0] in phrases.CONJUNCTIONS and len(words) > 1:
-        rest = words[1:]
-        if not sentence.is_question:
-            german = words[0] in {"und", "oder"} and rest[0] == "im"  # else "I'm"
-            leaves_out = words[0] not in phrases.OBJECTIONS and _is_ellipsis(rest[1:] if german else rest)
-            return leaves_out or _has_question_form(rest, asks=False) or _starts_with(rest, phrases.REQUESTS)
-    if sentence.is_question:
-        return not _is_tag_question(sentence)
-    return _has_question_form(words, asks=False)
-
-
-def _without_generic_you(words: Sequence[str]) -> list[str]:
-    """The words without a "you" that is anybody: "where is the entrance if you come by bike"; "du projet" is none."""
-    no_you = {"you"} if phrases.FRENCH.isdisjoint(words) else {"you", "du"}
-    return [
-        word
-        for last, word in zip(("", *words), words, strict=False)
-        if word not in no_you or (word == "you" and last not in phrases.CONDITIONS)
-    ]
-
-
-def _asks_the_bot(words: Sequence[str]) -> bool:
-    """Whether "you" may be the bot: "can you tell me", "what is your source"."""
-    if words[0] in phrases.CONJUNCTIONS:
-        words = words[1:]
-    if len(words) > 2 and words[0] in phrases.CAN_YOU and words[1] in {"you", "u"}:
-        rest = [word for word in words[2:] if word not in phrases.SOFTENERS]
-        told = rest[1] if len(rest) > 1 else ""
-        checks = rest[:1] == ["check"] and told in {"if", "whether", "when", "who", "what", "where"}
-        return checks or (rest[:1] != [] and rest[0] in phrases.INFORMING_VERBS and told not in {"him", "her", "them"})
-    at = next((at for at, word in enumerate(words) if word in phrases.YOU), 0)
-    if words[at + 1 : at + 2] and words[at + 1] in phrases.MEANT:
-        return True  # "is this the version you mean"
-    shared = at + 1 < len(words) and words[at] in {"your", "yours"} and words[at + 1] in phrases.SHARED_WITH_YOU
-    return shared or _starts_with(words, phrases.REQUESTS)
-
-
-def _is_tag_question(sentence: Sentence) -> bool:
-    """Whether a statement only seeks consent: "nice weather, right?"; but not "so that is €35, right?"."""
+    if (first in {"how", "why"} and "still" in words) or ("ever" in words and first not in phrases.PAST):
+        return True
+    if words[-1] == "again" and {"is", "was", "are", "were"}.isdisjoint(words):
+        return True
+    if first in phrases.QUESTION_WORDS and words[1:3] in {("am", "i"), ("did", "i"), ("was", "i")}:
+        return True
+    if first in phrases.NEGATED:
+        return not marked or len(words) < 3 or words[1] in phrases.PRONOUNS
     *before, last = sentence.clauses
-    inverted = len(last) in {2, 3} and last[0] in phrases.AUXILIARIES and last[-1] in phrases.PRONOUNS
-    if not before or not (inverted or all(word in phrases.TAGS for word in last)):
-        return False
-    words = [word for clause in before for word in clause]
-    inquires = words[0] in phrases.ADVERBS | phrases.AUXILIARIES and _has_question_form(words, asks=True)
-    return not (words[0] in phrases.ADVERBS or inquires or any(map(str.isdigit, "".join(words))))
+    seeks_consent = bool(before) and marked and (phrases.TAGS.issuperset(last) or last[0] in phrases.NEGATED)
+    return seeks_consent and (first not in phrases.AUXILIARIES | phrases.QUESTION_WORDS or len(words) < 4)
 
 
-def _is_ellipsis(rest: Sequence[str]) -> bool:
-    """Whether "and …" leaves its verb to the question before: "and on Sundays"."""
-    if len(rest) > MAX_ELLIPSIS_WORDS or rest[0] in phrases.CLOSED | phrases.INTERJECTIONS | phrases.PRONOUNS:
-        return False
-    finite = any(word in phrases.FINITE_VERBS or (len(word) > 4 and word.endswith("ed")) for word in rest)
-    return not finite and phrases.PRONOUNS.isdisjoint(rest)
-
-
-def _has_question_form(words: Sequence[str], *, asks: bool) -> bool:
-    """Whether it has the form of a question, with or without its mark."""
-    first, second = words[0], words[1] if len(words) > 1 else ""
-    if first in phrases.PREPOSITIONS:
-        return second in phrases.QUESTION_WORDS and (asks or len(words) > 2)
-    if first in phrases.QUESTION_WORDS and (asks or _is_wh_question(first, words[1:])):
-        return True
-    if first in phrases.AUXILIARIES and (asks or _is_inverted(first, words[1:])):
-        return True
-    return (
-        first in {"gilt", "gibts", "hay"}
-        or _starts_with(
-            words, (("se", "puede"), ("y", "a-t-il"), ("cest", "quand"), ("cest", "où"), ("cest", "combien"))
-        )
-        or social_patterns.is_foreign_inversion(words)
+def _says_you(words: Sequence[str]) -> bool:
+    """Whether it speaks to somebody; "if you come by bike" and the French "du" do not."""
+    no_you = frozenset[str]() if phrases.FRENCH.isdisjoint(words) else phrases.NOT_YOU
+    pairs = zip(("", *words), words, strict=False)
+    return any(
+        word in phrases.YOU and word not in no_you and not (word == "you" and last in phrases.CONDITIONS)
+        for last, word in pairs
     )
 
 
-def _is_wh_question(first: str, rest: Sequence[str]) -> bool:
-    """Whether "who …" without a question mark asks; "when I was there" and "how nice" do not."""
-    if not rest:
-        return first not in {"what", "was", "which", "wie", "wat"}
-    measured = len(rest) > 2 and first in {"what", "which"} and rest[1] in phrases.AUXILIARIES
-    subject = rest[2] if measured else rest[1] if len(rest) > 1 else ""  # "what level do I need", "where did I …"
-    if subject in phrases.PRONOUNS and rest[0] not in phrases.PRONOUNS:
+def _is_about_plans(words: Words) -> bool:
+    """Whether it asks what a person does or will do: "did he", "when will they"; "what did he" asks for a fact."""
+    pairs = set(pairwise(words))
+    will = {(verb, who) for verb in ("will", "would", "are", "can", "should") for who in ("he", "she", "they")}
+    return not will.isdisjoint(pairs) or (words[0] in phrases.AUXILIARIES and words[1:2] in {("he",), ("she",)})
+
+
+def _is_about_people_present(words: Words) -> bool:
+    """Whether it invites or is about "us" or "anybody"; "do we need a permit" and "are we allowed" ask for a fact."""
+    if _find_start(words, phrases.INVITATIONS) or _asks_what_people_do(words):
         return True
+    if words[:2] in _HOW_ABOUT and not phrases.PROPOSALS.isdisjoint(words[2:]):
+        return True
+    asks_fact = not {("do", "we"), ("did", "we")}.isdisjoint(pairwise(words))
+    allowed = words[:2] == ("are", "we") and "".join(words[2:3]).endswith("ed")
+    return not (phrases.PEOPLE.isdisjoint(words) or asks_fact or allowed)
+
+
+def _asks_what_people_do(words: Words) -> bool:
+    """Whether it asks what people are doing: "who is coming", "what are they planning"."""
+    words = tuple(" ".join(phrases.CONTRACTIONS.get(word, word) for word in words[:3]).split()) + words[3:]
+    doing = words[3:4] if words[2:3] and words[2] in phrases.PRONOUNS | phrases.PEOPLE else words[2:3]
+    return words[0] in phrases.QUESTION_WORDS and words[1:2] in {("is",), ("are",)} and "".join(doing).endswith("ing")
+
+
+def _is_question(words: Words, sentence: Sentence) -> bool:
+    """Rule 6."""
+    marked = sentence.is_question
+    if words[0] in phrases.PREPOSITIONS and words[1:2] and words[1] in phrases.QUESTION_WORDS:
+        words = words[1:]
+    if words[0] in phrases.QUESTION_WORDS:
+        alone = len(words) == 1 and words[0] in phrases.AMBIGUOUS_WORDS - {"when", "where", "why"}
+        return (marked and not alone) or _is_unmarked_question(words)
+    if words[-1] in {"quand", "où", "combien"}:
+        return {"pas", "sais"}.isdisjoint(words)
+    if len(words) > 2 and words[0] in phrases.AUXILIARIES | phrases.NEGATED:
+        return marked or _is_inverted(words)
+    if len(words) > 1 and words[0] in phrases.INVERTED:
+        return marked or words[0] in phrases.UNMARKED_INVERTED or _is_german_question(words)
+    return marked and any(_asks(clause) for clause in sentence.clauses[1:])
+
+
+def _is_unmarked_question(words: Words) -> bool:
+    """Whether a question word asks also without a mark: "when does", not "when I was"; "who pays", not "who did"."""
+    first, *rest = words
+    if not rest or words[:2] in _HOW_ABOUT:
+        return 1 < len(words) <= MAX_FRAGMENT_WORDS
     if rest[0] in phrases.AUXILIARIES:
-        return first != "which" or (len(rest) > 1 and rest[1] not in phrases.EXCLAIMED)
-    if first in _AFTER_QUESTION_WORD:
-        return rest[0] in _AFTER_QUESTION_WORD[first]
-    if first in phrases.SURE_QUESTION_WORDS - {"which"}:
-        return True
-    short = len(rest) < MIN_STATEMENT_WORDS or rest[0] in phrases.AFTER_WHAT or first == "which"
-    return short and rest[0] not in phrases.PRONOUNS | phrases.RELATIVE
-
-
-def _is_inverted(first: str, rest: Sequence[str]) -> bool:
-    """Whether "is the …" without a question mark asks."""
-    if len(rest) > 1 and first in {"are", "does", "did"}:
-        return rest[0] not in {"nothing", "not", "it", "so", "just", "well", "too", "never", "as"} or len(rest) > 2
-    if len(rest) < 2 or rest[0] not in phrases.SUBJECTS:
+        return len(rest) > 1 or rest[0] in {"is", "are", "was"}
+    if first in {"who", "was"}:
+        return (
+            rest[0].endswith("s") if first == "who" else _is_inverted(words) or rest[0] in phrases.AFTER_AMBIGUOUS_WORD
+        )
+    if first not in phrases.AMBIGUOUS_WORDS:
+        return first != "qué" or len(rest) > 1
+    if rest[0] in phrases.SUBJECTS:
         return False
-    if first in {"do", "have", "may", "might"}:
-        return rest[0] in {"i", "we", "they", "dogs", "children", "all"}
-    return first not in {"was", "were"} or rest[0] in {"it", "that", "this", "there", "they", "he", "she"}
+    inverted = any(verb in phrases.AUXILIARIES and subject != "that" for verb, subject in pairwise(rest[1:5]))
+    return rest[0] in phrases.AFTER_AMBIGUOUS_WORD or inverted
+
+
+def _is_inverted(words: Words) -> bool:
+    """Whether a verb before its subject asks also without a mark: "does the", "is it", "was there"."""
+    first, second = words[:2]
+    if first in {"does", "did", "do", "are"}:
+        return True
+    if first in {"may", "might", "must", "will", "were", "was"}:
+        return second in {"i", "it", "there", "this", "that", "the", "they", "all"}
+    return first not in {"have", "had"} and second in phrases.SUBJECTS
+
+
+def _is_german_question(words: Words) -> bool:
+    """Whether a German verb before its subject asks also without a mark."""
+    subject = len(words) > 2 and words[1] in {"das", "der", "die", "es", "man"}
+    return subject and words[2] not in {"nicht", "ja", "doch", "so", "super"}
+
+
+def _asks(clause: Words) -> bool:
+    """Whether a later clause asks: "According to Bob, who pays?", "the fee, is it refundable?"."""
+    return clause[0] in phrases.QUESTION_WORDS or (len(clause) > 2 and clause[0] in phrases.AUXILIARIES)
+
+
+def _is_incomplete_question(words: Words, *, continues: bool, marked: bool) -> bool:
+    """Rule 7."""
+    if not marked:
+        finite = any(word in phrases.NO_ELLIPSIS or word.endswith("ed") for word in words)
+        return continues and len(words) <= MAX_UNMARKED_ELLIPSIS_WORDS and not finite
+    if continues and len(words) <= MAX_ELLIPSIS_WORDS:
+        return True
+    closed = words[0] in phrases.FRAGMENT_STARTS or words[-1] in {"too", "either"}
+    statement = phrases.FIRST_PERSON.isdisjoint(words) and not phrases.THIRD_PERSON.isdisjoint(words)
+    return (closed and 1 < len(words) <= MAX_FRAGMENT_WORDS) or (statement and len(words) > 3)
 
 
 def _ends_in_laughter(text: str, sentences: Sequence[Sentence]) -> bool:
-    """Whether it ends in laughter: then it is no question, whatever it asks."""
     end = text.rstrip()[-40:]
     code = SHORTCODE.findall(end[-24:])
     if code and end.endswith(":") and code[-1] in phrases.LAUGHTER:
         return True
-    tail = end.rstrip("!.)️‍♂♀")
-    if tail[-1:] in phrases.LAUGHTER or end.endswith((";)", ";-)", ":P", ":p", ":D", "xD", "/s")):
+    if end.rstrip("!.)️‍♂♀")[-1:] in phrases.LAUGHTER or end.endswith(_LAUGHING_MARKS):
         return True
-    return any(word in phrases.LAUGHTER or social_patterns.is_laughter(word) for word in sentences[-1].words[-1:])
+    last = sentences[-1].words[-1]
+    return last in phrases.LAUGHTER or bool(_LAUGHTER.fullmatch(last))
