@@ -14,6 +14,7 @@ EngineError
 │   ├── EngineClosed         the engine was closed
 │   ├── DataDirInUse         another process uses it
 │   ├── NewerSchema          a later version wrote it
+│   ├── EarlySchema          a version before the first release wrote it
 │   ├── EmbedderMismatch     another embedder made its vectors
 │   ├── CorruptLedger        the ledger, or the bot's database, is unreadable; a backup is needed
 │   ├── CorruptProjection    graph or vectors are unreadable; they can be rebuilt from the ledger
@@ -109,6 +110,15 @@ class NewerSchema(StoreError):
     """A later version wrote the data folder."""
 
     hint = "Upgrade Threadlore, or restore a backup made with this version."
+
+
+class EarlySchema(StoreError):
+    """A version before the first release wrote the data folder."""
+
+    hint = (
+        "It cannot be converted. Keep that data directory, and start with a new one:"
+        " ingest your files again, and back-fill your channels again."
+    )
 
 
 class EmbedderMismatch(StoreError):

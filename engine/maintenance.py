@@ -99,7 +99,7 @@ class Maintenance:
             )
             if errors:
                 raise errors[0]
-            await ledger.work.set_setting("compacted", until)
+            await ledger.work.set_setting("last_compaction", until)
 
     async def _compact_ledger(self, found: OrphanKeys) -> None:
         ledger = self.runtime.ledger

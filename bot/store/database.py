@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 import aiosqlite
 
-from engine.errors import NewerSchema, StoreError
 from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
 from engine.storage.sqlite.integrity import check_places
+from engine.storage.sqlite.schema import Schema
+from engine.storage.sqlite.transactions import run_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -26,11 +26,7 @@ PRAGMAS = (
     "PRAGMA temp_store = MEMORY",
 )
 
-SCHEMA_VERSION = 1
-DATABASE_LABEL = "bot's database"
-EARLY_VERSION_HINT = (
-    "Export with that version (`threadlore export`), and ingest your files and channels into a new data directory."
-)
+SCHEMA = Schema("bot.store", "bot's database", marker="event")
 
 Row = tuple[Any, ...]
 
@@ -47,13 +43,13 @@ class Database:
     @asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Database]:
         """Open or create the file. Raises StoreError."""
-        check_places(path, DATABASE_LABEL)
+        check_places(path, SCHEMA.label)
         async with AsyncExitStack() as stack:
             try:
                 connections = [await stack.enter_async_context(_connect(path)) for _ in range(2)]
-                await _create_schema(connections[0], path)
+                await run_in_thread(connections[0], lambda db: SCHEMA.migrate(db, path))
             except SQLITE_ERRORS as error:
-                raise translate_error(error, DATABASE_LABEL) from error
+                raise translate_error(error, SCHEMA.label) from error
             yield cls(*connections)
 
     async def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -61,7 +57,7 @@ class Database:
         try:
             return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
         except SQLITE_ERRORS as error:
-            raise translate_error(error, DATABASE_LABEL) from error
+            raise translate_error(error, SCHEMA.label) from error
 
     async def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """The first row of a query."""
@@ -73,7 +69,7 @@ class Database:
             try:
                 return await Transaction(self._writer).execute(sql, parameters)
             except SQLITE_ERRORS as error:
-                raise translate_error(error, DATABASE_LABEL) from error
+                raise translate_error(error, SCHEMA.label) from error
 
     @asynccontextmanager
     async def transaction(self) -> AsyncIterator[Transaction]:
@@ -86,7 +82,7 @@ class Database:
             except BaseException as error:
                 await asyncio.shield(self._writer.rollback())
                 if isinstance(error, SQLITE_ERRORS):
-                    raise translate_error(error, DATABASE_LABEL) from error
+                    raise translate_error(error, SCHEMA.label) from error
                 raise
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
@@ -125,15 +121,3 @@ async def _connect(path: Path) -> AsyncIterator[aiosqlite.Connection]:
         for pragma in PRAGMAS:
             await connection.execute(pragma)
         yield connection
-
-
-async def _create_schema(connection: aiosqlite.Connection, path: Path) -> None:
-    """Create the tables of a new file. Raises NewerSchema, and StoreError for a file of an early version."""
-    [(version,)] = await connection.execute_fetchall("PRAGMA user_version")
-    if not version:
-        script = (files("bot.store") / "schema.sql").read_text()
-        await connection.executescript(f"BEGIN;\n{script}\nPRAGMA user_version = {SCHEMA_VERSION};\nCOMMIT;")
-    elif not await connection.execute_fetchall("SELECT 1 FROM sqlite_schema WHERE name = 'event'"):
-        raise StoreError(f"The file {path} was written by an early version of Threadlore.", hint=EARLY_VERSION_HINT)
-    elif version > SCHEMA_VERSION:
-        raise NewerSchema(f"The file {path} has schema {version}; this program supports {SCHEMA_VERSION}.")

@@ -7,7 +7,7 @@ from contextlib import closing
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
-from bot.store.database import SCHEMA_VERSION
+from bot.store.database import SCHEMA
 from engine.errors import StoreError
 from engine.storage.sqlite.integrity import check_file
 
@@ -28,9 +28,9 @@ def copy_database(source: Path, target: Path) -> str:
 
 
 def check_copy(path: Path) -> None:
-    """Check a restored copy. Raises StoreError with everything that is damaged, and NewerSchema."""
+    """Check a restored copy. Raises StoreError with everything that is damaged, EarlySchema and NewerSchema."""
     try:
-        check_file(path, "event", SCHEMA_VERSION)
+        check_file(path, SCHEMA)
     except sqlite3.DatabaseError as error:
         raise StoreError(str(error)) from error
 

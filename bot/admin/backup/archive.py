@@ -14,7 +14,7 @@ from bot.admin.backup import file_format
 from bot.admin.file_errors import file_write_error
 from bot.store import snapshot
 from engine import DataDir, compute_file_checksum, merge_log, prepare_restored_ledger, remove_tree
-from engine.errors import CorruptFile, DiskError, NewerSchema, NotFound, StoreError
+from engine.errors import CorruptFile, DiskError, EarlySchema, NewerSchema, NotFound, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -52,7 +52,7 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
         await asyncio.to_thread(restore_backup, folder / "part", proof)
         bot = await asyncio.to_thread(snapshot.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
         found = {LEDGER_FILE: await compute_file_checksum(proof / LEDGER_FILE), BOT_FILE: bot}
-    except DiskError:
+    except (DiskError, EarlySchema):
         raise
     except (CorruptFile, StoreError) as error:
         raise StoreError(
@@ -71,7 +71,8 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
     """Restore a backup into an empty data directory; `force` replaces existing data.
 
     Raises StoreError if the directory has data, DataDirInUse if a process uses it, NotFound if there is no file,
-    CorruptFile if it is no backup, NewerSchema if a later version wrote it. A refused backup leaves nothing behind.
+    CorruptFile if it is no backup, EarlySchema or NewerSchema if another version wrote it. A refused backup leaves
+    nothing behind.
     """
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
@@ -128,7 +129,7 @@ def _extract(path: Path, fresh: Path) -> None:
         prepare_restored_ledger(fresh / LEDGER_FILE)
         if BOT_FILE in held:
             snapshot.check_copy(fresh / BOT_FILE)
-    except NewerSchema:
+    except (EarlySchema, NewerSchema):
         raise
     except StoreError as error:
         raise CorruptFile(f"{path} is not a backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error

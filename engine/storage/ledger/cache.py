@@ -38,9 +38,9 @@ async def delete_unused(db: Connection) -> None:
     """
     for kind, table in ((1, "entity"), (2, "relation")):
         await db.execute(
-            f"DELETE FROM summary_use WHERE kind = {kind} AND id IN (SELECT id FROM {table} WHERE description = '')"
+            f"DELETE FROM summary_usage WHERE kind = {kind} AND id IN (SELECT id FROM {table} WHERE description = '')"
         )
-    await db.execute("DELETE FROM summary WHERE key NOT IN (SELECT key FROM summary_use)")
+    await db.execute("DELETE FROM summary WHERE key NOT IN (SELECT key FROM summary_usage)")
     await db.execute(
         "DELETE FROM vector WHERE text_hash NOT IN (SELECT text_hash FROM chunk)"
         " OR embedder <> (SELECT value FROM meta WHERE key = 'embedder')"
@@ -77,7 +77,7 @@ async def save_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes
 
 async def find_cached_answer(db: Connection, key: bytes) -> str | None:
     """The cached answer to exactly these messages, if any."""
-    rows = await db.execute_fetchall("SELECT text FROM reply_cache WHERE key = ?", (key,))
+    rows = await db.execute_fetchall("SELECT text FROM answer_cache WHERE key = ?", (key,))
     return next((row[0] for row in rows), None)
 
 
@@ -89,29 +89,30 @@ async def save_cached_answer(db: Connection, answer: CachedAnswer, now: float) -
         + [(2, each) for each in answer.pairs]
     )
     removed = await db.execute_fetchall(
-        "SELECT value FROM meta WHERE key IN ('recut', 'removed') AND value > ?", (answer.generation,)
+        "SELECT value FROM meta WHERE key IN ('last_rechunk', 'last_removal') AND value > ?", (answer.generation,)
     )
     if list(removed):
         return
-    await db.execute("INSERT OR REPLACE INTO reply_cache VALUES (?, ?, ?)", (answer.key, answer.text, now))
+    await db.execute("INSERT OR REPLACE INTO answer_cache VALUES (?, ?, ?)", (answer.key, answer.text, now))
     await db.executemany(
-        "INSERT OR IGNORE INTO reply_use VALUES (?, ?, ?)", [(answer.key, kind, each) for kind, each in uses]
+        "INSERT OR IGNORE INTO answer_cache_source VALUES (?, ?, ?)", [(answer.key, kind, each) for kind, each in uses]
     )
     await db.execute(
-        "DELETE FROM reply_cache WHERE key IN (SELECT key FROM reply_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+        "DELETE FROM answer_cache WHERE key IN (SELECT key FROM answer_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
         (MAX_CACHED_ANSWERS,),
     )
 
 
 async def touch_cached_answer(db: Connection, key: bytes, now: float) -> None:
     """Record that an answer was used."""
-    await db.execute("UPDATE reply_cache SET used_at = ? WHERE key = ?", (now, key))
+    await db.execute("UPDATE answer_cache SET used_at = ? WHERE key = ?", (now, key))
 
 
 async def add_usage(db: Connection, day: str, items: Sequence[Usage]) -> None:
     """Add calls to the day's sums by purpose and model."""
     await db.executemany(
         "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"
-        " input = input + excluded.input, output = output + excluded.output, cost = cost + excluded.cost",
+        " input_tokens = input_tokens + excluded.input_tokens,"
+        " output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost",
         [(day, u.purpose, u.model, u.calls, u.input_tokens, u.output_tokens, u.cost) for u in items],
     )

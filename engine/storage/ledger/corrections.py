@@ -25,14 +25,14 @@ NAME_HINT = "Write names as they appear in the documents; capitals make no diffe
 
 _CORRECTION_QUERIES = {
     KeyKind.NAME: "SELECT n.id, p.description,"
-    " EXISTS (SELECT 1 FROM hidden h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
+    " EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
     " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
-    " LEFT JOIN pin p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
-    KeyKind.PAIR: "SELECT p.id, i.description, EXISTS (SELECT 1 FROM hidden h WHERE h.space = p.space AND"
+    " LEFT JOIN description_override p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
+    KeyKind.PAIR: "SELECT p.id, i.description, EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = p.space AND"
     " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
     " AND h.b = MAX(x.canonical, y.canonical)))) FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
     " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
-    " LEFT JOIN pin i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
+    " LEFT JOIN description_override i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
     " AND i.b = MAX(x.canonical, y.canonical)",
 }
 
@@ -40,7 +40,7 @@ _CORRECTION_QUERIES = {
 async def load_corrections(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
     """Pinned descriptions and hidden keys among these names or pairs; missing ids are left out."""
     rows = await db.execute_fetchall(_CORRECTION_QUERIES[kind], (json.dumps(list(ids)),))
-    return {id_: KeyCorrection(pin, bool(hidden)) for id_, pin, hidden in rows}
+    return {id_: KeyCorrection(override, bool(hidden)) for id_, override, hidden in rows}
 
 
 async def find_space_id(db: Connection, space: str) -> int:
@@ -130,11 +130,11 @@ async def pin_description(db: Connection, space: str, names: tuple[str, str], de
     if description:
         await _check_exists(db, id_, a, b)
         await db.execute(
-            "INSERT OR REPLACE INTO pin (space, a, b, description, room) VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO description_override (space, a, b, description, room) VALUES (?, ?, ?, ?, ?)",
             (id_, a, b, description, made_in),
         )
     else:
-        await _remove_correction(db, "pin", id_, a, b)
+        await _remove_correction(db, "description_override", id_, a, b)
     await _invalidate(db, id_, a, b)
 
 
@@ -144,9 +144,10 @@ async def set_hidden(db: Connection, space: str, names: tuple[str, str], room: s
     a, b = order_names(names)
     if hidden:
         await _check_exists(db, id_, a, b)
-        await db.execute("INSERT OR IGNORE INTO hidden (space, a, b, room) VALUES (?, ?, ?, ?)", (id_, a, b, made_in))
+        sql = "INSERT OR IGNORE INTO hidden_key (space, a, b, room) VALUES (?, ?, ?, ?)"
+        await db.execute(sql, (id_, a, b, made_in))
     else:
-        await _remove_correction(db, "hidden", id_, a, b)
+        await _remove_correction(db, "hidden_key", id_, a, b)
     await _invalidate(db, id_, a, b, relations=True)
 
 
@@ -156,13 +157,13 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
     Existing corrections of that space win; an alias that would form a circle there is removed.
     """
     where = "WHERE room = ?1 AND ?1 AND space IS NOT ?2"
-    for kept, columns in (("pin", "description, room"), ("hidden", "room")):
-        rows = await db.execute_fetchall(f"DELETE FROM {kept} {where} RETURNING space, a, b, {columns}", (room, space))
+    for table, columns in (("description_override", "description, room"), ("hidden_key", "room")):
+        rows = await db.execute_fetchall(f"DELETE FROM {table} {where} RETURNING space, a, b, {columns}", (room, space))
         for old_space, a, b, *rest in list(rows):
             if space is not None:
                 marks = ", ".join("?" * len(rest))
                 await db.execute(
-                    f"INSERT OR IGNORE INTO {kept} (space, a, b, {columns}) VALUES (?, ?, ?, {marks})",
+                    f"INSERT OR IGNORE INTO {table} (space, a, b, {columns}) VALUES (?, ?, ?, {marks})",
                     (space, a, b, *rest),
                 )
                 await _invalidate(db, space, a, b, relations=True)
@@ -173,7 +174,7 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
         if space is not None and await _can_alias(db, space, name, target):
             await _save_alias(db, space, room, name, target)
     if space is None:
-        await db.execute("INSERT OR REPLACE INTO meta VALUES ('removed', ?)", (await next_generation(db),))
+        await db.execute("INSERT OR REPLACE INTO meta VALUES ('last_removal', ?)", (await next_generation(db),))
 
 
 async def _can_alias(db: Connection, space: int, name: str, target: str) -> bool:

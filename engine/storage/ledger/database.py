@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 from contextlib import aclosing, asynccontextmanager
-from importlib.resources import files
-from string import Template
 from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
 
-from engine.errors import CorruptLedger, NewerSchema
+from engine.errors import CorruptLedger
 from engine.storage.ledger import repositories
 from engine.storage.ledger.queries.export import compute_checksum, export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from engine.storage.ledger.queries.stats import export_canonical
 from engine.storage.sqlite import integrity
 from engine.storage.sqlite.database import SqliteDatabase
-from engine.storage.sqlite.migration_scripts import load_migration_scripts
 from engine.storage.sqlite.repository import SnapshotDatabase
+from engine.storage.sqlite.schema import Schema
 from engine.storage.sqlite.transactions import run_in_thread
 
 if TYPE_CHECKING:
+    import sqlite3
     from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
@@ -39,6 +38,8 @@ if TYPE_CHECKING:
         WorkQueue,
     )
     from engine.storage.sqlite.connection import Connection
+
+SCHEMA = Schema("engine.storage.ledger", "ledger", marker="chunk_passage")
 
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 
@@ -100,8 +101,8 @@ class Ledger(SqliteDatabase):
         """
 
         async def rewrite(db: Connection) -> None:
-            await db.execute("INSERT INTO chunk_words (chunk_words) VALUES ('optimize')")
-            await db.execute("INSERT INTO entity_words (entity_words) VALUES ('optimize')")
+            await db.execute("INSERT INTO chunk_fts (chunk_fts) VALUES ('optimize')")
+            await db.execute("INSERT INTO entity_fts (entity_fts) VALUES ('optimize')")
 
         await self.write(rewrite)
         await self.empty_log()
@@ -120,19 +121,5 @@ class Ledger(SqliteDatabase):
             await source.backup(target)
         return found
 
-    async def _migrate(self, writer: aiosqlite.Connection) -> None:
-        [[version]] = await writer.execute_fetchall("PRAGMA user_version")
-        scripts = load_migrations()
-        if version > len(scripts):
-            raise NewerSchema(f"The ledger {self.path} has schema {version}; this program knows up to {len(scripts)}.")
-        for number, script in enumerate(scripts[version:], version + 1):
-            sql = Template(script).safe_substitute(tokenizer=self._fts_tokenizer)
-            await writer.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
-
-
-def load_migrations() -> list[str]:
-    """The scripts in order; the first is the schema, each later one leads from its predecessor to itself."""
-    return [
-        (files("engine.storage.ledger") / "schema.sql").read_text(),
-        *load_migration_scripts("engine.storage.ledger"),
-    ]
+    def _migrate(self, db: sqlite3.Connection) -> None:
+        SCHEMA.migrate(db, self.path, tokenizer=self._fts_tokenizer)

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
     """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
     found = list(
-        await db.execute_fetchall("SELECT document, space, time FROM chunk WHERE id = ? AND reading IS NULL", (chunk,))
+        await db.execute_fetchall(
+            "SELECT document, space, time FROM chunk WHERE id = ? AND extraction IS NULL", (chunk,)
+        )
     )
     if not found:
         return False
@@ -50,7 +52,7 @@ async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Ex
     )
     # A chunk given up by the embedder keeps its error.
     await db.execute(
-        "UPDATE chunk SET reading = ?, error = iif(retry_at < 9e999, '', error),"
+        "UPDATE chunk SET extraction = ?, error = iif(retry_at < 9e999, '', error),"
         " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
         (key, chunk),
     )
@@ -66,7 +68,7 @@ async def find_extraction(db: Connection, key: bytes, chunk: int) -> Extraction 
     """
     found = list(
         await db.execute_fetchall(
-            "SELECT id FROM chunk WHERE reading = ? AND space = (SELECT space FROM chunk WHERE id = ?) LIMIT 1",
+            "SELECT id FROM chunk WHERE extraction = ? AND space = (SELECT space FROM chunk WHERE id = ?) LIMIT 1",
             (key, chunk),
         )
     )
@@ -121,7 +123,7 @@ async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collect
     await delete_cached_answers(db, KeyKind.PAIR, every_pair)
     await delete_unused_names(db, every_name, every_pair)
     await clear_profiles(db, every_name, every_pair)
-    await db.execute("INSERT OR REPLACE INTO meta VALUES ('revised', ?)", (generation,))
+    await db.execute("INSERT OR REPLACE INTO meta VALUES ('last_revision', ?)", (generation,))
 
 
 async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
@@ -133,7 +135,7 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
         return
     listed = (json.dumps(list(chunks)),)
     generation = await next_generation(db)
-    for key in ("recut", "removed") if removed else ("recut",):
+    for key in ("last_rechunk", "last_removal") if removed else ("last_rechunk",):
         await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, generation))
     names, pairs = await delete_facts(db, chunks)
     await delete_cached_answers(db, KeyKind.CHUNK, chunks)
@@ -151,8 +153,8 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
 async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[int]) -> None:
     """Delete cached answers that used any of these rows."""
     await db.execute(
-        "DELETE FROM reply_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
-        " CROSS JOIN reply_use u ON u.kind = ? AND u.id = j.value)",
+        "DELETE FROM answer_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
+        " CROSS JOIN answer_cache_source u ON u.kind = ? AND u.id = j.value)",
         (json.dumps(list(ids)), kind),
     )
 
@@ -160,16 +162,16 @@ async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[i
 async def list_unextracted(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
     """Chunks of closed documents that may be extracted at the time `now`, oldest first."""
     rows = await db.execute_fetchall(
-        "SELECT c.id, c.document, c.text, d.title, d.kind, c.tries, c.space, c.tokens,"
-        " (SELECT p.label FROM piece JOIN passage p ON p.id = piece.passage WHERE piece.chunk = c.id"
-        "  ORDER BY piece.ordinal LIMIT 1)"
-        " FROM chunk c JOIN document d ON d.id = c.document WHERE c.reading IS NULL AND NOT d.open"
+        "SELECT c.id, c.document, c.text, d.title, d.kind, c.attempts, c.space, c.tokens,"
+        " (SELECT p.label FROM chunk_passage i JOIN passage p ON p.id = i.passage WHERE i.chunk = c.id"
+        "  ORDER BY i.ordinal LIMIT 1)"
+        " FROM chunk c JOIN document d ON d.id = c.document WHERE c.extraction IS NULL AND NOT d.open"
         " AND c.retry_at <= ? AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
         (now, json.dumps(list(skip)), limit),
     )
     return [
-        UnextractedChunk(id_, document, text, excerpt_section(kind, title, label or ""), tries, space, tokens, kind)
-        for id_, document, text, title, kind, tries, space, tokens, label in rows
+        UnextractedChunk(id_, document, text, excerpt_section(kind, title, label or ""), attempts, space, tokens, kind)
+        for id_, document, text, title, kind, attempts, space, tokens, label in rows
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import aiosqlite
 
 from engine.errors import CorruptLedger
-from engine.storage.ledger.database import load_migrations
+from engine.storage.ledger.database import SCHEMA
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.sqlite.errors import translate_error
 from engine.storage.sqlite.integrity import check_file
@@ -30,10 +30,10 @@ async def compute_file_checksum(path: Path) -> str:
 def prepare_restored_ledger(path: Path) -> None:
     """Check a restored ledger, and request a rebuild of graph and vectors at the next start.
 
-    Raises CorruptLedger with everything that is damaged, and NewerSchema.
+    Raises CorruptLedger with everything that is damaged, EarlySchema and NewerSchema.
     """
     try:
-        check_file(path, "document", len(load_migrations()))
+        check_file(path, SCHEMA)
         with closing(sqlite3.connect(path)) as db, db:
             db.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
     except sqlite3.DatabaseError as error:

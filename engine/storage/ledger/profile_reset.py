@@ -19,7 +19,7 @@ async def clear_profiles(db: Connection, names: Collection[int], pairs: Collecti
     Readers never see an empty profile: they merge the facts of a stale key when they need it.
     """
     await db.execute(
-        "UPDATE entity SET description = '', embedded = NULL,"
+        "UPDATE entity SET description = '', embedding_hash = NULL,"
         f" type = CASE WHEN {_STATED.format('type', 'entity.type')} THEN type ELSE '' END,"
         f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
         " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
@@ -27,7 +27,7 @@ async def clear_profiles(db: Connection, names: Collection[int], pairs: Collecti
         (json.dumps(list(names)),),
     )
     await db.execute(
-        "UPDATE relation SET description = '', keywords = '', embedded = NULL"
+        "UPDATE relation SET description = '', keywords = '', embedding_hash = NULL"
         " WHERE id IN (SELECT value FROM json_each(?))",
         (json.dumps(list(pairs)),),
     )

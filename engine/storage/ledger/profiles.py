@@ -22,10 +22,11 @@ async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[
     """The facts of these names; missing ids are left out. `newest` limits the descriptions of frequent names."""
     rows = list(
         await db.execute_fetchall(
-            "SELECT n.id, n.space, n.canonical, n.target, e.graphed, e.id IS NOT NULL, e.embedded, p.description,"
-            " EXISTS (SELECT 1 FROM hidden h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
+            "SELECT n.id, n.space, n.canonical, n.target, e.in_graph, e.id IS NOT NULL, e.embedding_hash,"
+            " p.description,"
+            " EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
             " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id"
-            " LEFT JOIN pin p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
+            " LEFT JOIN description_override p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
             (json.dumps(list(ids)),),
         )
     )
@@ -36,12 +37,12 @@ async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[
             space,
             title,
             None if hidden or target != id_ else facts_by_key.get(id_),
-            pinned_description=pin,
+            pinned_description=override,
             exists_in_graph=bool(graphed),
             has_profile=bool(described),
             embedding_hash=embedded,
         )
-        for id_, space, title, target, graphed, described, embedded, pin, hidden in rows
+        for id_, space, title, target, graphed, described, embedded, override, hidden in rows
     ]
 
 
@@ -49,14 +50,14 @@ async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[
     """The facts of these pairs, like `load_names`."""
     rows = list(
         await db.execute_fetchall(
-            "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target, r.graphed,"
-            " r.id IS NOT NULL,"
-            " r.embedded, i.description, EXISTS (SELECT 1 FROM hidden h WHERE h.space = p.space AND"
+            "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target,"
+            " r.in_graph, r.id IS NOT NULL, r.embedding_hash, i.description,"
+            " EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = p.space AND"
             " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
             " AND h.b = MAX(x.canonical, y.canonical))))"
             " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
             " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id"
-            " LEFT JOIN pin i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
+            " LEFT JOIN description_override i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
             " AND i.b = MAX(x.canonical, y.canonical)",
             (json.dumps(list(ids)),),
         )
@@ -69,12 +70,12 @@ async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[
             " ~ ".join(sorted((x, y))),
             None if hidden or target != id_ else facts_by_key.get(id_),
             (a, b),
-            pin,
+            override,
             bool(graphed),
             bool(described),
             embedded,
         )
-        for id_, space, x, y, a, b, target, graphed, described, embedded, pin, hidden in rows
+        for id_, space, x, y, a, b, target, graphed, described, embedded, override, hidden in rows
     ]
 
 
@@ -156,10 +157,10 @@ async def upsert_entities(db: Connection, rows: Iterable[Profile]) -> None:
     """
     rows = list(rows)
     await db.executemany(
-        "INSERT INTO entity (id, space, name, type, description, mentions, retry_at)"
+        "INSERT INTO entity (id, space, name, type, description, mention_count, retry_at)"
         " SELECT id, ?, ?, ?, ?, ?, ? FROM name WHERE id = ?"
         " ON CONFLICT (id) DO UPDATE SET name = excluded.name, type = excluded.type,"
-        " description = excluded.description, mentions = excluded.mentions, embedded = NULL,"
+        " description = excluded.description, mention_count = excluded.mention_count, embedding_hash = NULL,"
         " retry_at = excluded.retry_at",
         [(p.space, p.label, p.type, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
@@ -174,7 +175,7 @@ async def upsert_relations(db: Connection, rows: Iterable[Profile]) -> None:
         " SELECT id, ?, a, b, ?, ?, ?, ? FROM pair WHERE id = ? AND EXISTS (SELECT 1 FROM entity WHERE id = pair.a)"
         " AND EXISTS (SELECT 1 FROM entity WHERE id = pair.b)"
         " ON CONFLICT (id) DO UPDATE SET keywords = excluded.keywords, description = excluded.description,"
-        " weight = excluded.weight, embedded = NULL, retry_at = excluded.retry_at",
+        " weight = excluded.weight, embedding_hash = NULL, retry_at = excluded.retry_at",
         [(p.space, p.label, p.description, p.count, p.retry_at, p.id) for p in rows],
     )
     await _update_summary_use(db, KeyKind.PAIR, rows)
@@ -183,7 +184,7 @@ async def upsert_relations(db: Connection, rows: Iterable[Profile]) -> None:
 async def record_embedded(db: Connection, kind: ProfileKind, rows: Iterable[tuple[bytes | None, int]]) -> None:
     """Record the hashes of the texts whose vectors are stored."""
     table = "entity" if kind == KeyKind.NAME else "relation"
-    await db.executemany(f"UPDATE {table} SET embedded = ? WHERE id = ?", rows)
+    await db.executemany(f"UPDATE {table} SET embedding_hash = ? WHERE id = ?", rows)
 
 
 async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
@@ -199,7 +200,7 @@ async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, 
 async def load_graph_nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:
     """(id, space, is in the graph) of these entities."""
     rows = await db.execute_fetchall(
-        "SELECT e.id, e.space, e.graphed FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
+        "SELECT e.id, e.space, e.in_graph FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
         (json.dumps(list(ids)),),
     )
     return [(id_, space, bool(graphed)) for id_, space, graphed in rows]
@@ -230,14 +231,14 @@ async def _update_summary_use(db: Connection, kind: ProfileKind, rows: Sequence[
     """Record the summaries that each profile rests on, and delete unused ones."""
     listed = json.dumps([row.id for row in rows])
     former = await db.execute_fetchall(
-        "DELETE FROM summary_use WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",
+        "DELETE FROM summary_usage WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",
         (kind, listed),
     )
     await db.executemany(
-        "INSERT OR IGNORE INTO summary_use SELECT ?, ?, key FROM summary WHERE key = ?",
+        "INSERT OR IGNORE INTO summary_usage SELECT ?, ?, key FROM summary WHERE key = ?",
         [(kind, row.id, key) for row in rows for key in row.summary_keys],
     )
     await db.executemany(
-        "DELETE FROM summary WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM summary_use WHERE key = ?1)",
+        "DELETE FROM summary WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM summary_usage WHERE key = ?1)",
         [tuple(row) for row in former],
     )

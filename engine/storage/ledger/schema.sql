@@ -1,101 +1,127 @@
--- The ledger: present facts with their provenance, and all text. The only truth.
--- Times are microseconds since 1970 (UTC) of the *source*; ids of documents, passages, chunks, names and pairs are never reused.
+-- The ledger: present facts with their provenance, and all text. Graph and vectors are derived from it.
+-- Times are microseconds since 1970 (UTC) of the source. Ids of documents, passages, chunks, names and pairs are never
+-- reused.
+-- Kinds of keys: 0 chunk, 1 name, 2 pair.
 
--- generation: of the last change; removed: of the last removal; embedder: whose vectors stand beside the ledger.
+-- Settings of the data directory, and the generations of the last changes.
 CREATE TABLE meta (
     key   TEXT PRIMARY KEY,
     value ANY NOT NULL
 ) WITHOUT ROWID, STRICT;
 
--- Visibility domains and channels, interned.
+-- Visibility domains and channels by number.
 CREATE TABLE space (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
-CREATE TABLE room (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE room (
+    id    INTEGER PRIMARY KEY,
+    name  TEXT NOT NULL UNIQUE,
+    space INTEGER REFERENCES space               -- since it was moved, of all its documents; NULL: never moved
+);
 
 CREATE TABLE document (
-    id         INTEGER PRIMARY KEY AUTOINCREMENT,
-    key        TEXT NOT NULL UNIQUE,             -- the caller's id
-    space      INTEGER NOT NULL REFERENCES space,
-    room       INTEGER NOT NULL REFERENCES room,
-    kind       TEXT NOT NULL,                    -- file | conversation | manual
-    title      TEXT NOT NULL,
-    link       TEXT NOT NULL,
-    time       INTEGER,
-    open       INTEGER NOT NULL,                 -- an open conversation is not extracted yet
-    status     TEXT NOT NULL,                    -- pending | searchable | indexed | failed
-    error      TEXT NOT NULL DEFAULT '',
-    hint       TEXT NOT NULL DEFAULT '',
-    unread     INTEGER NOT NULL DEFAULT 0,       -- chunks not read yet; kept by the triggers below
-    generation INTEGER NOT NULL                  -- of the last change of its facts
+    id                 INTEGER PRIMARY KEY AUTOINCREMENT,
+    key                TEXT NOT NULL UNIQUE,     -- the caller's id
+    space              INTEGER NOT NULL REFERENCES space,
+    room               INTEGER NOT NULL REFERENCES room,
+    kind               TEXT NOT NULL,            -- file | conversation | manual
+    title              TEXT NOT NULL,
+    link               TEXT NOT NULL,
+    time               INTEGER,
+    open               INTEGER NOT NULL,         -- an open conversation is not extracted yet
+    status             TEXT NOT NULL,            -- pending | searchable | indexed | failed
+    error              TEXT NOT NULL DEFAULT '',
+    hint               TEXT NOT NULL DEFAULT '',
+    unextracted_chunks INTEGER NOT NULL DEFAULT 0, -- kept by the triggers below
+    generation         INTEGER NOT NULL          -- of the last change of its facts
 );
 CREATE INDEX document_room ON document (room);
 CREATE INDEX document_pending ON document (id) WHERE status = 'pending';
-CREATE INDEX document_read ON document (generation) WHERE status = 'searchable' AND unread = 0;
+CREATE INDEX document_extracted ON document (generation) WHERE status = 'searchable' AND unextracted_chunks = 0;
+-- Questions about a span of time ask whether a document was left out because it has no date.
+CREATE INDEX document_undated ON document (space, room) WHERE time IS NULL;
 
 CREATE TABLE passage (
-    id       INTEGER PRIMARY KEY AUTOINCREMENT,
-    document INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
-    key      TEXT NOT NULL,
-    position INTEGER NOT NULL,
-    time     INTEGER,
-    author   TEXT NOT NULL,
-    label    TEXT NOT NULL,
-    link     TEXT NOT NULL,
-    text     TEXT NOT NULL,
+    id        INTEGER PRIMARY KEY AUTOINCREMENT,
+    document  INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
+    key       TEXT NOT NULL,
+    position  INTEGER NOT NULL,
+    time      INTEGER,
+    author    TEXT NOT NULL,
+    label     TEXT NOT NULL,
+    link      TEXT NOT NULL,
+    text      TEXT NOT NULL,
+    sort_time INTEGER GENERATED ALWAYS AS (COALESCE(time, 0)) VIRTUAL,
     UNIQUE (document, key)
 );
+CREATE INDEX passage_order ON passage (document, position, sort_time, key);
+CREATE INDEX passage_author ON passage (author, time);
 
 CREATE TABLE chunk (
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
-    key       TEXT NOT NULL UNIQUE,              -- hash of document, text and occurrence
-    document  INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
-    space     INTEGER NOT NULL,                  -- always its document's
-    room      INTEGER NOT NULL,                  -- always its document's
-    ordinal   INTEGER NOT NULL,
-    tokens    INTEGER NOT NULL,
-    time      INTEGER NOT NULL,                  -- of its latest passage, else of its document, else 0
-    text      TEXT NOT NULL,
-    text_hash BLOB NOT NULL,
-    reading   BLOB,                              -- what was read with which reader; NULL: unread
-    tries     INTEGER NOT NULL DEFAULT 0,
-    retry_at  REAL NOT NULL DEFAULT 0,           -- seconds since 1970; infinite once given up
-    hopeless  INTEGER NOT NULL DEFAULT 0,        -- given up for a reason that a new start does not mend
-    error     TEXT NOT NULL DEFAULT '',
-    hint      TEXT NOT NULL DEFAULT ''
+    id                INTEGER PRIMARY KEY AUTOINCREMENT,
+    key               TEXT NOT NULL UNIQUE,      -- hash of document, text and occurrence
+    document          INTEGER NOT NULL REFERENCES document ON DELETE CASCADE,
+    space             INTEGER NOT NULL,          -- always its document's
+    room              INTEGER NOT NULL,          -- always its document's
+    ordinal           INTEGER NOT NULL,
+    tokens            INTEGER NOT NULL,
+    time              INTEGER NOT NULL,          -- of its latest passage, else of its document, else 0
+    first_time        INTEGER NOT NULL DEFAULT 0, -- of its earliest dated passage, else 0
+    text              TEXT NOT NULL,
+    text_hash         BLOB NOT NULL,
+    extraction        BLOB,                      -- hash of what was extracted with which extractor; NULL: nothing yet
+    attempts          INTEGER NOT NULL DEFAULT 0,
+    retry_at          REAL NOT NULL DEFAULT 0,   -- seconds since 1970; infinite once given up
+    permanent_failure INTEGER NOT NULL DEFAULT 0, -- given up for a reason that a restart does not change
+    error             TEXT NOT NULL DEFAULT '',
+    hint              TEXT NOT NULL DEFAULT ''
 );
-CREATE INDEX chunk_document ON chunk (document);
-CREATE INDEX chunk_space ON chunk (space);
-CREATE INDEX chunk_room ON chunk (room);
+CREATE INDEX chunk_order ON chunk (document, ordinal);
 CREATE INDEX chunk_text_hash ON chunk (text_hash);
-CREATE INDEX chunk_reading ON chunk (reading) WHERE reading IS NOT NULL;
-CREATE INDEX chunk_hopeless ON chunk (document) WHERE hopeless;
-CREATE INDEX chunk_unread ON chunk (id) WHERE reading IS NULL;
+CREATE INDEX chunk_extraction ON chunk (extraction) WHERE extraction IS NOT NULL;
+CREATE INDEX chunk_unextracted ON chunk (id) WHERE extraction IS NULL;
+CREATE INDEX chunk_failed ON chunk (document) WHERE error <> '';
+CREATE INDEX chunk_permanent_failure ON chunk (document) WHERE permanent_failure;
+-- Where chunks are, and how long: full-text results are filtered without their texts.
+CREATE INDEX chunk_location ON chunk (id, space, room, tokens);
+-- The newest chunks, and those of a span of time. A chunk that covers more than a day is in the index `long`.
+CREATE INDEX chunk_time ON chunk (time);
+CREATE INDEX chunk_space_time ON chunk (space, time, first_time);
+CREATE INDEX chunk_room_time ON chunk (room, time, first_time);
+CREATE INDEX chunk_space_first ON chunk (space, first_time);
+CREATE INDEX chunk_room_first ON chunk (room, first_time);
+CREATE INDEX chunk_space_long ON chunk (space, first_time, time) WHERE time > first_time + 86400000000;
+CREATE INDEX chunk_room_long ON chunk (room, first_time, time) WHERE time > first_time + 86400000000;
 
-CREATE TRIGGER unread_insert AFTER INSERT ON chunk WHEN new.reading IS NULL BEGIN
-    UPDATE document SET unread = unread + 1 WHERE id = new.document;
+CREATE TRIGGER unextracted_insert AFTER INSERT ON chunk WHEN new.extraction IS NULL BEGIN
+    UPDATE document SET unextracted_chunks = unextracted_chunks + 1 WHERE id = new.document;
 END;
-CREATE TRIGGER unread_delete AFTER DELETE ON chunk WHEN old.reading IS NULL BEGIN
-    UPDATE document SET unread = unread - 1 WHERE id = old.document;
+CREATE TRIGGER unextracted_delete AFTER DELETE ON chunk WHEN old.extraction IS NULL BEGIN
+    UPDATE document SET unextracted_chunks = unextracted_chunks - 1 WHERE id = old.document;
 END;
-CREATE TRIGGER unread_read AFTER UPDATE OF reading ON chunk WHEN (old.reading IS NULL) <> (new.reading IS NULL) BEGIN
-    UPDATE document SET unread = unread + (new.reading IS NULL) - (old.reading IS NULL) WHERE id = new.document;
+CREATE TRIGGER unextracted_update AFTER UPDATE OF extraction ON chunk
+    WHEN (old.extraction IS NULL) <> (new.extraction IS NULL) BEGIN
+    UPDATE document
+        SET unextracted_chunks = unextracted_chunks + (new.extraction IS NULL) - (old.extraction IS NULL)
+        WHERE id = new.document;
 END;
 
-CREATE TABLE piece (
-    chunk   INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
-    ordinal INTEGER NOT NULL,
-    passage INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
-    start   INTEGER NOT NULL,
-    stop    INTEGER NOT NULL,
+-- The parts of passages that a chunk consists of, as offsets in their texts.
+CREATE TABLE chunk_passage (
+    chunk        INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
+    ordinal      INTEGER NOT NULL,
+    passage      INTEGER NOT NULL REFERENCES passage ON DELETE CASCADE,
+    start_offset INTEGER NOT NULL,
+    end_offset   INTEGER NOT NULL,
     PRIMARY KEY (chunk, ordinal)
 ) WITHOUT ROWID;
-CREATE INDEX piece_passage ON piece (passage);
+CREATE INDEX chunk_passage_passage ON chunk_passage (passage);
 
-CREATE VIRTUAL TABLE chunk_words USING fts5 (text, content = 'chunk', content_rowid = 'id', tokenize = '$tokenizer');
-CREATE TRIGGER chunk_words_insert AFTER INSERT ON chunk BEGIN
-    INSERT INTO chunk_words (rowid, text) VALUES (new.id, new.text);
+CREATE VIRTUAL TABLE chunk_fts USING fts5 (text, content = 'chunk', content_rowid = 'id', tokenize = '$tokenizer');
+CREATE VIRTUAL TABLE chunk_fts_terms USING fts5vocab (chunk_fts, instance);
+CREATE TRIGGER chunk_fts_insert AFTER INSERT ON chunk BEGIN
+    INSERT INTO chunk_fts (rowid, text) VALUES (new.id, new.text);
 END;
-CREATE TRIGGER chunk_words_delete AFTER DELETE ON chunk BEGIN
-    INSERT INTO chunk_words (chunk_words, rowid, text) VALUES ('delete', old.id, old.text);
+CREATE TRIGGER chunk_fts_delete AFTER DELETE ON chunk BEGIN
+    INSERT INTO chunk_fts (chunk_fts, rowid, text) VALUES ('delete', old.id, old.text);
 END;
 
 -- Names and pairs of names, by space. `target` is the row itself, or where its alias leads.
@@ -107,109 +133,133 @@ CREATE TABLE name (
     UNIQUE (space, canonical)
 );
 CREATE INDEX name_target ON name (target);
-CREATE TRIGGER name_itself AFTER INSERT ON name WHEN new.target = -1 BEGIN
+CREATE TRIGGER name_own_target AFTER INSERT ON name WHEN new.target = -1 BEGIN
     UPDATE name SET target = new.id WHERE id = new.id;
 END;
 CREATE TABLE pair (
     id     INTEGER PRIMARY KEY AUTOINCREMENT,
     space  INTEGER NOT NULL REFERENCES space,
-    a      INTEGER NOT NULL,                     -- a name; a pair of which nothing is said may outlive it
+    a      INTEGER NOT NULL,                     -- a name; a pair without links may remain after its names
     b      INTEGER NOT NULL,                     -- a < b
-    target INTEGER NOT NULL,                     -- 0: both ends are one and the same by alias
+    target INTEGER NOT NULL,                     -- 0: both ends are the same by alias
     UNIQUE (a, b)
 );
 CREATE INDEX pair_target ON pair (target);
 CREATE INDEX pair_b ON pair (b);
-CREATE TRIGGER pair_itself AFTER INSERT ON pair WHEN new.target = -1 BEGIN
+CREATE TRIGGER pair_own_target AFTER INSERT ON pair WHEN new.target = -1 BEGIN
     UPDATE pair SET target = new.id WHERE id = new.id;
 END;
 
--- What one chunk says about one name, about two names. An empty type: the name was only an end of a link.
--- Migration 3 lays both tables out by name and by pair.
+-- What a chunk states about a name, and about two names. An empty type: the name was only an end of a link.
+-- `number`: of the chunk's mentions, of its links, in the order of extraction. The facts of a key are read together, so
+-- they are stored together, the oldest first: a read from disk costs few pages.
 CREATE TABLE mention (
-    id          INTEGER PRIMARY KEY,
     chunk       INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
+    number      INTEGER NOT NULL,
     name        INTEGER NOT NULL REFERENCES name,
     time        INTEGER NOT NULL,
     hash        INTEGER NOT NULL,                -- of the description
     surface     TEXT NOT NULL,
     type        TEXT NOT NULL,
-    description TEXT NOT NULL
-);
-CREATE INDEX mention_chunk ON mention (chunk);
-CREATE INDEX mention_name ON mention (name, time, hash);
+    description TEXT NOT NULL,
+    PRIMARY KEY (name, time, hash, chunk, number)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX mention_chunk ON mention (chunk, number);
 CREATE TABLE link (
-    id          INTEGER PRIMARY KEY,
     chunk       INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
+    number      INTEGER NOT NULL,
     pair        INTEGER NOT NULL REFERENCES pair,
     time        INTEGER NOT NULL,
     hash        INTEGER NOT NULL,
     keywords    TEXT NOT NULL,
-    description TEXT NOT NULL
-);
-CREATE INDEX link_chunk ON link (chunk);
-CREATE INDEX link_pair ON link (pair, time, hash);
+    description TEXT NOT NULL,
+    PRIMARY KEY (pair, time, hash, chunk, number)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX link_chunk ON link (chunk, number);
 
 -- Corrections by hand, by canonical names, so that they outlive what they correct. b is '' for an entity.
+-- `room`: where the correction was made, which it follows; 0: it was made for the whole space.
 CREATE TABLE alias (
     space  INTEGER NOT NULL REFERENCES space,
     name   TEXT NOT NULL,
     target TEXT NOT NULL,
+    room   INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, name)
 ) WITHOUT ROWID;
-CREATE TABLE pin (
+CREATE INDEX alias_target ON alias (space, target);
+CREATE INDEX alias_room ON alias (room) WHERE room;
+CREATE TABLE description_override (
     space       INTEGER NOT NULL REFERENCES space,
     a           TEXT NOT NULL,
     b           TEXT NOT NULL,
     description TEXT NOT NULL,
+    room        INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, a, b)
 ) WITHOUT ROWID;
-CREATE TABLE hidden (
+CREATE INDEX description_override_room ON description_override (room) WHERE room;
+CREATE TABLE hidden_key (
     space INTEGER NOT NULL REFERENCES space,
     a     TEXT NOT NULL,
     b     TEXT NOT NULL,
+    room  INTEGER NOT NULL DEFAULT 0,
     PRIMARY KEY (space, a, b)
 ) WITHOUT ROWID;
+CREATE INDEX hidden_key_room ON hidden_key (room) WHERE room;
 
--- What must be projected anew: kind 0 chunk, 1 name, 2 pair. `since`: the first change not yet projected; `generation`: the last.
-CREATE TABLE stale (
-    kind       INTEGER NOT NULL,
-    id         INTEGER NOT NULL,
-    since      INTEGER NOT NULL,
-    generation INTEGER NOT NULL,
-    held       INTEGER NOT NULL DEFAULT 0,       -- a hot key that waits for the end of its quiet period
+-- Keys that must be projected again. `first_generation`, `generation`: of the first and the last change not yet projected.
+-- `attempts`, `retry_at` (seconds since 1970), `error`, `hint`: failed attempts to embed it.
+CREATE TABLE stale_key (
+    kind             INTEGER NOT NULL,
+    id               INTEGER NOT NULL,
+    first_generation INTEGER NOT NULL,
+    generation       INTEGER NOT NULL,
+    on_cooldown      INTEGER NOT NULL DEFAULT 0, -- a hot key that waits for the end of its quiet period
+    attempts         INTEGER NOT NULL DEFAULT 0,
+    retry_at         REAL NOT NULL DEFAULT 0,
+    error            TEXT NOT NULL DEFAULT '',
+    hint             TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (kind, id)
 ) WITHOUT ROWID;
-CREATE INDEX stale_since ON stale (since);
-CREATE INDEX stale_next ON stale (kind, held, since);
+CREATE INDEX stale_key_first_generation ON stale_key (first_generation);
+CREATE INDEX stale_key_next ON stale_key (kind, on_cooldown, first_generation);
 
--- Profiles: what the fold made of a name (id = name.id) or a pair (id = pair.id).
--- `graphed`: it stands in the graph. `retry_at`: a summary failed and is to be tried again then (seconds since 1970).
+-- Names and pairs whose embedding was given up: they have no vector. Chunks have columns for it.
+CREATE TABLE embedding_failure (
+    kind      INTEGER NOT NULL,
+    id        INTEGER NOT NULL,
+    error     TEXT NOT NULL,
+    hint      TEXT NOT NULL,
+    permanent INTEGER NOT NULL,                  -- for a reason that a restart does not change
+    PRIMARY KEY (kind, id)
+) WITHOUT ROWID;
+
+-- Profiles: the merged facts of a name (id = name.id) or a pair (id = pair.id).
+-- `retry_at`: a summary failed and is due again then (seconds since 1970).
 CREATE TABLE entity (
-    id          INTEGER PRIMARY KEY,
-    space       INTEGER NOT NULL,
-    name        TEXT NOT NULL,
-    type        TEXT NOT NULL,
-    description TEXT NOT NULL,
-    mentions    INTEGER NOT NULL,                -- distinct chunks
-    degree      INTEGER NOT NULL DEFAULT 0,      -- relations that end here; kept by the triggers below
-    graphed     INTEGER NOT NULL DEFAULT 0,
-    embedded    BLOB,                            -- hash of the text that its vector was made of
-    retry_at    REAL
+    id             INTEGER PRIMARY KEY,
+    space          INTEGER NOT NULL,
+    name           TEXT NOT NULL,
+    type           TEXT NOT NULL,
+    description    TEXT NOT NULL,
+    mention_count  INTEGER NOT NULL,             -- distinct chunks
+    degree         INTEGER NOT NULL DEFAULT 0,   -- number of its relations; kept by the triggers below
+    in_graph       INTEGER NOT NULL DEFAULT 0,
+    embedding_hash BLOB,                         -- of the text that its vector was made of
+    retry_at       REAL
 );
 CREATE INDEX entity_space ON entity (space);
 CREATE INDEX entity_retry ON entity (retry_at) WHERE retry_at IS NOT NULL;
 CREATE TABLE relation (
-    id          INTEGER PRIMARY KEY,
-    space       INTEGER NOT NULL,
-    a           INTEGER NOT NULL,
-    b           INTEGER NOT NULL,
-    keywords    TEXT NOT NULL,
-    description TEXT NOT NULL,
-    weight      INTEGER NOT NULL,                -- distinct chunks
-    graphed     INTEGER NOT NULL DEFAULT 0,
-    embedded    BLOB,
-    retry_at    REAL
+    id             INTEGER PRIMARY KEY,
+    space          INTEGER NOT NULL,
+    a              INTEGER NOT NULL,
+    b              INTEGER NOT NULL,
+    keywords       TEXT NOT NULL,
+    description    TEXT NOT NULL,
+    weight         INTEGER NOT NULL,             -- distinct chunks
+    in_graph       INTEGER NOT NULL DEFAULT 0,
+    embedding_hash BLOB,
+    retry_at       REAL
 );
 CREATE INDEX relation_a ON relation (a);
 CREATE INDEX relation_b ON relation (b);
@@ -220,57 +270,83 @@ END;
 CREATE TRIGGER degree_delete AFTER DELETE ON relation BEGIN
     UPDATE entity SET degree = degree - 1 WHERE id IN (old.a, old.b);
 END;
-CREATE VIRTUAL TABLE entity_words USING fts5 (name, content = 'entity', content_rowid = 'id', tokenize = '$tokenizer');
-CREATE TRIGGER entity_words_insert AFTER INSERT ON entity BEGIN
-    INSERT INTO entity_words (rowid, name) VALUES (new.id, new.name);
+
+CREATE VIRTUAL TABLE entity_fts USING fts5 (name, content = 'entity', content_rowid = 'id', tokenize = '$tokenizer');
+CREATE VIRTUAL TABLE entity_fts_terms USING fts5vocab (entity_fts, instance);
+CREATE TRIGGER entity_fts_insert AFTER INSERT ON entity BEGIN
+    INSERT INTO entity_fts (rowid, name) VALUES (new.id, new.name);
 END;
-CREATE TRIGGER entity_words_delete AFTER DELETE ON entity BEGIN
-    INSERT INTO entity_words (entity_words, rowid, name) VALUES ('delete', old.id, old.name);
+CREATE TRIGGER entity_fts_delete AFTER DELETE ON entity BEGIN
+    INSERT INTO entity_fts (entity_fts, rowid, name) VALUES ('delete', old.id, old.name);
 END;
-CREATE TRIGGER entity_words_rename AFTER UPDATE OF name ON entity WHEN old.name <> new.name BEGIN
-    INSERT INTO entity_words (entity_words, rowid, name) VALUES ('delete', old.id, old.name);
-    INSERT INTO entity_words (rowid, name) VALUES (new.id, new.name);
+CREATE TRIGGER entity_fts_rename AFTER UPDATE OF name ON entity WHEN old.name <> new.name BEGIN
+    INSERT INTO entity_fts (entity_fts, rowid, name) VALUES ('delete', old.id, old.name);
+    INSERT INTO entity_fts (rowid, name) VALUES (new.id, new.name);
 END;
 
--- Rows by kind and space: they choose the plan of a vector search.
-CREATE TABLE population (
-    kind  INTEGER NOT NULL,
-    space INTEGER NOT NULL,
-    rows  INTEGER NOT NULL,
-    PRIMARY KEY (kind, space)
+-- Statistics of each space and room: full text is ranked with those of the asker's scope only.
+CREATE TABLE corpus_stats (
+    kind         INTEGER NOT NULL,
+    space        INTEGER NOT NULL,
+    room         INTEGER NOT NULL,               -- 0 except for chunks
+    row_count    INTEGER NOT NULL,
+    total_length INTEGER NOT NULL,               -- chunks in tokens, names in characters
+    PRIMARY KEY (kind, space, room)
 ) WITHOUT ROWID;
-CREATE TRIGGER population_chunk_insert AFTER INSERT ON chunk BEGIN
-    INSERT INTO population VALUES (0, new.space, 1) ON CONFLICT DO UPDATE SET rows = rows + 1;
+CREATE TRIGGER corpus_stats_chunk_insert AFTER INSERT ON chunk BEGIN
+    INSERT INTO corpus_stats VALUES (0, new.space, new.room, 1, new.tokens)
+        ON CONFLICT DO UPDATE SET row_count = row_count + 1, total_length = total_length + excluded.total_length;
 END;
-CREATE TRIGGER population_chunk_delete AFTER DELETE ON chunk BEGIN
-    UPDATE population SET rows = rows - 1 WHERE kind = 0 AND space = old.space;
+CREATE TRIGGER corpus_stats_chunk_delete AFTER DELETE ON chunk BEGIN
+    UPDATE corpus_stats SET row_count = row_count - 1, total_length = total_length - old.tokens
+        WHERE kind = 0 AND space = old.space AND room = old.room;
 END;
-CREATE TRIGGER population_chunk_move AFTER UPDATE OF space ON chunk WHEN old.space <> new.space BEGIN
-    UPDATE population SET rows = rows - 1 WHERE kind = 0 AND space = old.space;
-    INSERT INTO population VALUES (0, new.space, 1) ON CONFLICT DO UPDATE SET rows = rows + 1;
+CREATE TRIGGER corpus_stats_chunk_move AFTER UPDATE OF space, room ON chunk
+    WHEN old.space <> new.space OR old.room <> new.room BEGIN
+    UPDATE corpus_stats SET row_count = row_count - 1, total_length = total_length - old.tokens
+        WHERE kind = 0 AND space = old.space AND room = old.room;
+    INSERT INTO corpus_stats VALUES (0, new.space, new.room, 1, new.tokens)
+        ON CONFLICT DO UPDATE SET row_count = row_count + 1, total_length = total_length + excluded.total_length;
 END;
-CREATE TRIGGER population_entity_insert AFTER INSERT ON entity BEGIN
-    INSERT INTO population VALUES (1, new.space, 1) ON CONFLICT DO UPDATE SET rows = rows + 1;
+CREATE TRIGGER corpus_stats_relation_insert AFTER INSERT ON relation BEGIN
+    INSERT INTO corpus_stats VALUES (2, new.space, 0, 1, 0) ON CONFLICT DO UPDATE SET row_count = row_count + 1;
 END;
-CREATE TRIGGER population_entity_delete AFTER DELETE ON entity BEGIN
-    UPDATE population SET rows = rows - 1 WHERE kind = 1 AND space = old.space;
-END;
-CREATE TRIGGER population_relation_insert AFTER INSERT ON relation BEGIN
-    INSERT INTO population VALUES (2, new.space, 1) ON CONFLICT DO UPDATE SET rows = rows + 1;
-END;
-CREATE TRIGGER population_relation_delete AFTER DELETE ON relation BEGIN
-    UPDATE population SET rows = rows - 1 WHERE kind = 2 AND space = old.space;
+CREATE TRIGGER corpus_stats_relation_delete AFTER DELETE ON relation BEGIN
+    UPDATE corpus_stats SET row_count = row_count - 1 WHERE kind = 2 AND space = old.space AND room = 0;
 END;
 
--- Memos: a summary by the hash of its inputs, with the profiles that use it; vectors of chunk texts by embedder and text.
+-- Where names are and how long, apart from their descriptions; chunks have the index chunk_location.
+CREATE TABLE entity_length (
+    id     INTEGER PRIMARY KEY,
+    space  INTEGER NOT NULL,
+    length INTEGER NOT NULL
+);
+CREATE TRIGGER entity_length_insert AFTER INSERT ON entity BEGIN
+    INSERT INTO entity_length VALUES (new.id, new.space, LENGTH(new.name));
+    INSERT INTO corpus_stats VALUES (1, new.space, 0, 1, LENGTH(new.name))
+        ON CONFLICT DO UPDATE SET row_count = row_count + 1, total_length = total_length + excluded.total_length;
+END;
+CREATE TRIGGER entity_length_delete AFTER DELETE ON entity BEGIN
+    DELETE FROM entity_length WHERE id = old.id;
+    UPDATE corpus_stats SET row_count = row_count - 1, total_length = total_length - LENGTH(old.name)
+        WHERE kind = 1 AND space = old.space AND room = 0;
+END;
+CREATE TRIGGER entity_length_rename AFTER UPDATE OF name ON entity WHEN old.name <> new.name BEGIN
+    UPDATE entity_length SET length = LENGTH(new.name) WHERE id = new.id;
+    UPDATE corpus_stats SET total_length = total_length + LENGTH(new.name) - LENGTH(old.name)
+        WHERE kind = 1 AND space = new.space AND room = 0;
+END;
+
+-- Caches: summaries by the hash of their inputs, with the profiles that use them; vectors of chunk texts by text and
+-- embedder (its name and number of dimensions).
 CREATE TABLE summary (key BLOB PRIMARY KEY, text TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE summary_use (
+CREATE TABLE summary_usage (
     kind INTEGER NOT NULL,
     id   INTEGER NOT NULL,
     key  BLOB NOT NULL REFERENCES summary,
     PRIMARY KEY (kind, id, key)
 ) WITHOUT ROWID;
-CREATE INDEX summary_use_key ON summary_use (key);
+CREATE INDEX summary_usage_key ON summary_usage (key);
 CREATE TABLE vector (
     embedder  TEXT NOT NULL,
     text_hash BLOB NOT NULL,
@@ -279,28 +355,40 @@ CREATE TABLE vector (
     PRIMARY KEY (text_hash, embedder)
 ) WITHOUT ROWID;
 
--- Answers by the hash of the final messages and the model, with the rows they drew on (kinds as in stale).
-CREATE TABLE reply_cache (
+-- Vectors of chunks of open conversations, which grow: only new text is embedded.
+CREATE TABLE open_chunk_vector (
+    chunk            INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
+    embedder         TEXT NOT NULL,
+    covered_chars    INTEGER NOT NULL,           -- characters at the start of the text
+    embedded_at_once INTEGER NOT NULL,           -- made in one call, as those of a closed conversation are
+    parts            INTEGER NOT NULL,
+    data             BLOB NOT NULL,
+    PRIMARY KEY (chunk, embedder)
+);
+
+-- Answers by the hash of the final messages and the model, with the keys that they rest on.
+CREATE TABLE answer_cache (
     key      BLOB PRIMARY KEY,
     text     TEXT NOT NULL,
     used_at  REAL NOT NULL
 ) WITHOUT ROWID;
-CREATE INDEX reply_cache_used ON reply_cache (used_at);
-CREATE TABLE reply_use (
-    key  BLOB NOT NULL REFERENCES reply_cache ON DELETE CASCADE,
+CREATE INDEX answer_cache_used_at ON answer_cache (used_at);
+CREATE TABLE answer_cache_source (
+    key  BLOB NOT NULL REFERENCES answer_cache ON DELETE CASCADE,
     kind INTEGER NOT NULL,
     id   INTEGER NOT NULL,
     PRIMARY KEY (kind, id, key)
 ) WITHOUT ROWID;
-CREATE INDEX reply_use_key ON reply_use (key);
+CREATE INDEX answer_cache_source_key ON answer_cache_source (key);
 
+-- Tokens and cost of model calls.
 CREATE TABLE usage (
-    day     TEXT NOT NULL,
-    purpose TEXT NOT NULL,
-    model   TEXT NOT NULL,
-    calls   INTEGER NOT NULL,
-    input   INTEGER NOT NULL,
-    output  INTEGER NOT NULL,
-    cost    REAL NOT NULL,
+    day           TEXT NOT NULL,
+    purpose       TEXT NOT NULL,
+    model         TEXT NOT NULL,
+    calls         INTEGER NOT NULL,
+    input_tokens  INTEGER NOT NULL,
+    output_tokens INTEGER NOT NULL,
+    cost          REAL NOT NULL,
     PRIMARY KEY (day, purpose, model)
 ) WITHOUT ROWID;

@@ -69,7 +69,7 @@ class SqliteDatabase(ABC):
         """Open or create the file, and migrate its schema; `supervisor` runs the writer."""
         try:
             self._writer = await self._connect(WRITER_CACHE)
-            await self._migrate(self._writer)
+            await run_in_thread(self._writer, self._migrate)
             for _ in range(READER_COUNT):
                 self._readers.put_nowait(await self._connect())
         except BaseException as error:
@@ -78,8 +78,8 @@ class SqliteDatabase(ABC):
         self._task = (supervisor or Supervisor()).run("ledger writer", self._run_writer)
 
     @abstractmethod
-    async def _migrate(self, writer: aiosqlite.Connection) -> None:
-        """Migrate the schema to the newest version."""
+    def _migrate(self, db: sqlite3.Connection) -> None:
+        """Create the schema, or bring it up to date."""
 
     _writer: aiosqlite.Connection
     _task: asyncio.Task[None]

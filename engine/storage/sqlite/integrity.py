@@ -6,10 +6,12 @@ import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptLedger, NewerSchema
+from engine.errors import CorruptLedger
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from engine.storage.sqlite.schema import Schema
 
 
 LOGS = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps beside a database
@@ -42,18 +44,15 @@ def find_problems(database: sqlite3.Connection) -> list[str]:
     return [] if found == ["ok"] else found
 
 
-def check_file(file: Path, table: str, latest: int) -> None:
-    """Check structure, indexes and constraints, that this table exists, and that the schema is not newer.
+def check_file(file: Path, schema: Schema) -> None:
+    """Check structure, indexes and constraints, and that the file has a schema that this program can read.
 
-    Raises sqlite3.DatabaseError with every problem, and NewerSchema.
+    Raises sqlite3.DatabaseError with every problem, EarlySchema and NewerSchema.
     """
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
         if found := find_problems(database):
             raise sqlite3.DatabaseError("; ".join(found))
-        [[version]] = database.execute("PRAGMA user_version")
-        known = database.execute("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?", (table,)).fetchone()
-    if not known:
-        raise sqlite3.DatabaseError(f"there is no table {table}")
-    if version > latest:
-        raise NewerSchema(f"The backup has schema {version}; this program knows up to {latest}.")
+        schema.check_version(database, schema.label, len(schema.load_scripts()))
+        if not schema.has_marker(database):
+            raise sqlite3.DatabaseError(f"there is no table {schema.marker}")

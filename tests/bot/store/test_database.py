@@ -29,7 +29,7 @@ async def test_a_file_of_an_early_version_is_refused_with_a_way_out(tmp_path: Pa
     with pytest.raises(StoreError, match="early version") as caught:
         async with BotStore.open(tmp_path / "bot.db"):
             pass
-    assert "threadlore export" in caught.value.hint
+    assert "ingest your files again" in caught.value.hint
 
 
 class Asked:

@@ -305,7 +305,7 @@ async def test_an_answer_is_forgotten_with_a_document_that_it_drew_on(tmp_path: 
         await (await engine.ask(FERRY)).collect_text()
         await engine.forget("ferry")
         async with sqlite_ledger(engine._ledger).read_connection() as db:
-            assert not list(await db.execute_fetchall("SELECT 1 FROM reply_cache"))
+            assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache"))
 
 
 async def test_an_answer_is_never_given_again_in_a_scope_that_knows_other_things(tmp_path: Path) -> None:

@@ -39,12 +39,12 @@ if TYPE_CHECKING:
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 PACKING = ChunkingOptions(size=40, overlap=4, target_size=16, hash_modulo=3)
 PIECES = (
-    "SELECT c.key, i.ordinal, p.key, i.start, i.stop FROM piece i, chunk c, passage p"
+    "SELECT c.key, i.ordinal, p.key, i.start_offset, i.end_offset FROM chunk_passage i, chunk c, passage p"
     " WHERE c.id = i.chunk AND p.id = i.passage ORDER BY c.ordinal, i.ordinal"
 )
 STATE = (
     "SELECT key, position, time, author, text FROM passage ORDER BY key",
-    "SELECT key, ordinal, tokens, time, first, text FROM chunk ORDER BY ordinal",
+    "SELECT key, ordinal, tokens, time, first_time, text FROM chunk ORDER BY ordinal",
     PIECES,
 )
 

@@ -184,7 +184,7 @@ async def test_a_failed_try_is_stored_and_shown(tmp_path: Path, monkeypatch: pyt
         await wait_until(has_trouble)
         assert await statuses(engine) == {"bad": "pending"}
         async with sqlite_ledger(engine._ledger).read_connection() as db:
-            assert [tuple(row) for row in await db.execute_fetchall("SELECT kind, tries FROM stale")] == [(0, 1)]
+            assert [tuple(row) for row in await db.execute_fetchall("SELECT kind, attempts FROM stale_key")] == [(0, 1)]
 
 
 async def test_vectors_are_remembered_by_name_and_dimension(tmp_path: Path) -> None:

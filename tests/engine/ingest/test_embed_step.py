@@ -112,7 +112,7 @@ async def test_an_edit_and_a_restart_lose_nothing(tmp_path: Path) -> None:
         assert await parts(engine) == [1]
         assert (await engine.verify()).is_clean
         async with sqlite_ledger(engine._ledger).read_connection() as db:
-            assert list(await db.execute_fetchall("SELECT 1 FROM open_vector")) == []
+            assert list(await db.execute_fetchall("SELECT 1 FROM open_chunk_vector")) == []
 
 
 async def test_another_embedder_makes_them_anew(tmp_path: Path) -> None:

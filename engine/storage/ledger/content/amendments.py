@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     PassageOrder = tuple[int, int, str]
 
 _PASSAGES_IN_ORDER = "passage p INDEXED BY passage_order"
-_ORDER_COLUMNS = "(p.position, p.at, p.key)"
+_ORDER_COLUMNS = "(p.position, p.sort_time, p.key)"
 _COLUMNS = "p.key, p.text, p.label, p.link, p.author, p.time, p.position"
 LOWEST_ORDER = (-(2**63), -(2**63), "")
 
@@ -150,9 +150,9 @@ async def _neighbour_ordinal(
     db: Connection, document: int, place: PassageOrder, sign: str, direction: str
 ) -> int | None:
     """The ordinal of the chunk with the nearest passage before or after a position, if any."""
-    ordered = ", ".join(f"{column} {direction}" for column in ("p.position", "p.at", "p.key", "c.ordinal"))
+    ordered = ", ".join(f"{column} {direction}" for column in ("p.position", "p.sort_time", "p.key", "c.ordinal"))
     rows = await db.execute_fetchall(
-        f"SELECT c.ordinal FROM {_PASSAGES_IN_ORDER} CROSS JOIN piece i ON i.passage = p.id"
+        f"SELECT c.ordinal FROM {_PASSAGES_IN_ORDER} CROSS JOIN chunk_passage i ON i.passage = p.id"
         " CROSS JOIN chunk c ON c.id = i.chunk"
         f" WHERE p.document = ? AND {_ORDER_COLUMNS} {sign} (?, ?, ?) ORDER BY {ordered} LIMIT 1",
         (document, *place),
@@ -163,8 +163,8 @@ async def _neighbour_ordinal(
 async def _extend_to_passage(db: Connection, document: int, ordinal: int, most: str) -> int:
     """The first or last chunk that shares a passage with this one: a long passage is in several chunks."""
     rows = await db.execute_fetchall(
-        f"SELECT {most}(o.ordinal) FROM chunk c CROSS JOIN piece i ON i.chunk = c.id"
-        " CROSS JOIN piece k ON k.passage = i.passage CROSS JOIN chunk o ON o.id = k.chunk"
+        f"SELECT {most}(o.ordinal) FROM chunk c CROSS JOIN chunk_passage i ON i.chunk = c.id"
+        " CROSS JOIN chunk_passage k ON k.passage = i.passage CROSS JOIN chunk o ON o.id = k.chunk"
         " WHERE c.document = ? AND c.ordinal = ?",
         (document, ordinal),
     )
@@ -173,8 +173,8 @@ async def _extend_to_passage(db: Connection, document: int, ordinal: int, most: 
 
 async def _load_chunks(db: Connection, document: int, first: int, until: int) -> list[Chunk]:
     rows = await db.execute_fetchall(
-        "SELECT c.ordinal, c.text, c.tokens, p.key, i.start, i.stop FROM chunk c INDEXED BY chunk_order"
-        " CROSS JOIN piece i ON i.chunk = c.id CROSS JOIN passage p ON p.id = i.passage"
+        "SELECT c.ordinal, c.text, c.tokens, p.key, i.start_offset, i.end_offset FROM chunk c INDEXED BY chunk_order"
+        " CROSS JOIN chunk_passage i ON i.chunk = c.id CROSS JOIN passage p ON p.id = i.passage"
         " WHERE c.document = ? AND c.ordinal BETWEEN ? AND ? ORDER BY c.ordinal, i.ordinal",
         (document, first, until),
     )
@@ -201,7 +201,7 @@ async def _load_passage_range(
     until = "" if high is None else f" AND {_ORDER_COLUMNS} <= (?, ?, ?)"
     rows = await db.execute_fetchall(
         f"SELECT {_COLUMNS} FROM {_PASSAGES_IN_ORDER} WHERE p.document = ? AND {_ORDER_COLUMNS} >= (?, ?, ?){until}"
-        " ORDER BY p.position, p.at, p.key",
+        " ORDER BY p.position, p.sort_time, p.key",
         (document, *low, *(high or ())),
     )
     return [_build_passage(*row) for row in rows]

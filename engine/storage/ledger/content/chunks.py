@@ -46,7 +46,7 @@ async def replace_chunks(
     before = {
         key: (chunk, ordinal, time, first)
         for chunk, key, ordinal, time, first in await db.execute_fetchall(
-            "SELECT id, key, ordinal, time, first FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?",
+            "SELECT id, key, ordinal, time, first_time FROM chunk WHERE document = ? AND ordinal >= ? AND ordinal < ?",
             (id_, *span),
         )
     }
@@ -69,7 +69,7 @@ async def replace_chunks(
             await _update_position(db, before[key], ordinal, time, first)
             continue
         [[ids[key]]] = await db.execute_fetchall(
-            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first, text, text_hash)"
+            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
             (key, id_, space, room, ordinal, chunk.tokens, time, first, chunk.text, _text_hash(chunk.text)),
         )
@@ -136,7 +136,7 @@ async def _update_position(
 ) -> None:
     chunk, old_ordinal, old_time, old_first = before
     if first != old_first:
-        await db.execute("UPDATE chunk SET first = ? WHERE id = ?", (first, chunk))
+        await db.execute("UPDATE chunk SET first_time = ? WHERE id = ?", (first, chunk))
     if ordinal != old_ordinal:
         await db.execute("UPDATE chunk SET ordinal = ? WHERE id = ?", (ordinal, chunk))
     if time != old_time:
@@ -153,11 +153,13 @@ async def _replace_pieces(db: Connection, chunks: Sequence[int], after: set[tupl
         map(
             tuple,
             await db.execute_fetchall(
-                "SELECT p.chunk, p.ordinal, p.passage, p.start, p.stop FROM json_each(?) j"
-                " CROSS JOIN piece p ON p.chunk = j.value",
+                "SELECT p.chunk, p.ordinal, p.passage, p.start_offset, p.end_offset FROM json_each(?) j"
+                " CROSS JOIN chunk_passage p ON p.chunk = j.value",
                 listed,
             ),
         )
     )
-    await db.executemany("DELETE FROM piece WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after])
-    await db.executemany("INSERT INTO piece VALUES (?, ?, ?, ?, ?)", sorted(after - before))
+    await db.executemany(
+        "DELETE FROM chunk_passage WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after]
+    )
+    await db.executemany("INSERT INTO chunk_passage VALUES (?, ?, ?, ?, ?)", sorted(after - before))

@@ -83,7 +83,7 @@ async def reset_to_pending(db: Connection, id_: int) -> None:
         "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?", (generation, id_)
     )
     failed = await db.execute_fetchall(
-        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '', hopeless = 0"
+        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = 0"
         " WHERE document = ? AND error <> '' RETURNING id",
         (id_,),
     )
@@ -158,7 +158,7 @@ async def save_manual_document(
     await upsert_document(db, document, chunks)
     rows = await db.execute_fetchall(
         "SELECT c.id, c.text_hash FROM chunk c JOIN document d ON d.id = c.document"
-        " WHERE d.key = ? AND c.reading IS NULL ORDER BY c.ordinal",
+        " WHERE d.key = ? AND c.extraction IS NULL ORDER BY c.ordinal",
         (document.key,),
     )
     for place, (chunk, text_hash) in enumerate(rows):

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection[int]) -> dict[int, PartialVectors]:
     """The vectors of the embedded beginnings of these chunks."""
     rows = await db.execute_fetchall(
-        "SELECT v.chunk, v.embedder, v.covered, v.whole, v.parts, v.data FROM json_each(?) j"
-        " CROSS JOIN open_vector v ON v.chunk = j.value AND v.embedder = ?",
+        "SELECT v.chunk, v.embedder, v.covered_chars, v.embedded_at_once, v.parts, v.data FROM json_each(?) j"
+        " CROSS JOIN open_chunk_vector v ON v.chunk = j.value AND v.embedder = ?",
         (json.dumps(list(chunks)), embedder),
     )
     return {row[0]: PartialVectors(*tuple(row)[1:]) for row in rows}
@@ -27,7 +27,7 @@ async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection
 async def save_partial_vectors(db: Connection, made: Mapping[int, PartialVectors]) -> None:
     """Save partial vectors of chunks that still exist."""
     await db.executemany(
-        "INSERT OR REPLACE INTO open_vector SELECT ?1, ?2, ?3, ?4, ?5, ?6"
+        "INSERT OR REPLACE INTO open_chunk_vector SELECT ?1, ?2, ?3, ?4, ?5, ?6"
         " WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)",
         [(chunk, *partial) for chunk, partial in made.items()],
     )
@@ -44,8 +44,8 @@ async def load_vectors_by_text(db: Connection, chunks: Collection[int]) -> dict[
             listed,
         ),
         *await db.execute_fetchall(
-            "SELECT c.text, v.embedder, v.covered, v.whole, v.parts, v.data FROM json_each(?) j"
-            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN open_vector v ON v.chunk = c.id",
+            "SELECT c.text, v.embedder, v.covered_chars, v.embedded_at_once, v.parts, v.data FROM json_each(?) j"
+            " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN open_chunk_vector v ON v.chunk = c.id",
             listed,
         ),
     ):
@@ -64,13 +64,16 @@ async def finish_conversation(db: Connection, document: int) -> None:
     """Embed the chunks of a closed conversation as wholes, unless their vectors were made at once."""
     await db.execute(
         "INSERT OR REPLACE INTO vector SELECT v.embedder, c.text_hash, v.parts, v.data FROM chunk c"
-        " CROSS JOIN open_vector v ON v.chunk = c.id WHERE c.document = ? AND v.whole AND v.covered = LENGTH(c.text)",
+        " CROSS JOIN open_chunk_vector v ON v.chunk = c.id WHERE c.document = ?"
+        " AND v.embedded_at_once AND v.covered_chars = LENGTH(c.text)",
         (document,),
     )
     pieces = await db.execute_fetchall(
-        "SELECT c.id FROM chunk c CROSS JOIN open_vector v ON v.chunk = c.id"
-        " WHERE c.document = ? AND NOT (v.whole AND v.covered = LENGTH(c.text))",
+        "SELECT c.id FROM chunk c CROSS JOIN open_chunk_vector v ON v.chunk = c.id"
+        " WHERE c.document = ? AND NOT (v.embedded_at_once AND v.covered_chars = LENGTH(c.text))",
         (document,),
     )
-    await db.execute("DELETE FROM open_vector WHERE chunk IN (SELECT id FROM chunk WHERE document = ?)", (document,))
+    await db.execute(
+        "DELETE FROM open_chunk_vector WHERE chunk IN (SELECT id FROM chunk WHERE document = ?)", (document,)
+    )
     await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in pieces], await next_generation(db))

@@ -51,8 +51,10 @@ class FullTextIndex:
         return row_clause(scope_ids, table) if self.kind == KeyKind.CHUNK else space_clause(scope_ids, table)
 
 
-CHUNK_INDEX = FullTextIndex("chunk_words", "chunk_terms", "chunk {} INDEXED BY chunk_place", "tokens", KeyKind.CHUNK)
-NAME_INDEX = FullTextIndex("entity_words", "entity_terms", "entity_size {}", "length", KeyKind.NAME)
+CHUNK_INDEX = FullTextIndex(
+    "chunk_fts", "chunk_fts_terms", "chunk {} INDEXED BY chunk_location", "tokens", KeyKind.CHUNK
+)
+NAME_INDEX = FullTextIndex("entity_fts", "entity_fts_terms", "entity_length {}", "length", KeyKind.NAME)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,7 @@ class ScopeSize:
 async def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> ScopeSize:
     """The number and length of the index's rows within a scope."""
     [[rows, length]] = await db.execute_fetchall(
-        "SELECT COALESCE(SUM(x.rows), 0), COALESCE(SUM(x.length), 0) FROM collection x"
+        "SELECT COALESCE(SUM(x.row_count), 0), COALESCE(SUM(x.total_length), 0) FROM corpus_stats x"
         f" WHERE x.kind = ? AND {index.scope_clause(scope_ids, 'x')}",
         (index.kind,),
     )

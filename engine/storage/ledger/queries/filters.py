@@ -29,7 +29,9 @@ SqlClause = tuple[str, list[SqlValue]]
 MAX_LISTED = 1000  # chunks, names or pairs listed at most
 MAX_LISTED_FALLBACK = 20_000  # the same when other searches find too few
 DAY_MICROSECONDS = 86_400_000_000  # few chunks span more; these have their own indexes
-_PASSAGE_JOIN = "FROM piece i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
+_PASSAGE_JOIN = (
+    "FROM chunk_passage i CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
+)
 
 
 _FACT_TABLES = {KeyKind.NAME: ("name", "mention", "name"), KeyKind.PAIR: ("pair", "link", "pair")}
@@ -189,7 +191,7 @@ def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
 def _author_branches(filters: Filters) -> list[SqlClause]:
     authors = json.dumps(sorted(filters.authors))
     told = (
-        "passage a INDEXED BY passage_author CROSS JOIN piece e ON e.passage = a.id"
+        "passage a INDEXED BY passage_author CROSS JOIN chunk_passage e ON e.passage = a.id"
         " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
     )
     since, until = to_micros(filters.since), to_micros(filters.until)
@@ -202,7 +204,7 @@ def _author_branches(filters: Filters) -> list[SqlClause]:
 
 def _time_branch(column: str, time: SqlClause, place: SqlClause) -> SqlClause:
     """Chunks of a location by time, through an index of both: by their latest or by their first passage."""
-    index = "long" if "> c.first +" in time[0] else "first" if time[0].startswith("c.first") else "time"
+    index = "long" if "> c.first_time +" in time[0] else "first" if time[0].startswith("c.first_time") else "time"
     return f"chunk c INDEXED BY chunk_{column}_{index} WHERE {place[0]} AND {time[0]}", [*place[1], *time[1]]
 
 
@@ -214,9 +216,12 @@ def _time_ranges(filters: Filters) -> list[SqlClause]:
     if until is None:
         return [("c.time >= ?", [since])]
     if since is None:
-        return [("c.first BETWEEN 1 AND ?", [until]), ("c.first < 0 AND c.first <= ?", [until])]
+        return [("c.first_time BETWEEN 1 AND ?", [until]), ("c.first_time < 0 AND c.first_time <= ?", [until])]
     return [
         ("c.time BETWEEN ? AND ?", [since, until]),
-        ("c.time > ? AND c.time <= ? AND c.first <= ?", [until, until + DAY_MICROSECONDS, until]),
-        (f"c.first <= ? AND c.time > ? AND c.time > c.first + {DAY_MICROSECONDS}", [until, until + DAY_MICROSECONDS]),
+        ("c.time > ? AND c.time <= ? AND c.first_time <= ?", [until, until + DAY_MICROSECONDS, until]),
+        (
+            f"c.first_time <= ? AND c.time > ? AND c.time > c.first_time + {DAY_MICROSECONDS}",
+            [until, until + DAY_MICROSECONDS],
+        ),
     ]

@@ -34,7 +34,9 @@ async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
 
 async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
     """The number of chunks, names or pairs in each space."""
-    rows = await db.execute_fetchall("SELECT space, SUM(rows) FROM collection WHERE kind = ? GROUP BY space", (kind,))
+    rows = await db.execute_fetchall(
+        "SELECT space, SUM(row_count) FROM corpus_stats WHERE kind = ? GROUP BY space", (kind,)
+    )
     return {space: count for space, count in map(tuple, rows) if count > 0}
 
 
@@ -69,7 +71,7 @@ async def search_entities(
 async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
     """Entity names in the scope's spaces that start with a canonical prefix, most mentioned first."""
     rows = await db.execute_fetchall(
-        "SELECT e.name, SUM(e.mentions) AS told FROM name n JOIN entity e ON e.id = n.target"
+        "SELECT e.name, SUM(e.mention_count) AS told FROM name n JOIN entity e ON e.id = n.target"
         f" WHERE n.space IN ({join_ids(scope_ids.spaces)})"
         " AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
         " GROUP BY e.name ORDER BY told DESC, e.name LIMIT ?2",
@@ -81,8 +83,8 @@ async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds,
 async def load_entities(db: Connection, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
     """The profiles of these names in the scope's spaces."""
     rows = await db.execute_fetchall(
-        "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree,"
-        " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
+        "SELECT e.id, e.space, n.canonical, e.name, e.type, e.description, e.mention_count, e.degree,"
+        " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
         " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
         f" WHERE e.space IN ({join_ids(scope_ids.spaces)})",
         (json.dumps(list(ids)),),
@@ -97,7 +99,7 @@ async def load_relations(db: Connection, ids: Collection[int], scope_ids: ScopeI
     """The profiles of these pairs in the scope's spaces."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
-        " EXISTS (SELECT 1 FROM stale s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
+        " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
         f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({join_ids(scope_ids.spaces)})",
         (json.dumps(list(ids)),),
     )
@@ -130,10 +132,10 @@ async def find_evidence_chunks(
 async def load_chunk_texts(db: Connection, ids: Sequence[int], scope_ids: ScopeIds) -> list[ChunkText]:
     """Chunks within the scope with their pieces, in the order of `ids`."""
     rows = await db.execute_fetchall(
-        "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start, i.stop,"
+        "SELECT c.id, c.key, c.text, d.key, d.title, d.link, d.time, s.name, r.name, i.start_offset, i.end_offset,"
         " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
         " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
-        " CROSS JOIN room r ON r.id = c.room CROSS JOIN piece i ON i.chunk = c.id"
+        " CROSS JOIN room r ON r.id = c.room CROSS JOIN chunk_passage i ON i.chunk = c.id"
         f" CROSS JOIN passage p ON p.id = i.passage WHERE {row_clause(scope_ids, 'c')} ORDER BY j.key, i.ordinal",
         (json.dumps(list(ids)),),
     )

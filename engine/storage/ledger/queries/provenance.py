@@ -23,7 +23,8 @@ async def find_stating_passages(db: Connection, names: Collection[int], pairs: C
         " CROSS JOIN mention f ON f.name = k.id"
         " UNION SELECT f.chunk, f.time FROM json_each(?2) j CROSS JOIN pair k ON k.target = j.value"
         " CROSS JOIN link f ON f.pair = k.id ORDER BY 2 DESC LIMIT ?3)"
-        " SELECT DISTINCT d.key, r.name, p.key, p.text FROM stating CROSS JOIN piece i ON i.chunk = stating.chunk"
+        " SELECT DISTINCT d.key, r.name, p.key, p.text FROM stating"
+        " CROSS JOIN chunk_passage i ON i.chunk = stating.chunk"
         " CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
         " CROSS JOIN room r ON r.id = d.room",
         (json.dumps(sorted(names)), json.dumps(sorted(pairs)), MAX_CHUNKS),

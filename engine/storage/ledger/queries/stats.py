@@ -43,7 +43,7 @@ async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
     )
     [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {held}")
     [[entities, relations]] = await db.execute_fetchall(
-        "SELECT SUM(rows * (kind = 1)), SUM(rows * (kind = 2)) FROM collection WHERE space IN"
+        "SELECT SUM(row_count * (kind = 1)), SUM(row_count * (kind = 2)) FROM corpus_stats WHERE space IN"
         " (SELECT value FROM json_each(?))",
         (json.dumps(sorted(scope_ids.spaces)),),
     )
@@ -67,7 +67,7 @@ async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
     """Chunks within a scope that wait for extraction, without given-up ones and those of open conversations."""
     [[unread]] = await db.execute_fetchall(
         "SELECT COUNT(*) FROM chunk c JOIN document d ON d.id = c.document"
-        f" WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
+        f" WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999 AND {row_clause(scope_ids, 'c')}"
     )
     return int(unread)
 
@@ -75,7 +75,7 @@ async def count_unextracted(db: Connection, scope_ids: ScopeIds) -> int:
 async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
     """The error of a chunk within a scope whose extraction is tried again, "" if there is none."""
     rows = await db.execute_fetchall(
-        "SELECT c.error FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999"
+        "SELECT c.error FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999"
         f" AND {row_clause(scope_ids, 'c')} ORDER BY c.retry_at DESC LIMIT 1"
     )
     return next((str(row[0]) for row in rows), "")
@@ -84,7 +84,7 @@ async def find_extraction_error(db: Connection, scope_ids: ScopeIds) -> str:
 async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
     """Stale chunks, names and pairs within a scope; deleted ones belong to no scope."""
     [[stale]] = await db.execute_fetchall(
-        "SELECT COUNT(*) FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
+        "SELECT COUNT(*) FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
         f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(scope_ids.spaces)),),
@@ -129,10 +129,10 @@ async def list_edges(db: Connection) -> list[GraphEdge]:
 async def list_last_graphed(db: Connection) -> tuple[list[int], list[GraphEdge]]:
     """The newest entities and relations that the graph must hold."""
     nodes = await db.execute_fetchall(
-        f"SELECT id FROM entity WHERE graphed ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
+        f"SELECT id FROM entity WHERE in_graph ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
     )
     edges = await db.execute_fetchall(
-        f"SELECT id, a, b, weight FROM relation WHERE graphed ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
+        f"SELECT id, a, b, weight FROM relation WHERE in_graph ORDER BY id DESC LIMIT {LAST_GRAPHED_LIMIT}"
     )
     return [row[0] for row in nodes], [GraphEdge(*row) for row in map(tuple, edges)]
 
@@ -151,7 +151,7 @@ async def load_profile_locations(db: Connection, table: str) -> dict[int, tuple[
 async def stream_entities(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
     """Id, name, type, description, mentions, degree, space and canonical name of each entity in the scope."""
     sql = (
-        "SELECT e.id, e.name, e.type, e.description, e.mentions, e.degree, s.name, n.canonical FROM entity e"
+        "SELECT e.id, e.name, e.type, e.description, e.mention_count, e.degree, s.name, n.canonical FROM entity e"
         " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
         " WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, n.canonical"
     )
@@ -181,8 +181,9 @@ CANONICAL_QUERIES: dict[str, str] = {
     "passage": "SELECT d.key AS document, s.name AS space, p.key, p.position, p.time, p.author, p.label, p.link, p.text"
     " FROM passage p JOIN document d ON d.id = p.document JOIN space s ON s.id = d.space",
     "chunk": "SELECT c.key, d.key AS document, s.name AS space, r.name AS room, c.ordinal, c.tokens, c.time, c.text,"
-    " c.reading IS NOT NULL AS read, c.error, (SELECT json_group_array(json_array(p.key, i.start, i.stop)) FROM"
-    " (SELECT * FROM piece WHERE chunk = c.id ORDER BY ordinal) i JOIN passage p ON p.id = i.passage) AS pieces"
+    " c.extraction IS NOT NULL AS read, c.error,"
+    " (SELECT json_group_array(json_array(p.key, i.start_offset, i.end_offset)) FROM"
+    " (SELECT * FROM chunk_passage WHERE chunk = c.id ORDER BY ordinal) i JOIN passage p ON p.id = i.passage) AS pieces"
     " FROM chunk c JOIN document d ON d.id = c.document JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room",
     "mention": "SELECT c.key AS chunk, s.name AS space, n.canonical, m.time, m.surface, m.type, m.description"
     " FROM mention m JOIN chunk c ON c.id = m.chunk JOIN name n ON n.id = m.name JOIN space s ON s.id = n.space",
@@ -190,10 +191,10 @@ CANONICAL_QUERIES: dict[str, str] = {
     " AS b, f.time, f.keywords, f.description FROM link f JOIN chunk c ON c.id = f.chunk JOIN pair p ON p.id = f.pair"
     " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b JOIN space s ON s.id = p.space",
     "alias": "SELECT s.name AS space, a.name, a.target FROM alias a JOIN space s ON s.id = a.space",
-    "pin": "SELECT s.name AS space, p.a, p.b, p.description FROM pin p JOIN space s ON s.id = p.space",
-    "hidden": "SELECT s.name AS space, h.a, h.b FROM hidden h JOIN space s ON s.id = h.space",
-    "entity": "SELECT s.name AS space, n.canonical, e.name, e.type, e.description, e.mentions, e.degree FROM entity e"
-    " JOIN name n ON n.id = e.id JOIN space s ON s.id = e.space",
+    "pin": "SELECT s.name AS space, p.a, p.b, p.description FROM description_override p JOIN space s ON s.id = p.space",
+    "hidden": "SELECT s.name AS space, h.a, h.b FROM hidden_key h JOIN space s ON s.id = h.space",
+    "entity": "SELECT s.name AS space, n.canonical, e.name, e.type, e.description,"
+    " e.mention_count AS mentions, e.degree FROM entity e JOIN name n ON n.id = e.id JOIN space s ON s.id = e.space",
     "relation": "SELECT s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical) AS b,"
     " r.keywords, r.description, r.weight FROM relation r JOIN name x ON x.id = r.a JOIN name y ON y.id = r.b"
     " JOIN space s ON s.id = r.space",

@@ -53,7 +53,7 @@ async def write_profiles(db: Connection, folded: FoldedBatch) -> None:
     await profiles.delete_profiles(db, KeyKind.NAME, folded.removed_names)
     await profiles.upsert_entities(db, folded.entities)
     await profiles.upsert_relations(db, folded.relations)
-    if await work_queue.get_int_setting(db, "revised") > folded.batch.generation:
+    if await work_queue.get_int_setting(db, "last_revision") > folded.batch.generation:
         changed = await marks.find_changed_keys(db, folded.batch.stale_keys)
         await clear_profiles(
             db,

@@ -29,11 +29,11 @@ async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], 
     over = list[EmbeddingFailure]()
     for each in failures:
         rows = await db.execute_fetchall(
-            "UPDATE stale SET tries = tries + 1, retry_at = ?4 + MIN(?5, ?6 * (1 << MIN(tries, 20))), error = ?7,"
-            " hint = ?8 WHERE kind = ?1 AND id = ?2 AND generation = ?3 RETURNING tries",
+            "UPDATE stale_key SET attempts = attempts + 1, retry_at = ?4 + MIN(?5, ?6 * (1 << MIN(attempts, 20))),"
+            " error = ?7, hint = ?8 WHERE kind = ?1 AND id = ?2 AND generation = ?3 RETURNING attempts",
             (*each.key, now, MAX_WAIT, INITIAL_WAIT, str(each.error), each.error.hint),
         )
-        over += [each for (tries,) in rows if tries >= attempts or isinstance(each.error, PERMANENT_ERRORS)]
+        over += [each for (count,) in rows if count >= attempts or isinstance(each.error, PERMANENT_ERRORS)]
     for each in over:
         await _give_up_key(db, each)
 
@@ -41,12 +41,12 @@ async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], 
 async def _give_up_key(db: Connection, failure: EmbeddingFailure) -> None:
     (kind, id_, _), error = failure.key, failure.error
     reason = str(error), error.hint, isinstance(error, PERMANENT_ERRORS)
-    await db.execute("DELETE FROM stale WHERE kind = ? AND id = ?", (kind, id_))
+    await db.execute("DELETE FROM stale_key WHERE kind = ? AND id = ?", (kind, id_))
     if kind != KeyKind.CHUNK:
-        await db.execute("INSERT OR REPLACE INTO unembedded VALUES (?, ?, ?, ?, ?)", (kind, id_, *reason))
+        await db.execute("INSERT OR REPLACE INTO embedding_failure VALUES (?, ?, ?, ?, ?)", (kind, id_, *reason))
         return
     await db.execute(
-        "UPDATE chunk SET error = ?, hint = ?, hopeless = ?, retry_at = 9e999 WHERE id = ?", (*reason, id_)
+        "UPDATE chunk SET error = ?, hint = ?, permanent_failure = ?, retry_at = 9e999 WHERE id = ?", (*reason, id_)
     )
     await db.execute(
         "UPDATE document SET status = 'failed', error = ?, hint = ?"
@@ -57,30 +57,32 @@ async def _give_up_key(db: Connection, failure: EmbeddingFailure) -> None:
 
 async def clear_failures(db: Connection, embedded: Sequence[tuple[KeyKind, int]]) -> None:
     """Delete the failures of keys whose vectors are stored or deleted."""
-    if list(await db.execute_fetchall("SELECT 1 FROM unembedded LIMIT 1")):
-        await db.executemany("DELETE FROM unembedded WHERE kind = ? AND id = ?", embedded)
+    if list(await db.execute_fetchall("SELECT 1 FROM embedding_failure LIMIT 1")):
+        await db.executemany("DELETE FROM embedding_failure WHERE kind = ? AND id = ?", embedded)
 
 
-async def retry_failures(db: Connection, *, hopeless: bool = True) -> None:
+async def retry_failures(db: Connection, *, permanent: bool = True) -> None:
     """Retry every name and pair that was given up or waits for its next try."""
     rows = list(
-        await db.execute_fetchall("DELETE FROM unembedded WHERE ?1 OR NOT hopeless RETURNING kind, id", (hopeless,))
+        await db.execute_fetchall(
+            "DELETE FROM embedding_failure WHERE ?1 OR NOT permanent RETURNING kind, id", (permanent,)
+        )
     )
     generation = await next_generation(db)
     for kind in (KeyKind.NAME, KeyKind.PAIR):
         await add_stale_keys(db, kind, [id_ for each, id_ in rows if each == kind], generation)
-    await db.execute("UPDATE stale SET tries = 0, retry_at = 0 WHERE tries > 0")
+    await db.execute("UPDATE stale_key SET attempts = 0, retry_at = 0 WHERE attempts > 0")
 
 
 async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
     """The names and pairs that were given up."""
-    return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM unembedded")]
+    return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM embedding_failure")]
 
 
 async def list_failure_reasons(db: Connection) -> list[str]:
     """One sentence for each reason why documents, chunks, names or pairs were given up, with their number."""
     rows = await db.execute_fetchall(
-        "SELECT error, COUNT(*) FROM (SELECT error FROM unembedded UNION ALL SELECT error FROM document"
+        "SELECT error, COUNT(*) FROM (SELECT error FROM embedding_failure UNION ALL SELECT error FROM document"
         " WHERE error <> '') GROUP BY error ORDER BY COUNT(*) DESC LIMIT ?",
         (MAX_REASONS,),
     )
@@ -90,7 +92,7 @@ async def list_failure_reasons(db: Connection) -> list[str]:
 async def count_failed_keys(db: Connection, scope_ids: ScopeIds) -> tuple[int, str]:
     """The number of given-up names and pairs within a scope, and the reason of one of them."""
     rows = await db.execute_fetchall(
-        "SELECT u.error FROM unembedded u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
+        "SELECT u.error FROM embedding_failure u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
         " LEFT JOIN relation r ON u.kind = 2 AND r.id = u.id"
         " WHERE COALESCE(e.space, r.space) IN (SELECT value FROM json_each(?))",
         (json.dumps(sorted(scope_ids.spaces)),),
@@ -102,9 +104,9 @@ async def count_failed_keys(db: Connection, scope_ids: ScopeIds) -> tuple[int, s
 async def find_retry_error(db: Connection, scope_ids: ScopeIds) -> str:
     """The error of a key within a scope that is tried again, "" if there is none."""
     rows = await db.execute_fetchall(
-        "SELECT s.error FROM stale s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
+        "SELECT s.error FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
-        f" WHERE s.tries > 0 AND ({row_clause(scope_ids, 'c')} OR COALESCE(e.space, r.space) IN"
+        f" WHERE s.attempts > 0 AND ({row_clause(scope_ids, 'c')} OR COALESCE(e.space, r.space) IN"
         " (SELECT value FROM json_each(?))) LIMIT 1",
         (json.dumps(sorted(scope_ids.spaces)),),
     )

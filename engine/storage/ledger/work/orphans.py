@@ -21,7 +21,7 @@ async def find_orphans(db: Connection) -> OrphanKeys:
     """All stale keys without facts. They remain stale: a running batch may write some of them once more."""
     chunks, names, pairs = [
         frozenset(
-            row[0] for row in await db.execute_fetchall(f"SELECT s.id FROM stale s WHERE s.kind = {kind}{without}")
+            row[0] for row in await db.execute_fetchall(f"SELECT s.id FROM stale_key s WHERE s.kind = {kind}{without}")
         )
         for kind, without in (
             (KeyKind.CHUNK.value, " AND NOT EXISTS (SELECT 1 FROM chunk WHERE id = s.id)"),
@@ -48,6 +48,6 @@ async def delete_orphan_profiles(db: Connection, orphans: OrphanKeys) -> None:
 
 async def record_late_deletion(db: Connection, dropped: Collection[StaleKey]) -> None:
     """Request another compaction if one ran between the deletion of keys and their removal from graph and vectors."""
-    compacted = await work_queue.get_int_setting(db, "compacted")
+    compacted = await work_queue.get_int_setting(db, "last_compaction")
     if any(mark.generation <= compacted for mark in dropped):
-        await work_queue.set_setting(db, "dropped", await next_generation(db))
+        await work_queue.set_setting(db, "last_drop", await next_generation(db))

@@ -25,17 +25,17 @@ async def next_generation(db: Connection) -> int:
 async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], generation: int) -> None:
     """Mark these keys stale."""
     await db.executemany(
-        "INSERT INTO stale (kind, id, since, generation) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET generation = excluded.generation, tries = 0, retry_at = 0",
+        "INSERT INTO stale_key (kind, id, first_generation, generation) VALUES (?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0",
         [(kind, each, generation, generation) for each in ids],
     )
 
 
 async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Remove these stale keys, except those that a newer change has marked again."""
-    await db.executemany("DELETE FROM stale WHERE kind = ? AND id = ? AND generation = ?", marks)
+    await db.executemany("DELETE FROM stale_key WHERE kind = ? AND id = ? AND generation = ?", marks)
     await db.executemany(
-        "UPDATE stale SET since = MAX(since, ?) WHERE kind = ? AND id = ?",
+        "UPDATE stale_key SET first_generation = MAX(first_generation, ?) WHERE kind = ? AND id = ?",
         [(each.generation + 1, each.kind, each.id) for each in marks],
     )
 
@@ -43,8 +43,8 @@ async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None
 async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collection[StaleKey] = ()) -> list[StaleKey]:
     """The stale keys of a kind that are due and not held, oldest first, without those of `skip`."""
     rows = await db.execute_fetchall(
-        "SELECT id, generation FROM stale WHERE kind = ? AND held = 0 AND retry_at <= ?"
-        " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY since LIMIT ?",
+        "SELECT id, generation FROM stale_key WHERE kind = ? AND on_cooldown = 0 AND retry_at <= ?"
+        " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY first_generation LIMIT ?",
         (kind, time.time(), json.dumps([each.id for each in skip if each.kind == kind]), limit),
     )
     return [StaleKey(kind, id_, generation) for id_, generation in rows]
@@ -53,7 +53,7 @@ async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collect
 async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
     """The stale ones among these keys."""
     rows = await db.execute_fetchall(
-        "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale s ON s.kind = ? AND s.id = j.value",
+        "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s ON s.kind = ? AND s.id = j.value",
         (json.dumps(list(ids)), kind),
     )
     return [StaleKey(kind, id_, generation) for id_, generation in rows]
@@ -62,7 +62,7 @@ async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> 
 async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list[StaleKey]:
     """Those of the stale keys that changed again since they were loaded."""
     rows = await db.execute_fetchall(
-        "SELECT s.kind, s.id, s.generation FROM json_each(?) j CROSS JOIN stale s"
+        "SELECT s.kind, s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s"
         " ON s.kind = json_extract(j.value, '$[0]') AND s.id = json_extract(j.value, '$[1]')"
         " WHERE s.generation > json_extract(j.value, '$[2]')",
         (json.dumps(list(marks)),),
@@ -73,22 +73,22 @@ async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list
 async def hold_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Hold keys that change often until the end of their quiet period."""
     await db.executemany(
-        "UPDATE stale SET held = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
+        "UPDATE stale_key SET on_cooldown = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
     )
 
 
 async def release_held_keys(db: Connection) -> None:
     """Make the keys held for a quiet period due."""
-    await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
+    await db.execute("UPDATE stale_key SET on_cooldown = 0 WHERE on_cooldown = 1")
 
 
 async def list_all_stale(db: Connection) -> list[tuple[KeyKind, int]]:
     """Every stale key."""
-    return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale")]
+    return [(KeyKind(kind), id_) for kind, id_ in await db.execute_fetchall("SELECT kind, id FROM stale_key")]
 
 
 async def find_first_stale(db: Connection, *, held: bool = True) -> int | None:
     """The generation of the oldest change that is not projected; without held keys if `held` is False."""
-    which = "" if held else " WHERE held = 0"
-    [[first]] = await db.execute_fetchall(f"SELECT MIN(since) FROM stale{which}")
+    which = "" if held else " WHERE on_cooldown = 0"
+    [[first]] = await db.execute_fetchall(f"SELECT MIN(first_generation) FROM stale_key{which}")
     return None if first is None else int(first)

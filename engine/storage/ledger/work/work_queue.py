@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed]:
     """These chunks; missing ones are left out."""
     rows = await db.execute_fetchall(
-        "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.tries, d.open FROM json_each(?) j"
+        "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM json_each(?) j"
         " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
         (json.dumps(list(ids)),),
     )
@@ -35,7 +35,8 @@ async def record_extraction_failure(db: Connection, chunk: int, error: EngineErr
     """
     counts = not isinstance(error, ModelUnreachable)
     await db.execute(
-        "UPDATE chunk SET tries = tries + ?, retry_at = ?, error = ?, hint = ?, hopeless = ? WHERE id = ?",
+        "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
+        " WHERE id = ?",
         (counts, retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
     )
     if retry_at == float("inf"):
@@ -54,11 +55,11 @@ async def record_embedding_failure(db: Connection, ids: Collection[int], error: 
         (str(error), error.hint, listed),
     )
     await db.execute(
-        "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999, hopeless = ?"
+        "UPDATE chunk SET error = ?, hint = ?, retry_at = 9e999, permanent_failure = ?"
         " WHERE id IN (SELECT value FROM json_each(?))",
         (str(error), error.hint, isinstance(error, PERMANENT_ERRORS), listed),
     )
-    await db.execute("DELETE FROM stale WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
+    await db.execute("DELETE FROM stale_key WHERE kind = 0 AND id IN (SELECT value FROM json_each(?))", (listed,))
 
 
 async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
@@ -69,32 +70,32 @@ async def list_failed_keys(db: Connection) -> list[tuple[KeyKind, int]]:
     return [(KeyKind.CHUNK, row[0]) for row in rows] + await embedding_failures.list_failed_keys(db)
 
 
-async def retry_documents(db: Connection, key: str = "", *, hopeless: bool = True) -> int:
+async def retry_documents(db: Connection, key: str = "", *, permanent: bool = True) -> int:
     """Retry the failures of one document, or of all; returns the number of documents.
 
-    All includes names and pairs that could not be embedded. `hopeless`: also documents with a permanent error.
+    All includes names and pairs that could not be embedded. `permanent`: also documents with a permanent error.
     """
     generation = await next_generation(db)
     rows = list(
         await db.execute_fetchall(
             "UPDATE document SET status = 'pending', error = '', hint = '', generation = ?2"
             " WHERE (error <> '' OR id IN"
-            " (SELECT c.document FROM chunk c WHERE c.reading IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
+            " (SELECT c.document FROM chunk c WHERE c.extraction IS NULL AND c.error <> '' AND c.retry_at < 9e999))"
             " AND (?1 = '' OR key = ?1)"
-            " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.hopeless))"
+            " AND (?3 OR NOT EXISTS (SELECT 1 FROM chunk c WHERE c.document = document.id AND c.permanent_failure))"
             " RETURNING id",
-            (key, generation, hopeless),
+            (key, generation, permanent),
         )
     )
     listed = json.dumps([row[0] for row in rows])
     failed = await db.execute_fetchall(
-        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '', hopeless = 0"
+        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = 0"
         " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
         (listed,),
     )
     await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in failed], generation)
     if not key:
-        await embedding_failures.retry_failures(db, hopeless=hopeless)
+        await embedding_failures.retry_failures(db, permanent=permanent)
     return len(rows)
 
 
@@ -110,12 +111,13 @@ async def advance_documents(db: Connection, embedded: Collection[int] | None = N
     )
     await db.execute(
         "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
-        f" JOIN stale s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
+        f" JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
         () if embedded is None else (json.dumps(list(embedded)),),
     )
-    [[first]] = await db.execute_fetchall("SELECT COALESCE(MIN(since), 9e999) FROM stale")
+    [[first]] = await db.execute_fetchall("SELECT COALESCE(MIN(first_generation), 9e999) FROM stale_key")
     await db.execute(
-        "UPDATE document SET status = 'indexed' WHERE status = 'searchable' AND unread = 0 AND generation < ?"
+        "UPDATE document SET status = 'indexed'"
+        " WHERE status = 'searchable' AND unextracted_chunks = 0 AND generation < ?"
         " AND NOT open AND error = ''",
         (first,),
     )
@@ -136,19 +138,20 @@ async def requeue_due_summaries(db: Connection, now: float) -> int:
 
 async def record_graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Record that the graph holds these entities and relations."""
-    await db.executemany("UPDATE entity SET graphed = 1 WHERE id = ?", [(each,) for each in names])
-    await db.executemany("UPDATE relation SET graphed = 1 WHERE id = ?", [(each,) for each in pairs])
+    await db.executemany("UPDATE entity SET in_graph = 1 WHERE id = ?", [(each,) for each in names])
+    await db.executemany("UPDATE relation SET in_graph = 1 WHERE id = ?", [(each,) for each in pairs])
 
 
 async def start_rebuild(db: Connection) -> None:
     """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_rebuild`."""
     await set_setting(db, "rebuilding", 1)
     generation = await next_generation(db)
-    await db.execute("UPDATE entity SET graphed = 0, embedded = NULL")
-    await db.execute("UPDATE relation SET graphed = 0, embedded = NULL")
+    await db.execute("UPDATE entity SET in_graph = 0, embedding_hash = NULL")
+    await db.execute("UPDATE relation SET in_graph = 0, embedding_hash = NULL")
     for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
         await db.execute(
-            f"INSERT INTO stale (kind, id, since, generation) SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
+            "INSERT INTO stale_key (kind, id, first_generation, generation)"
+            f" SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
             " ON CONFLICT DO UPDATE SET generation = excluded.generation",
             (kind, generation),
         )
@@ -157,8 +160,8 @@ async def start_rebuild(db: Connection) -> None:
 
 async def record_all_graphed(db: Connection) -> None:
     """Record that the graph holds every profile."""
-    await db.execute("UPDATE entity SET graphed = 1")
-    await db.execute("UPDATE relation SET graphed = 1")
+    await db.execute("UPDATE entity SET in_graph = 1")
+    await db.execute("UPDATE relation SET in_graph = 1")
 
 
 async def finish_rebuild(db: Connection) -> None:
@@ -174,29 +177,30 @@ async def requeue_keys(db: Connection, keys: Collection[tuple[KeyKind, int]]) ->
         ids = [id_ for each, id_ in keys if each == kind]
         await add_stale_keys(db, kind, ids, generation)
         if table:
-            await db.executemany(f"UPDATE {table} SET embedded = NULL WHERE id = ?", [(id_,) for id_ in ids])
+            await db.executemany(f"UPDATE {table} SET embedding_hash = NULL WHERE id = ?", [(id_,) for id_ in ids])
 
 
 async def resume_work(db: Connection) -> None:
     """Release held keys and retry failures at a start, except those with a permanent error."""
-    await db.execute("UPDATE stale SET held = 0 WHERE held = 1")
-    await retry_documents(db, hopeless=False)
+    await db.execute("UPDATE stale_key SET on_cooldown = 0 WHERE on_cooldown = 1")
+    await retry_documents(db, permanent=False)
     await db.execute(
-        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = ''"
-        " WHERE reading IS NULL AND error <> '' AND retry_at < 9e999"
+        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
+        " WHERE extraction IS NULL AND error <> '' AND retry_at < 9e999"
     )
-    beside_hopeless = await db.execute_fetchall(
-        "UPDATE chunk SET tries = 0, retry_at = 0, error = '', hint = '' WHERE retry_at = 9e999 AND NOT hopeless"
-        " AND document IN (SELECT document FROM chunk WHERE hopeless) RETURNING id"
+    beside_failures = await db.execute_fetchall(
+        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = ''"
+        " WHERE retry_at = 9e999 AND NOT permanent_failure"
+        " AND document IN (SELECT document FROM chunk WHERE permanent_failure) RETURNING id"
     )
-    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in beside_hopeless], await next_generation(db))
+    await add_stale_keys(db, KeyKind.CHUNK, [row[0] for row in beside_failures], await next_generation(db))
 
 
 async def needs_compaction(db: Connection) -> bool:
     """Whether deleted bytes may still be in the files."""
-    return max(await get_int_setting(db, "removed"), await get_int_setting(db, "dropped")) > await get_int_setting(
-        db, "compacted"
-    )
+    return max(
+        await get_int_setting(db, "last_removal"), await get_int_setting(db, "last_drop")
+    ) > await get_int_setting(db, "last_compaction")
 
 
 async def count_pending_documents(db: Connection) -> int:
@@ -209,13 +213,13 @@ async def count_pending_documents(db: Connection) -> int:
 
 async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
     """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
-    held = "" if skip_quiet else " WHERE held = 0"
+    held = "" if skip_quiet else " WHERE on_cooldown = 0"
     [[busy]] = await db.execute_fetchall(
-        f"SELECT EXISTS (SELECT 1 FROM stale{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
+        f"SELECT EXISTS (SELECT 1 FROM stale_key{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
         " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
-        " OR (NOT EXISTS (SELECT 1 FROM stale) AND EXISTS (SELECT 1 FROM document"
-        " WHERE status = 'searchable' AND unread = 0 AND NOT open AND error = ''))"
+        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+        " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
+        " WHERE status = 'searchable' AND unextracted_chunks = 0 AND NOT open AND error = ''))"
     )
     return not busy
 
@@ -224,7 +228,7 @@ async def has_due_extraction(db: Connection) -> bool:
     """Whether any chunk waits for extraction now."""
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
+        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
     )
     return bool(left)
 
@@ -233,7 +237,7 @@ async def has_pending_extraction(db: Connection) -> bool:
     """Whether any chunk waits for extraction, now or for its next try."""
     [[left]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.reading IS NULL AND NOT d.open AND c.retry_at < 9e999)"
+        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
     )
     return bool(left)
 
@@ -260,7 +264,7 @@ async def set_embedder(db: Connection, name: str, *, rebuild: bool) -> None:
     if rebuild:
         await set_setting(db, "rebuilding", 1)
     if list(await db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,))):
-        await set_setting(db, "removed", await next_generation(db))
+        await set_setting(db, "last_removal", await next_generation(db))
 
 
 async def get_int_setting(db: Connection, key: str) -> int:

@@ -15,7 +15,7 @@ from bot.admin.backup import archive, file_format
 from bot.platform.models import Location
 from bot.store import BotStore
 from bot.store.models import AnswerResult, StoredAnswer
-from engine.errors import CorruptFile, DiskError, EngineError, NewerSchema, StoreError
+from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine
 
@@ -110,6 +110,14 @@ async def test_a_backup_that_does_not_hold_what_the_ledger_holds_is_not_written(
         with pytest.raises(StoreError, match="differs from the data directory"):
             await archive.create_backup(engine, tmp_path / "backup")
     assert {each.parts[len(tmp_path.parts)] for each in files_of(tmp_path)} == {"home"}
+
+
+async def test_an_early_database_of_the_bot_is_named_instead_of_backed_up(tmp_path: Path) -> None:
+    async with open_memory_engine(tmp_path / "home") as engine:
+        with closing(sqlite3.connect(tmp_path / "home" / "bot.db")) as early:
+            early.executescript("CREATE TABLE inbox (id INTEGER); PRAGMA user_version = 7;")
+        with pytest.raises(EarlySchema, match="The bot's database was written by an early version"):
+            await archive.create_backup(engine, tmp_path / "backup")
 
 
 async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_path: Path) -> None:
@@ -316,15 +324,21 @@ async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
     assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * file_format.BASE_LIMIT
 
 
-@pytest.mark.parametrize("name", ["ledger.db", "bot.db"])
-def test_a_backup_of_a_later_version_leaves_the_folder_as_it_is(tmp_path: Path, backup: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [("PRAGMA user_version = 99", NewerSchema), ("ALTER TABLE {} RENAME TO gone", EarlySchema)],
+)
+@pytest.mark.parametrize(("name", "table"), [("ledger.db", "chunk_passage"), ("bot.db", "event")])
+def test_a_backup_of_another_version_leaves_the_folder_as_it_is(
+    tmp_path: Path, backup: Path, name: str, table: str, change: str, kind: type[EngineError]
+) -> None:
     held = contents(backup)
     (tmp_path / "x.db").write_bytes(held[name])
     with closing(sqlite3.connect(tmp_path / "x.db")) as database:
-        database.execute("PRAGMA user_version = 99")
+        database.execute(change.format(table))
     held[name] = (tmp_path / "x.db").read_bytes()
     shutil.rmtree(tmp_path / "home" / "vectors", ignore_errors=True)
-    refused(packed(tmp_path / "later", *(entry(*each) for each in held.items())), tmp_path / "home", NewerSchema)
+    refused(packed(tmp_path / "later", *(entry(*each) for each in held.items())), tmp_path / "home", kind)
 
 
 @pytest.mark.parametrize("name", ["ledger.db", "bot.db"])

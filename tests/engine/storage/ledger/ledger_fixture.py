@@ -93,16 +93,16 @@ class Desk:
 
     async def stale(self) -> set[tuple[str, str]]:
         """What is stale, in words."""
-        names = await self.rows("SELECT n.canonical FROM stale s JOIN name n ON s.kind = 1 AND n.id = s.id")
+        names = await self.rows("SELECT n.canonical FROM stale_key s JOIN name n ON s.kind = 1 AND n.id = s.id")
         pairs = await self.rows(
-            "SELECT MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical) FROM stale s"
+            "SELECT MIN(x.canonical, y.canonical), MAX(x.canonical, y.canonical) FROM stale_key s"
             " JOIN pair p ON s.kind = 2 AND p.id = s.id JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b"
         )
         return {(*row, "") if len(row) == 1 else row for row in (*names, *pairs)}
 
     async def clear_marks(self) -> None:
         async def work(db: Connection) -> None:
-            await db.execute("DELETE FROM stale")
+            await db.execute("DELETE FROM stale_key")
 
         await self.ledger.write(work)
 

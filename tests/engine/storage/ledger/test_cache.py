@@ -26,7 +26,7 @@ async def test_an_answer_goes_with_any_chunk_that_it_drew_on(desk: Desk) -> None
     await desk.ledger.write(cache.save_cached_answer, CachedAnswer(b"k", "text", now, frozenset({chunk})), 1.0)
     await desk.ledger.write(documents.delete_document, "a")
     assert await desk.ledger.read(cache.find_cached_answer, b"k") is None
-    assert await desk.rows("SELECT * FROM reply_use") == []
+    assert await desk.rows("SELECT * FROM answer_cache_source") == []
 
 
 async def test_an_answer_goes_when_anything_of_a_name_that_it_drew_on_is_forgotten(desk: Desk) -> None:
@@ -50,7 +50,7 @@ async def test_an_answer_recalled_before_something_was_removed_is_not_kept(desk:
 async def test_the_answers_longest_unused_make_room(desk: Desk) -> None:
     async def fill(db: Connection) -> None:
         rows = [(f"old {n}".encode(), "text", float(n)) for n in range(cache.MAX_CACHED_ANSWERS)]
-        await db.executemany("INSERT INTO reply_cache VALUES (?, ?, ?)", rows)
+        await db.executemany("INSERT INTO answer_cache VALUES (?, ?, ?)", rows)
 
     await desk.ledger.write(fill)
     await desk.ledger.write(cache.touch_cached_answer, b"old 0", 1e6)

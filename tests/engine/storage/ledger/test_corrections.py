@@ -279,7 +279,7 @@ async def test_a_correction_can_be_taken_back_when_its_names_are_forgotten(
     await desk.ledger.write(documents.delete_document, "a")
     await desk.project()
     await undo(desk)
-    assert await desk.rows("SELECT 1 FROM pin UNION ALL SELECT 1 FROM hidden") == []
+    assert await desk.rows("SELECT 1 FROM description_override UNION ALL SELECT 1 FROM hidden_key") == []
 
 
 async def test_what_is_not_known_can_be_neither_pinned_nor_hidden(desk: Desk) -> None:
@@ -290,4 +290,4 @@ async def test_what_is_not_known_can_be_neither_pinned_nor_hidden(desk: Desk) ->
         await hide(desk, "Ada", "Dora")
     with pytest.raises(InvalidQuestion):
         await hide(desk, "Ada", "ADA")
-    assert await desk.rows("SELECT 1 FROM pin UNION ALL SELECT 1 FROM hidden") == []
+    assert await desk.rows("SELECT 1 FROM description_override UNION ALL SELECT 1 FROM hidden_key") == []

@@ -2,42 +2,22 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import DiskError, NewerSchema, StoreError
-from engine.storage.ledger import Ledger, database, facts
-from engine.storage.ledger.content import documents
+from engine.errors import DiskError, EarlySchema, StoreError
+from engine.storage.ledger import Ledger
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import wal
-from tests.engine.storage.ledger.ledger_fixture import Desk
 from tests.support.engine_fixture import find_files_containing
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from engine.storage.sqlite.connection import Connection
-
-
-# A document with one chunk, as it stood when each fact was a row with a number of its own.
-FORMER_FACTS = """
-INSERT INTO space VALUES (1, 'here');
-INSERT INTO room VALUES (1, 'room');
-INSERT INTO document (id, key, space, room, kind, title, link, open, status, generation)
-    VALUES (1, 'doc', 1, 1, 'file', '', '', 0, 'indexed', 1);
-INSERT INTO chunk (id, key, document, space, room, ordinal, tokens, time, text, text_hash, reading)
-    VALUES (1, 'one', 1, 1, 1, 0, 1, 5, 'Ada met Bob', x'00', CAST('read' AS BLOB));
-INSERT INTO name VALUES (1, 1, 'ada', 1), (2, 1, 'bob', 2);
-INSERT INTO pair VALUES (1, 1, 1, 2, 1);
-INSERT INTO mention (chunk, name, time, hash, surface, type, description) VALUES
-    (1, 2, 5, 7, 'Bob', 'person', 'met Ada'),
-    (1, 1, 5, 9, 'Ada', 'person', 'met Bob'),
-    (1, 1, 5, 8, 'Ada', 'person', 'came late');
-INSERT INTO link (chunk, pair, time, hash, keywords, description) VALUES (1, 1, 5, 6, 'meeting', 'Ada met Bob');
-"""
 
 
 async def fail_after_writing(db: Connection) -> None:
@@ -125,82 +105,19 @@ async def test_a_write_after_closing_is_refused_in_words(tmp_path: Path) -> None
         await asyncio.wait_for(ledger.write(work_queue.set_setting, "late", 1), 5)
 
 
-async def test_a_newer_schema_is_refused_in_words(tmp_path: Path) -> None:
-    path = tmp_path / "ledger.db"
-    await (await Ledger.open(path)).close()
-    newer = sqlite3.connect(path)
-    newer.execute("PRAGMA user_version = 99")
-    newer.close()
-    with pytest.raises(NewerSchema, match=r"schema 99; this program knows up to \d+") as caught:
-        await Ledger.open(path)
-    assert "Upgrade" in caught.value.hint
-
-
-async def test_migrations_are_applied_once_and_in_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "ledger.db"
-    ledger = await Ledger.open(path)
-    await ledger.write(work_queue.set_setting, "old", "kept")
-    await ledger.close()
-    later = [
-        "CREATE TABLE steps (n INTEGER); INSERT INTO steps VALUES (2);",
-        "INSERT INTO steps SELECT n + 1 FROM steps;",
-    ]
-    base = database.load_migrations()
-    monkeypatch.setattr(database, "load_migrations", lambda: base + later)
-    for _ in range(2):
-        ledger = await Ledger.open(path)
-        async with ledger.read_connection() as db:
-            assert [row[0] for row in await db.execute_fetchall("SELECT n FROM steps ORDER BY n")] == [2, 3]
-            assert [row[0] for row in await db.execute_fetchall("PRAGMA user_version")] == [len(base) + 2]
-        assert await ledger.read(work_queue.get_setting, "old") == "kept"
-        await ledger.close()
-
-
-async def test_a_migration_that_fails_leaves_the_former_schema(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "ledger.db"
-    await (await Ledger.open(path)).close()
-    base = database.load_migrations()
-    monkeypatch.setattr(
-        database, "load_migrations", lambda: [*base, "CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);"]
-    )
-    with pytest.raises(sqlite3.OperationalError):
-        await Ledger.open(path)
-    monkeypatch.undo()
-    ledger = await Ledger.open(path)
-    async with ledger.read_connection() as db:
-        assert not list(await db.execute_fetchall("SELECT 1 FROM sqlite_schema WHERE name = 'half'"))
-    await ledger.close()
-
-
-async def test_facts_of_a_former_schema_are_told_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = tmp_path / "ledger.db"
-    with monkeypatch.context() as patch:
-        former = database.load_migrations()[:2]
-        patch.setattr(database, "load_migrations", lambda: former)
-        await (await Ledger.open(path)).close()
-    old = sqlite3.connect(path)
-    old.executescript(FORMER_FACTS)
-    old.close()
-    desk = Desk(await Ledger.open(path))
-    assert await desk.pairs("SELECT surface, description FROM mention WHERE chunk = 1 ORDER BY number") == [
-        ("Bob", "met Ada"),
-        ("Ada", "met Bob"),
-        ("Ada", "came late"),
-    ]
-    assert await desk.pairs("SELECT keywords, description FROM link") == [("meeting", "Ada met Bob")]
-    read = await desk.ledger.read(facts.find_extraction, b"read", 1)
-    assert read is not None
-    assert [each.name for each in read.mentions] == ["Bob", "Ada", "Ada"]
-    await desk.ledger.write(documents.delete_document, "doc")
-    assert await desk.column("SELECT chunk FROM mention UNION SELECT chunk FROM link") == []
-    await desk.ledger.close()
+async def test_a_ledger_of_an_early_version_is_refused_with_a_way_out(tmp_path: Path) -> None:
+    with closing(sqlite3.connect(tmp_path / "ledger.db")) as db:
+        db.executescript("CREATE TABLE piece (chunk INTEGER); PRAGMA user_version = 12;")
+    with pytest.raises(EarlySchema, match="early version") as caught:
+        await Ledger.open(tmp_path / "ledger.db")
+    assert "ingest your files again" in caught.value.hint
 
 
 async def test_the_words_are_cut_as_the_folder_was_told_at_first(tmp_path: Path) -> None:
     await (await Ledger.open(tmp_path / "ledger.db", "trigram")).close()
     ledger = await Ledger.open(tmp_path / "ledger.db", "porter unicode61")
     async with ledger.read_connection() as db:
-        [[sql]] = await db.execute_fetchall("SELECT sql FROM sqlite_schema WHERE name = 'chunk_words'")
+        [[sql]] = await db.execute_fetchall("SELECT sql FROM sqlite_schema WHERE name = 'chunk_fts'")
     assert "trigram" in sql
     await ledger.close()
 

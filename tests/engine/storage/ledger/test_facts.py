@@ -141,9 +141,9 @@ async def test_an_excerpt_is_told_its_title_and_its_first_heading(desk: Desk) ->
 
 async def test_the_count_of_unread_chunks_of_a_document_is_kept(desk: Desk) -> None:
     await desk.put(doc("a", "one", "two"))
-    assert await desk.column("SELECT unread FROM document") == [2]
+    assert await desk.column("SELECT unextracted_chunks FROM document") == [2]
     [first, *_] = await desk.ledger.read(facts.list_unextracted, 9, 0.0, [])
     await desk.ledger.write(facts.save_extraction, first.id, b"read", reading("Ada"))
-    assert await desk.column("SELECT unread FROM document") == [1]
+    assert await desk.column("SELECT unextracted_chunks FROM document") == [1]
     await desk.put(doc("a", "one", "two", "three"))
-    assert await desk.column("SELECT unread FROM document") == [2]
+    assert await desk.column("SELECT unextracted_chunks FROM document") == [2]

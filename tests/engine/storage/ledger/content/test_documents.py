@@ -42,9 +42,9 @@ async def generation(desk: Desk) -> int:
 
 async def test_k11_the_same_document_again_changes_nothing(desk: Desk) -> None:
     assert await desk.put(doc("a", "one", "two"))
-    before = await desk.rows("SELECT * FROM stale"), await desk.rows("SELECT * FROM document")
+    before = await desk.rows("SELECT * FROM stale_key"), await desk.rows("SELECT * FROM document")
     assert not await desk.put(doc("a", "one", "two"))
-    assert (await desk.rows("SELECT * FROM stale"), await desk.rows("SELECT * FROM document")) == before
+    assert (await desk.rows("SELECT * FROM stale_key"), await desk.rows("SELECT * FROM document")) == before
 
 
 async def test_unchanged_chunks_keep_their_ids_and_only_new_ones_are_stale(desk: Desk) -> None:
@@ -55,7 +55,7 @@ async def test_unchanged_chunks_keep_their_ids_and_only_new_ones_are_stale(desk:
     after = dict(await desk.rows(CHUNKS))
     assert list(after) == ["one", "deux", "three"]
     assert (after["one"], after["three"]) == (before["one"], before["three"])
-    assert set(await desk.column("SELECT id FROM stale WHERE kind = 0")) == {before["two"], after["deux"]}
+    assert set(await desk.column("SELECT id FROM stale_key WHERE kind = 0")) == {before["two"], after["deux"]}
 
 
 async def test_an_unchanged_chunk_keeps_what_was_read_in_it(desk: Desk) -> None:
@@ -84,7 +84,7 @@ async def test_pieces_say_where_in_its_passages_a_chunk_stands(desk: Desk) -> No
     long = " ".join(f"word{n:02}" for n in range(20))
     await desk.put(doc("a", "short", long))
     rows = await desk.rows(
-        "SELECT c.text, p.text, i.start, i.stop FROM piece i JOIN chunk c ON c.id = i.chunk"
+        "SELECT c.text, p.text, i.start_offset, i.end_offset FROM chunk_passage i JOIN chunk c ON c.id = i.chunk"
         " JOIN passage p ON p.id = i.passage ORDER BY c.ordinal"
     )
     assert len(rows) > 2
@@ -97,7 +97,7 @@ async def test_pieces_follow_a_passage_that_moves_within_its_document(desk: Desk
     await desk.put(doc("a", "two", "one"))
     assert await desk.rows(CHUNKS) == [("two", two), ("one", one)]
     found = await desk.rows(
-        "SELECT c.text, p.text FROM piece i JOIN chunk c ON c.id = i.chunk JOIN passage p ON p.id = i.passage"
+        "SELECT c.text, p.text FROM chunk_passage i JOIN chunk c ON c.id = i.chunk JOIN passage p ON p.id = i.passage"
     )
     assert {(a == b) for a, b in found} == {True}
 
@@ -126,7 +126,7 @@ async def test_a_title_or_a_link_that_changes_is_a_change_but_makes_no_chunk_sta
     await desk.put(doc("a", "one"))
     await desk.clear_marks()
     assert await desk.put(replace(doc("a", "one"), title="Other", link="https://example.org"))
-    assert not await desk.rows("SELECT * FROM stale")
+    assert not await desk.rows("SELECT * FROM stale_key")
 
 
 async def test_k11_forgetting_takes_passages_chunks_facts_and_names_with_it(desk: Desk) -> None:
@@ -199,12 +199,12 @@ async def test_a_change_tries_anew_what_had_failed(desk: Desk) -> None:
     await desk.put(doc("a", "one", "two"))
 
     async def fail(db: Connection) -> None:
-        await db.execute("UPDATE chunk SET error = 'bad', tries = 6, retry_at = 9e999")
+        await db.execute("UPDATE chunk SET error = 'bad', attempts = 6, retry_at = 9e999")
         await db.execute("UPDATE document SET error = 'bad'")
 
     await desk.ledger.write(fail)
     await desk.put(doc("a", "one", "zwei"))
-    assert await desk.rows("SELECT error, tries, retry_at FROM chunk") == [("", 0, 0.0)] * 2
+    assert await desk.rows("SELECT error, attempts, retry_at FROM chunk") == [("", 0, 0.0)] * 2
     assert await desk.column("SELECT error FROM document") == [""]
 
 
@@ -213,7 +213,7 @@ async def test_another_room_marks_the_chunks_whose_vectors_name_it(desk: Desk) -
     await desk.clear_marks()
     assert await desk.put(doc("a", "one", room="attic"))
     assert await desk.rows("SELECT r.name FROM chunk c JOIN room r ON r.id = c.room") == [("attic",)]
-    assert await desk.column("SELECT kind FROM stale") == [0]
+    assert await desk.column("SELECT kind FROM stale_key") == [0]
 
 
 async def test_vectors_of_a_text_go_with_the_last_chunk_that_has_it(desk: Desk) -> None:
@@ -234,14 +234,14 @@ async def test_a_changed_document_has_its_given_up_chunks_embedded_again(desk: D
     await desk.put(doc("a", "one", "two"))
     [one, two] = await desk.column("SELECT id FROM chunk ORDER BY ordinal")
     await desk.ledger.write(work_queue.record_embedding_failure, [one], ModelRefused("no"))
-    assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [two]
+    assert await desk.column("SELECT id FROM stale_key WHERE kind = 0") == [two]
     await desk.clear_marks()
     await desk.put(doc("a", "one", "two", "three"))
-    assert one in await desk.column("SELECT id FROM stale WHERE kind = 0")
+    assert one in await desk.column("SELECT id FROM stale_key WHERE kind = 0")
 
 
 async def test_every_chunk_of_a_long_statement_counts_as_read(desk: Desk) -> None:
     document = doc("manual", "one", "two", "three")
     await desk.ledger.write(documents.save_manual_document, document, cut(document.passages), reading("Ada", "Bob"))
-    assert await desk.column("SELECT unread FROM document") == [0]
+    assert await desk.column("SELECT unextracted_chunks FROM document") == [0]
     assert len(set(await desk.column("SELECT chunk FROM mention"))) == 1

@@ -68,7 +68,7 @@ async def test_moved_chunks_are_stale_and_answers_that_drew_on_them_go(desk: Des
     await desk.ledger.write(cache.save_cached_answer, CachedAnswer(b"k", "text", now, frozenset({chunk})), 1.0)
     await desk.clear_marks()
     await desk.ledger.write(documents.move_room, "room of here", "there")
-    assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [chunk]
+    assert await desk.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
     assert await desk.ledger.read(cache.find_cached_answer, b"k") is None
 
 
@@ -107,7 +107,12 @@ async def test_a_room_that_was_left_holds_nothing_and_decides_nothing(desk: Desk
     await corrected(desk, "room of there")
     assert await desk.ledger.write(documents.delete_room, "room of there") == 1
     assert {row["document"] for row in await desk.canonical() if "document" in row} == {"a"}
-    assert await desk.rows("SELECT a FROM pin UNION SELECT a FROM hidden UNION SELECT name FROM alias") == []
+    assert (
+        await desk.rows(
+            "SELECT a FROM description_override UNION SELECT a FROM hidden_key UNION SELECT name FROM alias"
+        )
+        == []
+    )
     await desk.tell("b", reading("Zoe"), space="there")
     assert {row["space"] for row in await desk.canonical() if row.get("document") == "b"} == {"there"}
 
@@ -173,7 +178,7 @@ async def test_what_is_corrected_already_where_a_room_comes_to_stays_so(desk: De
         corrections.merge_names, "there", "Ada", "Zanzibarine"
     )  # a circle, were the other one to come
     await desk.ledger.write(documents.move_room, "room of here", "there")
-    assert await desk.column("SELECT description FROM pin WHERE b = ''") == ["Theirs."]
+    assert await desk.column("SELECT description FROM description_override WHERE b = ''") == ["Theirs."]
     assert await desk.pairs("SELECT name, target FROM alias") == [("ada", "zanzibarine")]
     await desk.project()
 

@@ -73,7 +73,9 @@ async def test_the_extent_of_a_scope_follows_every_change(desk: Desk) -> None:
         )
 
     async def kept() -> list[tuple[object, ...]]:
-        return sorted(await desk.rows("SELECT kind, space, room, rows, length FROM collection WHERE rows > 0"))
+        return sorted(
+            await desk.rows("SELECT kind, space, room, row_count, total_length FROM corpus_stats WHERE row_count > 0")
+        )
 
     told = doc("a", "one two three", "four", "five six")
     for change in (
@@ -90,7 +92,7 @@ async def test_the_extent_of_a_scope_follows_every_change(desk: Desk) -> None:
     ):
         await change()
         assert await kept() == await counted()
-        assert await desk.rows("SELECT id, space, length FROM entity_size") == await desk.rows(
+        assert await desk.rows("SELECT id, space, length FROM entity_length") == await desk.rows(
             "SELECT id, space, LENGTH(name) FROM entity"
         )
 

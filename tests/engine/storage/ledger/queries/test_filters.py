@@ -47,7 +47,8 @@ async def fill(desk: Desk, chance: random.Random, count: int) -> None:
 async def whole(desk: Desk, within: Filters) -> tuple[set[int], set[int]]:
     """Chunks of "here" and of "attic" that hold some of it, and nothing else, by a look at every passage."""
     rows = await desk.rows(
-        "SELECT c.id, d.key, r.name, p.author, COALESCE(p.time, d.time) FROM chunk c JOIN piece i ON i.chunk = c.id"
+        "SELECT c.id, d.key, r.name, p.author, COALESCE(p.time, d.time) FROM chunk c"
+        " JOIN chunk_passage i ON i.chunk = c.id"
         " JOIN passage p ON p.id = i.passage JOIN document d ON d.id = c.document JOIN room r ON r.id = c.room"
         " JOIN space s ON s.id = c.space WHERE s.name = 'here' OR r.name = 'attic'"
     )

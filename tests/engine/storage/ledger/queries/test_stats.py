@@ -14,7 +14,7 @@ from tests.support.engine_fixture import doc
 if TYPE_CHECKING:
     from tests.engine.storage.ledger.ledger_fixture import Desk
 
-IDS = {"id", "generation", "name_id", "since", "embedded", "graphed", "text_hash"}
+IDS = {"id", "generation", "name_id", "first_generation", "embedding_hash", "in_graph", "text_hash"}
 
 
 async def test_the_canonical_export_is_sorted_and_free_of_ids_and_generations(desk: Desk) -> None:

@@ -24,7 +24,7 @@ async def test_a_new_start_does_not_try_what_would_fail_in_the_same_way(desk: De
     assert await desk.column("SELECT error FROM document") == [str(error)]
     assert await desk.column("SELECT retry_at FROM chunk") == [NEVER]
     assert await desk.ledger.write(work_queue.retry_documents) == 1
-    assert await desk.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT hopeless") == [""]
+    assert await desk.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT permanent_failure") == [""]
 
 
 @pytest.mark.parametrize("error", [InvalidApiKey("wrong"), ModelNotFound("gpt-5x"), RateLimited("slow down")])
@@ -34,7 +34,7 @@ async def test_a_new_start_tries_what_may_have_been_mended(desk: Desk, error: En
     await desk.ledger.write(work_queue.record_embedding_failure, [chunk], error)
     await desk.ledger.write(work_queue.resume_work)
     assert await desk.column("SELECT status FROM document WHERE error = ''") == ["pending"]
-    assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [chunk]
+    assert await desk.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
 
 
 async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(desk: Desk) -> None:
@@ -42,7 +42,7 @@ async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(desk: Des
     [chunk] = await desk.column("SELECT id FROM chunk")
     await desk.ledger.write(work_queue.record_extraction_failure, chunk, RateLimited("slow down"), 5e9)
     await desk.ledger.write(work_queue.resume_work)
-    assert await desk.column("SELECT tries + retry_at FROM chunk WHERE error = ''") == [0]
+    assert await desk.column("SELECT attempts + retry_at FROM chunk WHERE error = ''") == [0]
 
 
 async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(desk: Desk) -> None:
@@ -50,7 +50,7 @@ async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(desk: Desk) -> No
     [chunk] = await desk.column("SELECT id FROM chunk")
     for error in (RateLimited("slow down"), ModelUnreachable("nobody"), ModelUnreachable("nobody")):
         await desk.ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
-    assert await desk.column("SELECT tries FROM chunk WHERE error = 'nobody'") == [1]
+    assert await desk.column("SELECT attempts FROM chunk WHERE error = 'nobody'") == [1]
     assert await desk.ledger.read(work_queue.has_pending_extraction)
 
 
@@ -61,5 +61,5 @@ async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(desk:
     await desk.ledger.write(work_queue.record_embedding_failure, [other], InvalidApiKey("wrong"))
     await desk.ledger.write(work_queue.resume_work)
     assert await desk.column("SELECT status FROM document WHERE error <> ''") == ["failed"]
-    assert await desk.column("SELECT id FROM stale WHERE kind = 0") == [other]
+    assert await desk.column("SELECT id FROM stale_key WHERE kind = 0") == [other]
     assert await desk.column("SELECT id FROM chunk WHERE retry_at = 0") == [other]

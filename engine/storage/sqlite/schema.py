@@ -1,0 +1,69 @@
+"""Schemas: `schema.sql` of a package is version 1; scripts in its folder `migrations` lead to the later versions."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from importlib.resources import files
+from string import Template
+from typing import TYPE_CHECKING
+
+from engine.errors import EarlySchema, NewerSchema
+
+if TYPE_CHECKING:
+    import sqlite3
+    from importlib.resources.abc import Traversable
+    from pathlib import Path
+
+_NUMBER = re.compile(r"\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The schema of a database, in a package.
+
+    `label`: how messages call the database. `marker`: a table that a file written before version 1 lacks.
+    """
+
+    package: str
+    label: str
+    marker: str
+
+    def load_scripts(self) -> list[str]:
+        """The scripts in order; each changes the schema from the version before it to its own number."""
+        folder = files(self.package)
+        return [(folder / "schema.sql").read_text(), *load_numbered_scripts(folder / "migrations")]
+
+    def migrate(self, db: sqlite3.Connection, path: Path, **placeholders: str) -> None:
+        """Create the tables of a new file, or bring the schema up to date. Raises EarlySchema and NewerSchema."""
+        scripts = self.load_scripts()
+        version = self.check_version(db, f"{self.label} {path}", len(scripts))
+        for number, script in enumerate(scripts[version:], version + 1):
+            sql = Template(script).safe_substitute(placeholders)
+            db.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
+
+    def check_version(self, db: sqlite3.Connection, name: str, latest: int) -> int:
+        """The version of the schema, 0 for a new file. `name`: of the file in messages."""
+        [[version]] = db.execute("PRAGMA user_version")
+        if version and not self.has_marker(db):
+            raise EarlySchema(f"The {name} was written by an early version of Threadlore.")
+        if version > latest:
+            raise NewerSchema(f"The {name} has schema {version}; this program knows up to {latest}.")
+        return int(version)
+
+    def has_marker(self, db: sqlite3.Connection) -> bool:
+        """Whether the file contains the table `marker`."""
+        sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        return db.execute(sql, (self.marker,)).fetchone() is not None
+
+
+def load_numbered_scripts(folder: Traversable) -> list[str]:
+    """The SQL files of a folder in order. Raises ValueError unless their names count from 2 without a gap."""
+    if not folder.is_dir():
+        return []
+    scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
+    for number, script in enumerate(scripts, 2):
+        found = _NUMBER.match(script.name)
+        if found is None or int(found[0]) != number:
+            raise ValueError(f"The migration {script.name} has the position of number {number:04d}.")
+    return [script.read_text() for script in scripts]

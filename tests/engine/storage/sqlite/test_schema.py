@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import sqlite3
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bot.store.database import SCHEMA as BOT
+from engine.errors import EarlySchema, NewerSchema
+from engine.storage.ledger.database import SCHEMA as LEDGER
+from engine.storage.sqlite import schema
+from engine.storage.sqlite.schema import load_numbered_scripts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("names", "wrong"),
+    [
+        (("0002_a.sql", "0003_b.sql", "0003_c.sql"), "0003_c.sql"),
+        (("0002_a.sql", "0004_b.sql"), "0004_b.sql"),
+        (("0001_a.sql", "0002_b.sql"), "0001_a.sql"),
+        (("0002_a.sql", "later.sql"), "later.sql"),
+    ],
+)
+def test_scripts_whose_numbers_are_not_their_places_are_refused(
+    tmp_path: Path, names: tuple[str, ...], wrong: str
+) -> None:
+    for name in names:
+        (tmp_path / name).write_text("SELECT 1;")
+    with pytest.raises(ValueError, match=wrong):
+        load_numbered_scripts(tmp_path)
+
+
+def test_scripts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
+    for name in ("0003_a.sql", "0002_b.sql", "__init__.py"):
+        (tmp_path / name).write_text(name)
+    assert load_numbered_scripts(tmp_path) == ["0002_b.sql", "0003_a.sql"]
+
+
+def test_migrations_are_applied_once_in_order_and_each_as_a_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, later = tmp_path / "x.db", ["CREATE TABLE step (n); INSERT INTO step VALUES (2);", "UPDATE step SET n = 3;"]
+    with closing(sqlite3.connect(path)) as db:
+        BOT.migrate(db, path)
+        monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: later)
+        BOT.migrate(db, path)
+        BOT.migrate(db, path)
+        assert db.execute("SELECT n FROM step").fetchall() == [(3,)]
+        later.append("CREATE TABLE half (n); INSERT INTO nowhere VALUES (1);")
+        with pytest.raises(sqlite3.OperationalError):
+            BOT.migrate(db, path)
+    with closing(sqlite3.connect(path)) as db:
+        assert db.execute("PRAGMA user_version").fetchone() == (3,)
+        assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half'").fetchall()
+
+
+@pytest.mark.parametrize(("version", "error"), [(1, EarlySchema), (12, EarlySchema), (99, NewerSchema)])
+@pytest.mark.parametrize("of", [BOT, LEDGER], ids=["bot", "ledger"])
+def test_a_file_of_another_version_is_refused_with_a_way_out(
+    tmp_path: Path, of: schema.Schema, version: int, error: type[NewerSchema | EarlySchema]
+) -> None:
+    path = tmp_path / "x.db"
+    with closing(sqlite3.connect(path)) as db:
+        db.execute(f"CREATE TABLE {of.marker if error is NewerSchema else 'piece'} (n)")
+        db.execute(f"PRAGMA user_version = {version}")
+        with pytest.raises(error, match=f"The {of.label} {path} ") as caught:
+            of.migrate(db, path)
+    assert caught.value.hint
