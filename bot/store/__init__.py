@@ -101,4 +101,4 @@ class BotStore:
 
     async def compact(self) -> None:
         """Remove deleted bytes from the write-ahead log, too."""
-        await self._database.compact()
+        await self._database.empty_log()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import TypeAdapter
 
 from bot.platform.models import Location
+from bot.store.database import fetch
 from bot.store.models import AnswerResult, AnswerSource, StoredAnswer, parse_message_ids
 from bot.store.redactions.corrections import request_corrections
 from bot.store.redactions.redact import clear_answer_text, delete_answers, redact_answers, redact_answers_using
@@ -17,9 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.database import Database, Row, Transaction
+    from bot.store.database import Database, Row
     from bot.store.redactions.corrections import AnswerCorrections
     from bot.store.redactions.pending import PendingRedactions
+    from engine.storage.sqlite.connection import Connection
 
 _SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])
 _COLUMNS = (
@@ -57,47 +59,13 @@ class Answers:
 
     async def save_reply_ref(self, id_: str, mark: str) -> None:
         """Store the reference to the posted reply, and the messages that it names."""
-        async with self._database.transaction() as db:
-            if await db.execute("UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (mark, id_)):
-                await db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
-                await db.execute_many(
-                    "INSERT OR IGNORE INTO answer_message VALUES (?, ?)",
-                    [(each, id_) for each in parse_message_ids(mark)],
-                )
+        await self._database.write(_save_reply_ref, id_, mark)
 
     async def finish(self, id_: str, outcome: AnswerResult) -> bool:
         """Store a finished answer; False if a source was removed meanwhile: then it is redacted or deleted."""
-        async with self._database.transaction() as db:
-            [state] = [row[0] for row in await db.execute("SELECT state FROM answer WHERE id = ?", (id_,))] or [""]
-            if state != "started":
-                return await self._redact_late_answer(db, id_)
-            rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
-            await db.execute_many("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
-            await db.execute(
-                "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
-                (
-                    outcome.text,
-                    _SOURCES.dump_json(outcome.sources).decode(),
-                    json.dumps(sorted(outcome.spaces)),
-                    json.dumps(sorted(outcome.rooms)),
-                    id_,
-                ),
-            )
-            removed = await db.execute(
-                "SELECT MAX(d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
-                " JOIN recent_removal f ON f.key = d.key"
-                " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*)",
-                (id_,),
-            )
-            await clear_answer_text(db, {id_} if removed else ())
-            posted = await redact_answers(db, {id_}) if removed == [(1,)] else False
+        is_kept, posted = await self._database.write(_finish_answer, id_, outcome)
         self._wake_corrections(posted)
-        return removed != [(1,)]
-
-    async def _redact_late_answer(self, db: Transaction, id_: str) -> bool:
-        """Redact or delete an answer whose question was removed while it was answered."""
-        self._wake_corrections(await request_corrections(db, {id_}))
-        return False
+        return is_kept
 
     async def fail(self, id_: str) -> None:
         """Mark an answer as failed and delete its text and sources."""
@@ -165,9 +133,7 @@ class Answers:
 
         `part_of` as in `redact_answers_using`. Pending redactions of these keys are finished.
         """
-        async with self._database.transaction() as db:
-            posted = await redact_answers_using(db, keys, part_of)
-        self._wake_corrections(posted)
+        self._wake_corrections(await self._database.write(redact_answers_using, keys, part_of))
 
     async def redact_pending(self) -> None:
         """Finish the redactions that an earlier run did not. Call it before answers are written."""
@@ -176,9 +142,7 @@ class Answers:
 
     async def redact_one(self, id_: str) -> None:
         """Redact one answer, and request the correction of its posted messages."""
-        async with self._database.transaction() as db:
-            posted = await redact_answers(db, {id_})
-        self._wake_corrections(posted)
+        self._wake_corrections(await self._database.write(redact_answers, {id_}))
 
     async def update_question(self, id_: str, question: str) -> None:
         """Update the text of an edited question, unless its answer is redacted."""
@@ -198,14 +162,7 @@ class Answers:
         )
         if not await self._database.fetch_one(moved, (room, home)):
             return  # most channels did not move: avoid a write for each of them at every start
-        posted = False
-        async with self._database.transaction() as db:
-            if check:
-                found = await db.execute(_USED_ELSEWHERE, (room,))
-                posted = await request_corrections(db, {answer for answer, used in found if used}, checked=False)
-                await clear_answer_text(db, {answer for answer, used in found if not used})
-            await db.execute("UPDATE channel SET checked_space = ? WHERE room = ?", (home, room))
-        self._wake_corrections(posted)
+        self._wake_corrections(await self._database.write(_recheck_answers, room, home, check=check))
 
     async def list_redacted_questions(self, room: str, messages: Collection[str]) -> frozenset[str]:
         """The messages among these whose answers are redacted."""
@@ -228,9 +185,10 @@ class Answers:
 
     async def delete(self, id_: str) -> None:
         """Delete an answer and its pending correction."""
-        async with self._database.transaction() as db:
-            await db.execute("DELETE FROM answer WHERE id = ?", (id_,))
-            await db.execute("DELETE FROM answer_correction WHERE answer = ?", (id_,))
+        await self._database.execute_all(
+            ("DELETE FROM answer WHERE id = ?", (id_,)),
+            ("DELETE FROM answer_correction WHERE answer = ?", (id_,)),
+        )
 
     async def delete_unfinished(self, id_: str) -> None:
         """Delete an answer unless it is finished."""
@@ -238,19 +196,12 @@ class Answers:
 
     async def delete_by_asker(self, platform: str, workspace: str, asker: str) -> None:
         """Delete the answers to a person's questions, and their ratings."""
-        whose = "platform = ?1 AND workspace = ?2"
-        async with self._database.transaction() as db:
-            await delete_answers(db, f"{whose} AND asker = ?3", (platform, workspace, asker))
-            await db.execute(
-                f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {whose})",
-                (platform, workspace, asker),
-            )
+        await self._database.write(_delete_by_asker, (platform, workspace, asker))
 
     async def delete_by_messages(self, room: str, messages: Collection[str]) -> None:
         """Delete the answers to these messages."""
-        async with self._database.transaction() as db:
-            condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
-            await delete_answers(db, condition, (room, json.dumps(list(messages))))
+        condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
+        await self._database.write(delete_answers, condition, (room, json.dumps(list(messages))))
 
     async def delete_in_channel(self, place: Location) -> None:
         """Delete the answers of a thread or a channel."""
@@ -260,8 +211,7 @@ class Answers:
 
     async def delete_before(self, time: float) -> None:
         """Remove answers older than a time (seconds since 1970)."""
-        async with self._database.transaction() as db:
-            await delete_answers(db, "time < ?", (int(time * 1e6),))
+        await self._database.write(delete_answers, "time < ?", (int(time * 1e6),))
 
     async def _select_latest(self, condition: str, *parameters: Any, limit: int, skip: int = 0) -> list[StoredAnswer]:
         rows = await self._database.fetch_all(
@@ -269,6 +219,57 @@ class Answers:
             parameters,
         )
         return [_to_stored_answer(row) for row in rows]
+
+
+async def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
+    if await fetch(db, "UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (reply_ref, id_)):
+        await db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
+        rows = [(each, id_) for each in parse_message_ids(reply_ref)]
+        await db.executemany("INSERT OR IGNORE INTO answer_message VALUES (?, ?)", rows)
+
+
+async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tuple[bool, bool]:
+    """Store a finished answer; returns whether it is kept, and whether posted answers are to be corrected."""
+    state = [row[0] for row in await fetch(db, "SELECT state FROM answer WHERE id = ?", (id_,))]
+    if state != ["started"]:  # the question was removed while it was answered: what was posted of the answer goes too
+        return False, await request_corrections(db, {id_})
+    rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
+    await db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
+    sources = _SOURCES.dump_json(outcome.sources).decode()
+    await db.execute(
+        "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
+        (outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms)), id_),
+    )
+    removed = await fetch(
+        db,
+        "SELECT MAX(d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
+        " JOIN recent_removal f ON f.key = d.key"
+        " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*)",
+        (id_,),
+    )
+    await clear_answer_text(db, {id_} if removed else ())
+    if removed != [(1,)]:
+        return True, False
+    return False, await redact_answers(db, {id_})
+
+
+async def _recheck_answers(db: Connection, room: str, home: str, *, check: bool) -> bool:
+    """Have answers of other channels checked that used a moved channel; returns whether posted ones are among them."""
+    posted = False
+    if check:
+        found = await fetch(db, _USED_ELSEWHERE, (room,))
+        posted = await request_corrections(db, {answer for answer, used in found if used}, checked=False)
+        await clear_answer_text(db, {answer for answer, used in found if not used})
+    await db.execute("UPDATE channel SET checked_space = ? WHERE room = ?", (home, room))
+    return posted
+
+
+async def _delete_by_asker(db: Connection, asker: tuple[str, str, str]) -> None:
+    """Delete the answers to a person's questions, and their ratings; `asker`: platform, workspace, id."""
+    of_workspace = "platform = ?1 AND workspace = ?2"
+    await delete_answers(db, f"{of_workspace} AND asker = ?3", asker)
+    sql = f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {of_workspace})"
+    await db.execute(sql, asker)
 
 
 def _to_stored_answer(row: Row) -> StoredAnswer:

@@ -46,9 +46,10 @@ class Conversations:
 
     async def delete(self, document: str) -> None:
         """Delete a conversation; its messages belong to no document anymore."""
-        async with self._database.transaction() as db:
-            await db.execute("DELETE FROM conversation WHERE document = ?", (document,))
-            await db.execute("UPDATE message SET document = '', applied = 1 WHERE document = ?", (document,))
+        await self._database.execute_all(
+            ("DELETE FROM conversation WHERE document = ?", (document,)),
+            ("UPDATE message SET document = '', applied = 1 WHERE document = ?", (document,)),
+        )
 
     async def _select(self, condition: str, *parameters: Any) -> list[ConversationRecord]:
         rows = await self._database.fetch_all(

@@ -1,63 +1,46 @@
-"""SQLite database of the bot: one connection for writes, one for reads."""
+"""SQLite database of the bot."""
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import aiosqlite
-
-from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
+from engine.storage.sqlite.database import SqliteDatabase
 from engine.storage.sqlite.integrity import check_places
 from engine.storage.sqlite.schema import Schema
-from engine.storage.sqlite.transactions import run_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
     from pathlib import Path
 
-PRAGMAS = (
-    "PRAGMA journal_mode = WAL",
-    "PRAGMA synchronous = FULL",
-    "PRAGMA foreign_keys = ON",
-    "PRAGMA secure_delete = ON",
-    "PRAGMA busy_timeout = 10000",
-    "PRAGMA temp_store = MEMORY",
-)
+    from engine.storage.sqlite.connection import Connection
 
-SCHEMA = Schema("bot.store", "bot's database", marker="event")
+SCHEMA = Schema("bot.store", "bot's database", marker="event", early_marker="inbox")
 
 Row = tuple[Any, ...]
 
 
-class Database:
-    """SQLite in WAL mode: a write is durable when it returns; a read sees all committed writes."""
+class Database(SqliteDatabase):
+    """A write is durable when it returns; a read sees all committed writes. Several statements are a `write`."""
 
-    def __init__(self, writer: aiosqlite.Connection, reader: aiosqlite.Connection) -> None:
-        self._writer = writer
-        self._reader = reader
-        self._write_lock = asyncio.Lock()
+    reader_count = 1
+    writer_cache = reader_cache = 2_000
 
     @classmethod
     @asynccontextmanager
     async def open(cls, path: Path) -> AsyncIterator[Database]:
         """Open or create the file. Raises StoreError."""
         check_places(path, SCHEMA.label)
-        async with AsyncExitStack() as stack:
-            try:
-                connections = [await stack.enter_async_context(_connect(path)) for _ in range(2)]
-                await run_in_thread(connections[0], lambda db: SCHEMA.migrate(db, path))
-            except SQLITE_ERRORS as error:
-                raise translate_error(error, SCHEMA.label) from error
-            yield cls(*connections)
+        database = cls(path, SCHEMA)
+        await database._start()
+        try:
+            yield database
+        finally:
+            await database.close()
 
     async def fetch_all(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """All rows of a query."""
-        try:
-            return [tuple(row) for row in await self._reader.execute_fetchall(sql, parameters)]
-        except SQLITE_ERRORS as error:
-            raise translate_error(error, SCHEMA.label) from error
+        return await self.read(fetch, sql, parameters)
 
     async def fetch_one(self, sql: str, parameters: Sequence[Any] = ()) -> Row | None:
         """The first row of a query."""
@@ -65,59 +48,38 @@ class Database:
 
     async def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
         """Run one statement in its own transaction; returns its rows."""
-        async with self._write_lock:
-            try:
-                return await Transaction(self._writer).execute(sql, parameters)
-            except SQLITE_ERRORS as error:
-                raise translate_error(error, SCHEMA.label) from error
+        return await self.write(fetch, sql, parameters)
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Transaction]:
-        """Run several statements in one transaction; other writes wait for its end."""
-        async with self._write_lock:
-            try:
-                await self._writer.execute("BEGIN IMMEDIATE")
-                yield Transaction(self._writer)
-                await self._writer.commit()
-            except BaseException as error:
-                await asyncio.shield(self._writer.rollback())
-                if isinstance(error, SQLITE_ERRORS):
-                    raise translate_error(error, SCHEMA.label) from error
-                raise
+    async def execute_many(self, sql: str, rows: Iterable[Sequence[Any]]) -> None:
+        """Run one statement for each row of parameters, all in one transaction."""
+        await self.write(_execute_many, sql, list(rows))
+
+    async def execute_all(self, *statements: tuple[str, Sequence[Any]]) -> None:
+        """Run statements with their parameters in one transaction."""
+        await self.write(_execute_all, statements)
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Delete all rows of a workspace except opt-outs."""
-        async with self.transaction() as db:
-            for table in ("channel", "answer", "answer_correction", "daily_usage", "shown_hint"):
-                await db.execute(f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
-            for table in ("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file"):
-                sql = f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1"
-                await db.execute(sql, (f"{platform}:{workspace}:",))
-
-    async def compact(self) -> None:
-        """Checkpoint and truncate the write-ahead log, so that it no longer holds deleted data."""
-        async with self._write_lock:
-            await self._writer.execute_fetchall("PRAGMA wal_checkpoint(TRUNCATE)")
+        of_workspace = [
+            (f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
+            for table in ("channel", "answer", "answer_correction", "daily_usage", "shown_hint")
+        ]
+        of_rooms = [
+            (f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1", (f"{platform}:{workspace}:",))
+            for table in ("channel_settings", "backfill_cursor", "message", "tombstone", "conversation", "file")
+        ]
+        await self.execute_all(*of_workspace, *of_rooms)
 
 
-class Transaction:
-    """A connection within a transaction."""
-
-    def __init__(self, connection: aiosqlite.Connection) -> None:
-        self._connection = connection
-
-    async def execute(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
-        """Run one statement; returns its rows."""
-        return [tuple(row) for row in await self._connection.execute_fetchall(sql, parameters)]
-
-    async def execute_many(self, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-        """Run one statement for each row of parameters."""
-        await self._connection.executemany(sql, parameters)
+async def fetch(db: Connection, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+    """Run one statement; returns its rows."""
+    return list(await db.execute_fetchall(sql, parameters))
 
 
-@asynccontextmanager
-async def _connect(path: Path) -> AsyncIterator[aiosqlite.Connection]:
-    async with aiosqlite.connect(path, isolation_level=None) as connection:
-        for pragma in PRAGMAS:
-            await connection.execute(pragma)
-        yield connection
+async def _execute_many(db: Connection, sql: str, rows: Sequence[Sequence[Any]]) -> None:
+    await db.executemany(sql, rows)
+
+
+async def _execute_all(db: Connection, statements: Iterable[tuple[str, Sequence[Any]]]) -> None:
+    for sql, parameters in statements:
+        await db.execute(sql, parameters)

@@ -5,10 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from bot.store.database import fetch
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bot.store.database import Database
+    from engine.storage.sqlite.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,22 +33,7 @@ class EventQueueTable:
 
     async def enqueue(self, kind: str, payload: str, keys: Sequence[str], now: float) -> bool:
         """Store an event with its idempotency keys; False if one of them exists: then the others are added to it."""
-        async with self._database.transaction() as db:
-            known = None
-            for key in keys:
-                known = known or next(
-                    iter(await db.execute("SELECT event FROM idempotency_key WHERE key = ?", (key,))), None
-                )
-            [(row,)] = (
-                [known]
-                if known
-                else await db.execute(
-                    "INSERT INTO event (event_type, payload, due_at, received_at) VALUES (?, ?, ?, ?) RETURNING id",
-                    (kind, payload, now, now),
-                )
-            )
-            await db.execute_many("INSERT OR IGNORE INTO idempotency_key VALUES (?, ?)", [(key, row) for key in keys])
-        return known is None
+        return await self._database.write(_enqueue, (kind, payload, now, now), keys)
 
     async def list_waiting(self, after: int = 0) -> list[QueuedEvent]:
         """The unhandled events after this one, in order."""
@@ -86,3 +74,12 @@ class EventQueueTable:
     async def prune(self, before: float) -> None:
         """Delete handled events received before this time, with their keys."""
         await self._database.execute("DELETE FROM event WHERE state <> 'waiting' AND received_at < ?", (before,))
+
+
+async def _enqueue(db: Connection, event: tuple[str, str, float, float], keys: Sequence[str]) -> bool:
+    """Store an event (type, payload, due, received) unless one of its keys exists; returns whether it is new."""
+    known = [row for key in keys for row in await fetch(db, "SELECT event FROM idempotency_key WHERE key = ?", (key,))]
+    insert = "INSERT INTO event (event_type, payload, due_at, received_at) VALUES (?, ?, ?, ?) RETURNING id"
+    [(id_,), *_] = known or await fetch(db, insert, event)
+    await db.executemany("INSERT OR IGNORE INTO idempotency_key VALUES (?, ?)", [(key, id_) for key in keys])
+    return not known

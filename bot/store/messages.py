@@ -6,6 +6,7 @@ import json
 import time as clock
 from typing import TYPE_CHECKING, Any
 
+from bot.store.database import fetch
 from bot.store.models import MessageRecord
 from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Location
     from bot.store.database import Database, Row
+    from engine.storage.sqlite.connection import Connection
 
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, applied"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
@@ -89,21 +91,7 @@ class Messages:
 
         Extends the conversation by the new ones. `thread`: the conversation's root message, if it has one.
         """
-        async with self._database.transaction() as db:
-            for each in messages:
-                row = (each.room, each.id, each.thread, each.author, to_micros(each.time), each.digest)
-                new = await db.execute(
-                    f"INSERT INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
-                    " ON CONFLICT DO NOTHING RETURNING time",
-                    (*row, each.document, each.tokens, each.is_applied),
-                )
-                if new and each.document:
-                    time = to_micros(each.time)
-                    await db.execute(
-                        _EXTEND_CONVERSATION, (each.document, each.room, thread, time, time, each.tokens, opened)
-                    )
-            if opened and messages:
-                await db.execute("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
+        await self._database.write(_insert_messages, messages, thread, opened=opened)
 
     async def record_applied(self, room: str, ids: Collection[str]) -> None:
         """Record that the engine has these messages, too."""
@@ -118,28 +106,16 @@ class Messages:
 
     async def move_to_document(self, room: str, id_: str, document: str) -> None:
         """Move a message to another document; deletes its former conversation if that is now empty."""
-        async with self._database.transaction() as db:
-            before = await db.execute("SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
-            await db.execute(
-                "UPDATE message SET document = ?, applied = 1 WHERE room = ? AND id = ?", (document, room, id_)
-            )
-            await db.execute_many(_DELETE_EMPTY, before)
+        await self._database.write(_move_message, room, id_, document)
 
     async def delete(self, room: str, ids: Collection[str]) -> None:
         """Delete messages, and conversations that are empty without them."""
-        listed = json.dumps(list(ids))
-        async with self._database.transaction() as db:
-            gone = await db.execute(
-                "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document",
-                (room, listed),
-            )
-            await db.execute_many(_DELETE_EMPTY, sorted(set(gone)))
+        await self._database.write(_delete_messages, room, ids)
 
     async def delete_channel(self, place: Location) -> None:
         """Delete everything about a channel except its tombstones."""
-        async with self._database.transaction() as db:
-            for table in ("message", "conversation", "file"):
-                await db.execute(f"DELETE FROM {table} WHERE room = ?", (place.room,))
+        tables = ("message", "conversation", "file")
+        await self._database.execute_all(*((f"DELETE FROM {table} WHERE room = ?", (place.room,)) for table in tables))
 
     async def add_tombstones(self, room: str, ids: Collection[str], *, wanted: bool = False) -> None:
         """Record messages, files or documents as deleted, so that later events cannot bring them back.
@@ -147,13 +123,11 @@ class Messages:
         `wanted`: a person asked for the deletion, and the platform may still have them.
         """
         now = int(clock.time() * 1e6)
-        async with self._database.transaction() as db:
-            rows = [(room, id_, now, wanted) for id_ in ids]
-            await db.execute_many(
-                "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET time = excluded.time, requested = MAX(requested, excluded.requested)",
-                rows,
-            )
+        await self._database.execute_many(
+            "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET time = excluded.time, requested = MAX(requested, excluded.requested)",
+            [(room, id_, now, wanted) for id_ in ids],
+        )
 
     async def delete_tombstones(self, before: datetime) -> None:
         """Delete tombstones of deletions that the platform reported before a time; it does not report them again."""
@@ -172,6 +146,40 @@ class Messages:
             f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY time, id LIMIT {limit}", parameters
         )
         return [_to_message_record(row) for row in rows]
+
+
+async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], thread: str, *, opened: bool) -> None:
+    """Insert messages of one document, and extend its conversation by the new ones."""
+    for each in messages:
+        time = to_micros(each.time)
+        new = await fetch(
+            db,
+            f"INSERT INTO message ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO NOTHING RETURNING time",
+            (
+                *(each.room, each.id, each.thread, each.author, time, each.digest),
+                *(each.document, each.tokens, each.is_applied),
+            ),
+        )
+        if new and each.document:
+            values = (each.document, each.room, thread, time, time, each.tokens, opened)
+            await db.execute(_EXTEND_CONVERSATION, values)
+    if opened and messages:
+        await db.execute("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
+
+
+async def _move_message(db: Connection, room: str, id_: str, document: str) -> None:
+    """Move a message to another document; delete its former conversation if that is now empty."""
+    before = await fetch(db, "SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
+    await db.execute("UPDATE message SET document = ?, applied = 1 WHERE room = ? AND id = ?", (document, room, id_))
+    await db.executemany(_DELETE_EMPTY, before)
+
+
+async def _delete_messages(db: Connection, room: str, ids: Collection[str]) -> None:
+    """Delete messages, and conversations that are empty without them."""
+    sql = "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document"
+    documents = await fetch(db, sql, (room, json.dumps(list(ids))))
+    await db.executemany(_DELETE_EMPTY, sorted(set(documents)))
 
 
 def _to_message_record(row: Row) -> MessageRecord:

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, time, timedelta
 from bot.text.format import format_utc
 from engine.errors import InvalidQuestion
 
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")

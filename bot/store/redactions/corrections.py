@@ -9,13 +9,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
+from bot.store.database import fetch
 from engine.storage.sqlite.timestamps import EPOCH, from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
     from datetime import datetime
 
-    from bot.store.database import Database, Transaction
+    from bot.store.database import Database
+    from engine.storage.sqlite.connection import Connection
 
 _COLUMNS = (
     "answer, platform, workspace, channel, thread, asker, message, reply_ref, asked_at,"
@@ -81,9 +83,10 @@ class AnswerCorrections:
         await self._database.execute("DELETE FROM answer_correction WHERE answer = ?", (answer,))
 
 
-async def request_corrections(db: Transaction, answers: Collection[str], *, checked: bool = True) -> bool:
+async def request_corrections(db: Connection, answers: Collection[str], *, checked: bool = True) -> bool:
     """Request the correction of the posted ones among these answers; returns whether there are any."""
-    made = await db.execute(
+    made = await fetch(
+        db,
         "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
         " asked_at, requested_at, due_at, confirmed)"
         " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"

@@ -21,15 +21,13 @@ class PendingRedactions:
 
     async def add(self, keys: Collection[str], part_of: str) -> None:
         """Add keys before the engine changes their documents."""
-        async with self._database.transaction() as db:
-            rows = [(key, part_of) for key in sorted(keys)]
-            await db.execute_many("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
+        rows = [(key, part_of) for key in sorted(keys)]
+        await self._database.execute_many("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
 
     async def cancel(self, keys: Collection[str], part_of: str) -> None:
         """Remove keys whose documents did not change."""
-        async with self._database.transaction() as db:
-            sql = "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?"
-            await db.execute_many(sql, [(key, part_of) for key in keys])
+        sql = "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?"
+        await self._database.execute_many(sql, [(key, part_of) for key in keys])
 
     async def is_pending(self, key: str) -> bool:
         """Whether an earlier attempt to change a document or message was interrupted."""

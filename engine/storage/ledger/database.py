@@ -19,7 +19,6 @@ from engine.storage.sqlite.schema import Schema
 from engine.storage.sqlite.transactions import run_in_thread
 
 if TYPE_CHECKING:
-    import sqlite3
     from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
     )
     from engine.storage.sqlite.connection import Connection
 
-SCHEMA = Schema("engine.storage.ledger", "ledger", marker="chunk_passage")
+SCHEMA = Schema("engine.storage.ledger", "ledger", marker="document", early_marker="piece")
 
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 
@@ -57,8 +56,7 @@ class Ledger(SqliteDatabase):
     """The ledger in one SQLite file; implements `LedgerStore`."""
 
     def __init__(self, path: Path, fts_tokenizer: FtsTokenizer) -> None:
-        super().__init__(path)
-        self._fts_tokenizer = fts_tokenizer
+        super().__init__(path, SCHEMA, tokenizer=fts_tokenizer)
         self.documents: Documents = repositories.SqliteDocuments(self)
         self.facts: Facts = repositories.SqliteFacts(self)
         self.profiles: Profiles = repositories.SqliteProfiles(self)
@@ -120,6 +118,3 @@ class Ledger(SqliteDatabase):
             found = await compute_checksum(source)
             await source.backup(target)
         return found
-
-    def _migrate(self, db: sqlite3.Connection) -> None:
-        SCHEMA.migrate(db, self.path, tokenizer=self._fts_tokenizer)

@@ -24,7 +24,7 @@ async def compute_file_checksum(path: Path) -> str:
         async with aiosqlite.connect(path) as db:
             return await compute_checksum(db)
     except sqlite3.Error as error:
-        raise translate_error(error) from error
+        raise translate_error(error, SCHEMA.label) from error
 
 
 def prepare_restored_ledger(path: Path) -> None:

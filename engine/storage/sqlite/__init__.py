@@ -1,4 +1,4 @@
-"""SQLite plumbing that the engine and the bot share: connections, transactions, errors, migrations.
+"""SQLite plumbing that the engine and the bot share: connections, transactions, schemas, errors.
 
 Imports nothing of the engine but errors and scheduling.
 """

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-from abc import ABC, abstractmethod
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -15,22 +14,21 @@ from engine.errors import EngineClosed, EngineError, StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.sqlite import wal
 from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
-from engine.storage.sqlite.transactions import hold_snapshot, run_in_thread, run_snapshot, run_transaction
+from engine.storage.sqlite.transactions import run_in_thread, run_snapshot, run_transaction
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
     from pathlib import Path
 
     from engine.storage.sqlite.connection import Connection
+    from engine.storage.sqlite.schema import Schema
     from engine.storage.sqlite.transactions import Work
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-READER_COUNT = 3
 # Tries to empty the log while it is read; seconds that each try blocks readers, and that it then waits.
 EMPTY_LOG_ATTEMPTS, EMPTY_LOG_PAUSE = 20, 0.1
-WRITER_CACHE, READER_CACHE = 32_000, 8_000  # KiB; the file system caches most pages that readers need
 BUSY_TIMEOUT_MS = 10_000  # that a statement waits for a lock
 PRAGMAS = (
     "PRAGMA journal_mode = WAL",
@@ -49,14 +47,19 @@ class _WriteJob:
     done: asyncio.Future[Any]
 
 
-class SqliteDatabase(ABC):
+class SqliteDatabase:
     """A SQLite file in WAL mode. Waiting writes share a commit; each is atomic, and durable when it returns.
 
-    A subclass creates its schema in `_migrate`.
+    `placeholders`: values for the scripts of the schema.
     """
 
-    def __init__(self, path: Path) -> None:
+    reader_count = 3
+    writer_cache, reader_cache = 32_000, 8_000  # KiB; the file system caches most pages that readers need
+
+    def __init__(self, path: Path, schema: Schema, **placeholders: str) -> None:
         self.path = path
+        self._schema = schema
+        self._placeholders = placeholders
         self._jobs: asyncio.Queue[_WriteJob | None] = asyncio.Queue()
         self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
         self._connections: list[aiosqlite.Connection] = []
@@ -65,21 +68,23 @@ class SqliteDatabase(ABC):
         self._readable = asyncio.Event()
         self._readable.set()
 
-    async def _start(self, supervisor: Supervisor | None) -> None:
+    async def _start(self, supervisor: Supervisor | None = None) -> None:
         """Open or create the file, and migrate its schema; `supervisor` runs the writer."""
         try:
-            self._writer = await self._connect(WRITER_CACHE)
+            self._writer = await self._connect(self.writer_cache)
             await run_in_thread(self._writer, self._migrate)
-            for _ in range(READER_COUNT):
-                self._readers.put_nowait(await self._connect())
+            for _ in range(self.reader_count):
+                self._readers.put_nowait(await self._connect(self.reader_cache))
         except BaseException as error:
             await self._close_all()
-            raise translate_error(error) from error
-        self._task = (supervisor or Supervisor()).run("ledger writer", self._run_writer)
+            raise self._translate_error(error) from error
+        self._task = (supervisor or Supervisor()).run(f"{self._schema.label} writer", self._run_writer)
 
-    @abstractmethod
     def _migrate(self, db: sqlite3.Connection) -> None:
-        """Create the schema, or bring it up to date."""
+        self._schema.migrate(db, self.path, **self._placeholders)
+
+    def _translate_error(self, error: BaseException) -> BaseException:
+        return translate_error(error, self._schema.label)
 
     _writer: aiosqlite.Connection
     _task: asyncio.Task[None]
@@ -94,7 +99,7 @@ class SqliteDatabase(ABC):
     def check_open(self) -> None:
         """Raise EngineClosed once the database is closed, or about to be."""
         if self._is_closing:
-            raise EngineClosed(f"The ledger {self.path} is closed.")
+            raise EngineClosed(f"The {self._schema.label} {self.path} is closed.")
 
     async def write(
         self,
@@ -120,12 +125,12 @@ class SqliteDatabase(ABC):
             try:
                 return await run_in_thread(connection, lambda db: run_snapshot(db, lambda c: work(c, *args, **kwargs)))
             except SQLITE_ERRORS as error:
-                raise translate_error(error) from error
+                raise self._translate_error(error) from error
 
     @asynccontextmanager
     async def read_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """A connection that reads as of one moment; hold it for a few statements only."""
-        async with self._reader_connection() as connection, hold_snapshot(connection):
+        async with self._reader_connection() as connection, self._hold_snapshot(connection):
             yield connection
 
     @asynccontextmanager
@@ -135,11 +140,11 @@ class SqliteDatabase(ABC):
         Large sorts use a temporary file.
         """
         self.check_open()
-        connection = await asyncio.shield(self._connect())
+        connection = await asyncio.shield(self._connect(self.reader_cache))
         try:
             self.check_open()
             await connection.execute("PRAGMA temp_store = FILE")
-            async with hold_snapshot(connection):
+            async with self._hold_snapshot(connection):
                 yield connection
         except ValueError:  # raised by the library for a closed connection
             self.check_open()
@@ -159,6 +164,18 @@ class SqliteDatabase(ABC):
         )
 
     @asynccontextmanager
+    async def _hold_snapshot(self, connection: aiosqlite.Connection) -> AsyncIterator[None]:
+        """While inside, the connection reads as of one moment."""
+        try:
+            await connection.execute("BEGIN")
+            yield
+        except sqlite3.Error as error:
+            raise self._translate_error(error) from error
+        finally:
+            with suppress(sqlite3.Error):
+                await connection.rollback()
+
+    @asynccontextmanager
     async def _reader_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """A connection of the pool of readers."""
         self.check_open()
@@ -170,7 +187,7 @@ class SqliteDatabase(ABC):
         finally:
             self._readers.put_nowait(connection)
 
-    async def _connect(self, cache: int = READER_CACHE) -> aiosqlite.Connection:
+    async def _connect(self, cache: int) -> aiosqlite.Connection:
         connection = aiosqlite.connect(self.path, isolation_level=None)
         try:
             await connection
@@ -202,11 +219,11 @@ class SqliteDatabase(ABC):
             self._readable.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(EMPTY_LOG_PAUSE):
-                    while len(held) < READER_COUNT:
+                    while len(held) < self.reader_count:
                         held.append(await self._readers.get())
             return await run_in_thread(self._writer, lambda db: wal.truncate_log(db, BUSY_TIMEOUT_MS))
         except sqlite3.Error as error:
-            raise translate_error(error) from error
+            raise self._translate_error(error) from error
         finally:
             for connection in held:
                 self._readers.put_nowait(connection)
@@ -230,8 +247,9 @@ class SqliteDatabase(ABC):
             try:
                 await self._commit(jobs)
             except BaseException:
+                failure = StoreError(f"Writing to the {self._schema.label} failed; nothing of this was written.")
                 for job in jobs:  # nothing else completes them
-                    _set_error(job, StoreError("The ledger's writer failed; nothing of this was written."))
+                    self._set_error(job, failure)
                 raise
             await self._shorten_log()
 
@@ -242,7 +260,7 @@ class SqliteDatabase(ABC):
             results = await run_in_thread(self._writer, lambda db: run_transaction(db, [job.work for job in jobs]))
         except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
             if len(jobs) == 1:
-                _set_error(jobs[0], error)
+                self._set_error(jobs[0], error)
                 return
             for job in jobs:
                 await self._commit([job])
@@ -251,7 +269,6 @@ class SqliteDatabase(ABC):
             if not job.done.done():
                 job.done.set_result(result)
 
-
-def _set_error(job: _WriteJob, error: Exception) -> None:
-    if not job.done.done():
-        job.done.set_exception(translate_error(error))
+    def _set_error(self, job: _WriteJob, error: Exception) -> None:
+        if not job.done.done():
+            job.done.set_exception(self._translate_error(error))

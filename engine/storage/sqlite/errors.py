@@ -16,8 +16,8 @@ LOCKED_HINT = (
 )
 
 
-def translate_error(error: BaseException, file: str = "ledger") -> BaseException:
-    """The engine's error for an error of SQLite; other errors unchanged."""
+def translate_error(error: BaseException, file: str) -> BaseException:
+    """The engine's error for an error of SQLite; other errors unchanged. `file`: how messages call the database."""
     if not isinstance(error, SQLITE_ERRORS):
         return error
     text = str(error)

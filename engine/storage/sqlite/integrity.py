@@ -7,6 +7,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptLedger
+from engine.storage.sqlite.schema import has_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -54,5 +55,5 @@ def check_file(file: Path, schema: Schema) -> None:
         if found := find_problems(database):
             raise sqlite3.DatabaseError("; ".join(found))
         schema.check_version(database, schema.label, len(schema.load_scripts()))
-        if not schema.has_marker(database):
+        if not has_table(database, schema.marker):
             raise sqlite3.DatabaseError(f"there is no table {schema.marker}")

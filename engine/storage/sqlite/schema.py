@@ -22,12 +22,14 @@ _NUMBER = re.compile(r"\d+")
 class Schema:
     """The schema of a database, in a package.
 
-    `label`: how messages call the database. `marker`: a table that a file written before version 1 lacks.
+    `label`: how messages call the database. `marker`: a table of every version. `early_marker`: a table that only files
+    of before version 1 have.
     """
 
     package: str
     label: str
     marker: str
+    early_marker: str
 
     def load_scripts(self) -> list[str]:
         """The scripts in order; each changes the schema from the version before it to its own number."""
@@ -45,16 +47,17 @@ class Schema:
     def check_version(self, db: sqlite3.Connection, name: str, latest: int) -> int:
         """The version of the schema, 0 for a new file. `name`: of the file in messages."""
         [[version]] = db.execute("PRAGMA user_version")
-        if version and not self.has_marker(db):
+        if has_table(db, self.early_marker):
             raise EarlySchema(f"The {name} was written by an early version of Threadlore.")
         if version > latest:
             raise NewerSchema(f"The {name} has schema {version}; this program knows up to {latest}.")
         return int(version)
 
-    def has_marker(self, db: sqlite3.Connection) -> bool:
-        """Whether the file contains the table `marker`."""
-        sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
-        return db.execute(sql, (self.marker,)).fetchone() is not None
+
+def has_table(db: sqlite3.Connection, name: str) -> bool:
+    """Whether the database contains a table."""
+    sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+    return db.execute(sql, (name,)).fetchone() is not None
 
 
 def load_numbered_scripts(folder: Traversable) -> list[str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.storage.sqlite.connection import ThreadConnection, run_to_completion
-from engine.storage.sqlite.errors import translate_error
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+    from collections.abc import Callable, Coroutine, Sequence
 
     import aiosqlite
 
@@ -49,16 +48,3 @@ def run_snapshot(db: sqlite3.Connection, work: Work) -> Any:
     finally:
         with suppress(sqlite3.Error):
             db.rollback()
-
-
-@asynccontextmanager
-async def hold_snapshot(connection: aiosqlite.Connection) -> AsyncIterator[None]:
-    """While inside, the connection reads as of one moment."""
-    try:
-        await connection.execute("BEGIN")
-        yield
-    except sqlite3.Error as error:
-        raise translate_error(error) from error
-    finally:
-        with suppress(sqlite3.Error):
-            await connection.rollback()

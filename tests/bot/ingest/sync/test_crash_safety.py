@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, VisibilityChanged
-from bot.store.database import Database
+from bot.store.database import Database, fetch
 from engine import ParsedFile
 from engine.engine import Engine
 from engine.models import Passage
@@ -17,12 +17,11 @@ from tests.support.bot_fixture import open_bot_fixture
 from tests.support.fake_platform import FakePlatform
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Sequence
     from pathlib import Path
 
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Location
-    from bot.store.database import Transaction
     from tests.support.bot_fixture import BotFixture
 
 EACH = 3  # every third write of a story is where it is killed in one run of the tests
@@ -48,16 +47,13 @@ class Executioner:
 
 @pytest.fixture
 def executioner(monkeypatch: pytest.MonkeyPatch) -> Executioner:
-    made, transaction = Executioner(), Database.transaction
+    made, write = Executioner(), Database.write
 
-    @asynccontextmanager
-    async def guarded(database: Database) -> AsyncIterator[Transaction]:
-        made.moment()
-        async with transaction(database) as begun:
-            yield begun
-        made.moment()
+    async def guarded(database: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        guard = write if work is fetch else _guarded(write, made)  # single statements are left out
+        return await guard(database, work, *args, **kwargs)
 
-    monkeypatch.setattr(Database, "transaction", guarded)
+    monkeypatch.setattr(Database, "write", guarded)
     for name in ("add", "amend", "forget", "move_room"):
         monkeypatch.setattr(Engine, name, _guarded(getattr(Engine, name), made))
     return made

@@ -70,7 +70,7 @@ async def test_a_reader_sees_one_snapshot_while_others_write(tmp_path: Path) -> 
 
 async def test_a_cancelled_reader_gives_its_connection_back(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
-    for _ in range(2 * sqlite_database.READER_COUNT):
+    for _ in range(2 * Ledger.reader_count):
         reading = asyncio.create_task(ledger.read(work_queue.get_setting, "n"))
         await asyncio.sleep(0)
         reading.cancel()
@@ -157,7 +157,7 @@ async def test_the_log_stays_short_though_somebody_always_reads(
                 await work_queue.get_setting(db, "n")
                 await asyncio.sleep(0.001)
 
-    reading = [asyncio.create_task(reads()) for _ in range(2 * sqlite_database.READER_COUNT)]
+    reading = [asyncio.create_task(reads()) for _ in range(2 * Ledger.reader_count)]
     longest = 0
     for number in range(100):
         await ledger.write(work_queue.set_setting, "n", f"{number}" * 50_000)
@@ -215,17 +215,17 @@ async def test_a_cancelled_compaction_leaves_every_reader(tmp_path: Path) -> Non
         await asyncio.wait({compacting}, timeout=sqlite_database.EMPTY_LOG_PAUSE)
         compacting.cancel()
         await asyncio.gather(compacting, return_exceptions=True)
-    assert ledger._readers.qsize() == sqlite_database.READER_COUNT
+    assert ledger._readers.qsize() == Ledger.reader_count
     await ledger.close()
 
 
 async def test_streams_take_no_reader_and_close_their_connections(tmp_path: Path) -> None:
     ledger = await Ledger.open(tmp_path / "ledger.db")
     async with AsyncExitStack() as stack:
-        for _ in range(2 * sqlite_database.READER_COUNT):
+        for _ in range(2 * Ledger.reader_count):
             await stack.enter_async_context(ledger.stream_connection())
         assert await asyncio.wait_for(ledger.read(work_queue.get_setting, "n"), 5) == ""
-    assert len(ledger._connections) == 1 + sqlite_database.READER_COUNT
+    assert len(ledger._connections) == 1 + Ledger.reader_count
     await ledger.close()
 
 
@@ -244,6 +244,6 @@ async def test_a_reader_that_is_cancelled_twice_gives_its_connection_back(tmp_pa
     await asyncio.sleep(0)
     holding.cancel()
     await asyncio.gather(holding, return_exceptions=True)
-    assert ledger._readers.qsize() == sqlite_database.READER_COUNT
+    assert ledger._readers.qsize() == Ledger.reader_count
     assert await ledger.read(work_queue.get_setting, "n") == ""
     await ledger.close()

@@ -71,7 +71,7 @@ async def test_a_chunk_that_could_not_be_embedded_stays_so_when_its_reading_come
 
 async def test_the_same_words_are_read_once_wherever_they_stand_in_a_space(desk: Desk) -> None:
     await desk.tell("a", reading("Ada", "Bob", said="met"))
-    [(chunk, key)] = await desk.pairs("SELECT id, reading FROM chunk")
+    [(chunk, key)] = await desk.pairs("SELECT id, extraction FROM chunk")
     known = await desk.ledger.read(facts.find_extraction, key, chunk)
     assert known is not None
     assert known.mentions == reading("Ada", "Bob", said="met").mentions
@@ -82,7 +82,7 @@ async def test_the_same_words_are_read_once_wherever_they_stand_in_a_space(desk:
 
 async def test_what_was_read_in_another_space_is_read_anew(desk: Desk) -> None:
     [there] = await desk.tell("a", reading("Ada", "Bob", said="met"), space="there")
-    [key] = await desk.column("SELECT reading FROM chunk")
+    [key] = await desk.column("SELECT extraction FROM chunk")
     [here] = await desk.tell("b", reading("Zoe"))
     assert await desk.ledger.read(facts.find_extraction, key, there) is not None
     assert await desk.ledger.read(facts.find_extraction, key, here) is None

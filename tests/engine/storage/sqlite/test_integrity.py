@@ -48,9 +48,9 @@ def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as database:
         database.executescript(
             "PRAGMA writable_schema = ON;"
-            "UPDATE sqlite_schema SET sql = replace(sql, 'label    TEXT', 'label    TEXT CHECK (label <> ''x'')')"
+            "UPDATE sqlite_schema SET sql = replace(sql, 'label     TEXT', 'label     TEXT CHECK (label <> ''x'')')"
             " WHERE name = 'passage';"
-            "UPDATE sqlite_schema SET sql = replace(sql, 'title      TEXT', 'title      TEXT CHECK (title <> ''x'')')"
+            "UPDATE sqlite_schema SET sql = replace(sql, 'kind               TEXT', 'kind TEXT CHECK (kind <> ''x'')')"
             " WHERE name = 'document';"
         )
     with pytest.raises(sqlite3.DatabaseError, match=r"document.*; .*passage|passage.*; .*document"):
@@ -62,9 +62,8 @@ def test_a_database_of_another_program_or_version_is_refused(tmp_path: Path) -> 
         database.execute("CREATE TABLE other (n)")
     with pytest.raises(sqlite3.DatabaseError, match="no table event"):
         integrity.check_file(tmp_path / "x.db", BOT)
-    with pytest.raises(EarlySchema):
-        integrity.check_file(made(tmp_path / "early.db", BOT), LEDGER)
-    with closing(sqlite3.connect(tmp_path / "early.db")) as database:
-        database.execute("PRAGMA user_version = 10")
-    with pytest.raises(NewerSchema):
-        integrity.check_file(tmp_path / "early.db", BOT)
+    for change, error in (("PRAGMA user_version = 10", NewerSchema), ("CREATE TABLE inbox (n)", EarlySchema)):
+        with closing(sqlite3.connect(made(tmp_path / f"{error}.db", BOT))) as database:
+            database.execute(change)
+        with pytest.raises(error):
+            integrity.check_file(tmp_path / f"{error}.db", BOT)

@@ -65,7 +65,7 @@ def test_a_file_of_another_version_is_refused_with_a_way_out(
 ) -> None:
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"CREATE TABLE {of.marker if error is NewerSchema else 'piece'} (n)")
+        db.execute(f"CREATE TABLE {of.marker if error is NewerSchema else of.early_marker} (n)")
         db.execute(f"PRAGMA user_version = {version}")
         with pytest.raises(error, match=f"The {of.label} {path} ") as caught:
             of.migrate(db, path)

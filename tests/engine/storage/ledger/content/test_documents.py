@@ -133,7 +133,7 @@ async def test_k11_forgetting_takes_passages_chunks_facts_and_names_with_it(desk
     await desk.tell("a", reading("Ada", "Bob"))
     await desk.project()
     assert await desk.ledger.write(documents.delete_document, "a")
-    tables = ("document", "passage", "chunk", "piece", "mention", "link", "name", "entity", "relation")
+    tables = ("document", "passage", "chunk", "chunk_passage", "mention", "link", "name", "entity", "relation")
     assert {table: await desk.rows(f"SELECT * FROM {table}") for table in tables} == {table: [] for table in tables}
 
 
