@@ -207,7 +207,7 @@ async def test_a_command_is_answered_to_its_response_address_even_where_the_bot_
 ) -> None:
     ada = slack.user("Ada")
     room = slack.channel("elsewhere", members=[ada], bot=False)
-    handle = slack.interactions._response_url(room.channel, ada.id)
+    handle = slack.interactions.create_response_url(room.channel, ada.id)
     target = ReplyTarget("a1", place(slack, room), ada.id, private=True, handle=handle)
     reply = desk.platform.start_reply(target)
     await reply.show_status("is searching…")
@@ -222,7 +222,7 @@ async def test_a_command_is_answered_to_its_response_address_even_where_the_bot_
 async def test_a_response_address_that_is_used_up_does_not_swallow_the_answer(desk: Desk, slack: FakeSlack) -> None:
     ada = slack.user("Ada")
     room = slack.channel("roof", members=[ada])
-    handle = slack.interactions._response_url(room.channel, ada.id)
+    handle = slack.interactions.create_response_url(room.channel, ada.id)
     slack.interactions.hooks[handle.rpartition("/")[2]].uses = 5
     target = ReplyTarget("a1", place(slack, room), ada.id, private=True, handle=handle)
     await desk.platform.start_reply(target).finish(["The answer"], AnswerFooter("a1"))

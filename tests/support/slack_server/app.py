@@ -1,25 +1,16 @@
-"""The app as its manifest describes it: what it may do, and what it hears of."""
+"""An installed app, as its manifest describes it: its scopes, events and commands."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Any
+import json
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING, Any
 
-SCOPE_NAMES = """
-    app_mentions:read assistant:write channels:history channels:join channels:read chat:write commands files:read
-    files:write groups:history groups:read im:history im:read im:write mpim:history mpim:read reactions:read
-    reactions:write team:read usergroups:read users:read
-"""
-EVENT_NAMES = """
-    app_home_opened app_mention app_uninstalled channel_archive channel_created channel_deleted channel_left
-    channel_rename channel_shared channel_unarchive channel_unshared file_change file_deleted file_shared
-    group_archive group_deleted group_left group_rename group_unarchive member_joined_channel member_left_channel
-    message.channels message.groups message.im message.mpim reaction_added reaction_removed team_join
-    tokens_revoked user_change
-"""
-SCOPES = frozenset(SCOPE_NAMES.split())
-EVENTS = frozenset(EVENT_NAMES.split())
-# What an event needs besides its subscription; any one of them will do.
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# The scopes that an event needs besides its subscription; one of them is enough.
 NEEDS: dict[str, tuple[str, ...]] = {
     "app_mention": ("app_mentions:read",),
     "message.channels": ("channels:history",),
@@ -28,11 +19,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "message.mpim": ("mpim:history",),
     "member_joined_channel": ("channels:read", "groups:read"),
     "member_left_channel": ("channels:read", "groups:read"),
-    "file_shared": ("files:read",),
     "file_deleted": ("files:read",),
-    "file_change": ("files:read",),
-    "reaction_added": ("reactions:read",),
-    "reaction_removed": ("reactions:read",),
     "user_change": ("users:read",),
     "team_join": ("users:read",),
 }
@@ -40,42 +27,38 @@ NEEDS: dict[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """`commands` as they are typed, with the slash, and `escaped` those whose names of people come as ids.
+    """An app. `commands`: for each slash command, whether names in its text come as ids.
 
-    `home`: whether the Home tab is on. `agent`: whether it has the features of an agent, which need a paid plan.
+    `agent`: whether the app has the features of an agent, which need a paid plan.
     """
 
-    name: str = "Threadlore"
+    name: str
+    scopes: frozenset[str]
+    events: frozenset[str]
+    commands: Mapping[str, bool]
+    has_home_tab: bool
+    agent: bool
+    interactive: bool
     handle: str = "threadlore"
-    scopes: frozenset[str] = SCOPES
-    events: frozenset[str] = EVENTS
-    commands: frozenset[str] = frozenset({"/threadlore"})
-    escaped: frozenset[str] = frozenset({"/threadlore"})
-    has_home_tab: bool = True
-    agent: bool = True
-    interactive: bool = True
     bot_token: str = "xoxb-1000-2000-threadlore"
     app_token: str = "xapp-1-A0THREADLORE-3000-threadlore"
     id: str = "A0THREADL0RE"
-    emoji: frozenset[str] = field(default_factory=frozenset)
 
     def is_subscribed(self, event: str) -> bool:
-        """Whether an event of this kind is subscribed to, and granted."""
-        return event in self.events and (event not in NEEDS or bool(self.scopes.intersection(NEEDS[event])))
+        """Whether the app is subscribed to an event and has a scope for it."""
+        return event in self.events and (event not in NEEDS or not self.scopes.isdisjoint(NEEDS[event]))
 
     @staticmethod
-    def from_manifest(manifest: dict[str, Any]) -> App:
-        """The app that a manifest creates."""
+    def from_manifest(manifest: Mapping[str, Any] | None = None) -> App:
+        """The app that a manifest creates; by default the shipped manifest."""
+        if manifest is None:
+            manifest = json.loads(resources.files("adapters.slack").joinpath("manifest.json").read_text("utf-8"))
         features, settings = manifest.get("features", {}), manifest.get("settings", {})
         return App(
             name=manifest["display_information"]["name"],
-            handle=features.get("bot_user", {}).get("display_name", "bot").lower(),
-            scopes=frozenset(manifest.get("oauth_config", {}).get("scopes", {}).get("bot", ())),
+            scopes=frozenset(manifest["oauth_config"]["scopes"]["bot"]),
             events=frozenset(settings.get("event_subscriptions", {}).get("bot_events", ())),
-            commands=frozenset(command["command"] for command in features.get("slash_commands", ())),
-            escaped=frozenset(
-                each["command"] for each in features.get("slash_commands", ()) if each.get("should_escape")
-            ),
+            commands={each["command"]: each.get("should_escape", False) for each in features.get("slash_commands", ())},
             has_home_tab=features.get("app_home", {}).get("home_tab_enabled", False),
             agent="agent_view" in features,
             interactive=settings.get("interactivity", {}).get("is_enabled", False),

@@ -1,4 +1,4 @@
-"""The people of the fake workspace: what a test lets them do, as they would do it with their own client."""
+"""People of the workspace, who do what their own client lets them do."""
 
 from __future__ import annotations
 
@@ -8,36 +8,36 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.support.slack_server import shapes
-from tests.support.slack_server.interactions import action
-from tests.support.slack_server.rendering import RenderedMessage, Renderer
+from tests.support.slack_server.rendering import Renderer
 from tests.support.slack_server.state import Channel, Message, StoredFile, User
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.support.slack_server.rendering import RenderedMessage
     from tests.support.slack_server.screen import Entry
     from tests.support.slack_server.server import Server
     from tests.support.slack_server.socket import Delivery
     from tests.support.slack_server.state import JSON
 
 URL = re.compile(r"https?://[^\s<>]+")
-URL_TYPED = re.compile(r"<(https?://[^\s<>]+)>")
+MARKED_URL = re.compile(r"<(https?://[^\s<>]+)>")
+MENTION = re.compile(r"<@(\w+)>")
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """What somebody drops. `url`: it lies on another host; `connect`: it came from another workspace."""
+    """A file to share. `connect`: it came from another workspace."""
 
     name: str
     data: bytes
     mimetype: str = ""
-    url: str = ""
     connect: bool = False
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Room:
-    """A channel, by hand."""
+    """A channel."""
 
     channel: Channel
 
@@ -52,7 +52,7 @@ class Room:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentMessage:
-    """A message that somebody wrote."""
+    """A message that a person wrote."""
 
     room: Room
     message: Message
@@ -63,7 +63,7 @@ class SentMessage:
 
     @property
     def root(self) -> str:
-        """The message with which its thread began."""
+        """The message that started its thread."""
         return self.message.thread_ts or self.message.ts
 
     @property
@@ -73,12 +73,12 @@ class SentMessage:
 
 
 class NotOnScreen(AssertionError):
-    """Nobody can press what is not there."""
+    """A person tried to press a button that they do not see."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Person:
-    """Somebody who acts."""
+    """A person who acts."""
 
     slack: Server
     user: User
@@ -97,151 +97,124 @@ class Person:
         return Room(self.slack.space.direct(self.id))
 
     def types(self, text: str) -> str:
-        """A text as the client sends it: escaped, with @names, #channels and addresses made out."""
+        """A text as the client sends it: escaped, with ids for @names and #channels, and marked addresses."""
         space = self.slack.space
         text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         text = URL.sub(lambda found: f"<{found.group()}>", text)
         for user in sorted(space.users.values(), key=lambda each: -len(each.name)):
             text = re.sub(rf"@{re.escape(user.name)}\b", f"<@{user.id}>", text)
         for channel in space.channels.values():
-            if channel.name and channel.kind != "im":
+            if channel.kind != "im":
                 text = re.sub(rf"(?<!\w)#{re.escape(channel.name)}\b", f"<#{channel.id}|{channel.name}>", text)
         return text
 
+    # Messages.
+
     async def says(
-        self, room: Room, text: str, *, thread: SentMessage | str = "", files: Sequence[File] = (), raw: bool = False,
-        broadcast: bool = False,
-    ) -> SentMessage:  # fmt: skip
-        """Write a message; `raw`: the text is wire text already; `broadcast`: a reply is shown in the channel, too."""
-        space, channel = self.slack.space, room.channel
-        assert self.id in channel.members, f"{self.name} is not in #{room.name}"
+        self, room: Room, text: str, *, thread: SentMessage | str = "", files: Sequence[File] = ()
+    ) -> SentMessage:
+        """Write a message."""
+        return self._post(room, self.types(text), thread, files)
+
+    async def mentions(
+        self, room: Room, text: str, *, thread: SentMessage | str = "", files: Sequence[File] = ()
+    ) -> SentMessage:
+        """Write a message that mentions the app."""
+        return self._post(room, f"<@{self.slack.space.bot.id}> {self.types(text)}", thread, files)
+
+    def _post(self, room: Room, wire: str, thread: SentMessage | str, files: Sequence[File]) -> SentMessage:
+        assert self.id in room.channel.members, f"{self.name} is not in #{room.name}"
         root = thread.root if isinstance(thread, SentMessage) else thread
-        message = Message(space.new_ts(), room.id, self.id, text if raw else self.types(text), root)
-        if broadcast and root:
-            message.subtype = "thread_broadcast"
+        message = Message(self.slack.space.new_ts(), room.id, self.id, wire, root)
         if files:
             message.subtype, message.files = "file_share", [self._attach(file) for file in files]
-        self.slack.actions.post(channel, message)
+        self.slack.changes.post(room.channel, message, unfurl=True)
         return SentMessage(room, message)
 
     def _attach(self, file: File) -> StoredFile:
         space = self.slack.space
         kind = file.mimetype or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        attached = StoredFile(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.now()))
-        attached.url, attached.connect = file.url, file.connect
-        space.files[attached.id] = attached
-        return attached
+        stored = StoredFile(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.now()))
+        stored.connect = file.connect
+        space.files[stored.id] = stored
+        return stored
 
-    async def mentions(
-        self, room: Room, text: str, *, thread: SentMessage | str = "", files: Sequence[File] = ()
-    ) -> SentMessage:
-        """Address the app."""
-        wire = f"<@{self.slack.space.bot.id}> {self.types(text)}"
-        return await self.says(room, wire, thread=thread, files=files, raw=True)
-
-    async def edits(self, said: SentMessage, text: str, *, raw: bool = False) -> None:
-        wire = text if raw else self.types(text)
-        bot = f"<@{self.slack.space.bot.id}>"
-        if bot in said.message.text and bot not in wire:
-            wire = f"{bot} {wire}"
-        self.slack.actions.edit(said.room.channel, said.message, wire)
+    async def edits(self, said: SentMessage, text: str) -> None:
+        """Change the text of a message; a mention of the app stays."""
+        wire, bot = self.types(text), f"<@{self.slack.space.bot.id}>"
+        self.slack.changes.edit(said.room.channel, said.message, f"{bot} {wire}" if bot in said.message.text else wire)
 
     async def deletes(self, said: SentMessage) -> None:
-        self.slack.actions.delete(said.room.channel, said.message)
+        self.slack.changes.delete(said.room.channel, said.message)
 
     async def deletes_file(self, file: str) -> None:
-        self.slack.actions.delete_file(self.slack.space.files[file])
+        self.slack.changes.delete_file(self.slack.space.files[file])
 
-    async def reacts(self, said: SentMessage | Entry, name: str) -> None:
-        self.slack.actions.react(*self._resolve(said), self.id, name)
-
-    async def unreacts(self, said: SentMessage | Entry, name: str) -> None:
-        self.slack.actions.unreact(*self._resolve(said), self.id, name)
-
-    def _resolve(self, said: SentMessage | Entry) -> tuple[Channel, Message]:
-        if isinstance(said, SentMessage):
-            return said.room.channel, said.message
-        channel = self.slack.space.channels[said.channel]
-        whispers = (each for each in channel.ephemeral_messages if each.only_for == self.id and each.ts == said.ts)
-        return channel, channel.messages.get(said.ts) or next(whispers)
+    # Channels.
 
     async def joins(self, room: Room) -> None:
-        self.slack.actions.join(room.channel, self.user)
+        self.slack.changes.join(room.channel, self.user)
 
     async def leaves(self, room: Room) -> None:
-        self.slack.actions.leave(room.channel, self.user)
+        self.slack.changes.leave(room.channel, self.user)
 
     async def invites(self, room: Room, other: Person) -> None:
-        """Take somebody in, or the app (`slack.bot`)."""
-        self.slack.actions.join(room.channel, other.user, inviter=self.id)
+        """Add a person, or the app (`slack.bot`)."""
+        self.slack.changes.join(room.channel, other.user, inviter=self.id)
 
     async def removes(self, room: Room, other: Person) -> None:
-        """Put somebody out."""
-        self.slack.actions.leave(room.channel, other.user)
+        self.slack.changes.leave(room.channel, other.user)
+
+    # The app.
 
     async def slash(self, room: Room, text: str = "", command: str = "/threadlore") -> Delivery:
-        """Use a command; waits for its acknowledgement."""
+        """Run a command; waits for its acknowledgement."""
         space = self.slack.space
-        if command in space.app.escaped:
-            text = re.sub(
-                r"<@(\w+)>", lambda found: f"<@{found[1]}|{space.users[found[1]].name.lower()}>", self.types(text)
-            )
-            text = URL_TYPED.sub(r"\1", text)
+        if space.app.commands.get(command):
+            names = {id_: user.name.lower() for id_, user in space.users.items()}
+            wire = MENTION.sub(lambda found: f"<@{found[1]}|{names[found[1]]}>", self.types(text))
+            text = MARKED_URL.sub(r"\1", wire)
         return await self.slack.interactions.command(self.user, room.channel, command, text)
 
     async def clicks(self, said: SentMessage | Entry, label: str) -> Delivery:
-        """Press a button of a message by what stands on it, or by its action id; waits for the acknowledgement."""
-        channel, message = self._resolve(said)
-        buttons = Renderer(self.slack.space, self.id).render(message).buttons
-        body = self._find_button(buttons, label)
-        return await self.slack.interactions.press(self.user, channel, message, body)
-
-    def _find_button(self, buttons: list[tuple[str, JSON, JSON, JSON]], label: str) -> JSON:
-        for shown, block, element, more in buttons:
-            if label in {shown, element.get("action_id")}:
-                return action(block, element, self.slack.space.new_ts(), **more)
-        raise NotOnScreen(f"there is no button {label!r}, but {[shown for shown, *_ in buttons]}")
+        """Press a button of a message by its label or action id; waits for the acknowledgement."""
+        channel = self.slack.space.channels[said.room.id if isinstance(said, SentMessage) else said.channel]
+        private = {each.ts: each for each in channel.ephemeral_messages if each.only_for == self.id}
+        message = channel.messages.get(said.ts) or private[said.ts]
+        face = Renderer(self.slack.space, self.id).render(message)
+        return await self.slack.interactions.press(self.user, channel, message, self._find_action(face, label))
 
     async def clicks_home_tab(self, label: str) -> Delivery:
         """Press a button of the own Home tab."""
         view = self.slack.space.homes[self.id]
-        face = RenderedMessage()
-        Renderer(self.slack.space, self.id).blocks(view.body["blocks"], face)
-        return await self.slack.interactions.press_in_view(self.user, view, self._find_button(face.buttons, label))
+        face = Renderer(self.slack.space, self.id).render_blocks(view.body["blocks"])
+        return await self.slack.interactions.press_in_view(self.user, view, self._find_action(face, label))
 
-    async def submits(self, values: JSON, view: str = "") -> Delivery:
-        """Send off the modal that was opened last, or the one named."""
-        mine = [
-            each for each in self.slack.space.views.values() if each.user == self.id and each.body["type"] == "modal"
-        ]
-        chosen = self.slack.space.views[view] if view else mine[-1]
-        return await self.slack.interactions.submit(self.user, chosen, values)
+    def _find_action(self, face: RenderedMessage, label: str) -> JSON:
+        """The payload of a button, by its label or action id."""
+        for shown, block, element, more in face.buttons:
+            if label in {shown, element.get("action_id")}:
+                body: JSON = {key: element[key] for key in ("action_id", "text", "value", "type") if key in element}
+                return {**body, "block_id": block.get("block_id"), "action_ts": self.slack.space.new_ts(), **more}
+        raise NotOnScreen(f"there is no button {label!r}, but {[shown for shown, *_ in face.buttons]}")
 
     async def opens_app(self, tab: str = "home") -> None:
-        """Look at the app: its Home tab, or its messages (the agent pane)."""
-        space = self.slack.space
-        event: JSON = {"type": "app_home_opened", "user": self.id, "channel": self.direct.id, "tab": tab}
-        view = space.homes.get(self.id)
-        if view is not None and tab == "home":
-            event["view"] = {**view.body, "id": view.id, "hash": view.hash}
-        self.slack.notifier.event({**event, "event_ts": space.new_ts()})
+        """Open the app: its Home tab, or its messages (the agent pane)."""
+        self.slack.changes.emit("app_home_opened", {"user": self.id, "channel": self.direct.id, "tab": tab})
 
     def home_tab(self) -> str:
-        """What stands on the own Home tab."""
+        """What the own Home tab shows; empty if none was published."""
         view = self.slack.space.homes.get(self.id)
-        face = RenderedMessage()
-        if view is not None:
-            Renderer(self.slack.space, self.id).blocks(view.body["blocks"], face)
+        if view is None:
+            return ""
+        face = Renderer(self.slack.space, self.id).render_blocks(view.body["blocks"])
         return "\n".join([*face.lines, *(f"[ {label} ]" for label, *_ in face.buttons)])
 
-    def reloads(self) -> None:
-        """Start the client anew: what only this person saw is gone."""
-        for channel in self.slack.space.channels.values():
-            channel.ephemeral_messages = [each for each in channel.ephemeral_messages if each.only_for != self.id]
+    # The account.
 
     async def renames_self(self, name: str) -> None:
         self.user.name = name
-        self._user_changed()
+        self._emit_user_change()
 
     async def becomes(self, kind: str) -> None:
         """Become a member, a guest, a single_channel_guest, or deactivated."""
@@ -249,9 +222,7 @@ class Person:
             self.user.deleted = True
         else:
             self.user.kind = kind  # type: ignore[assignment]
-        self._user_changed()
+        self._emit_user_change()
 
-    def _user_changed(self) -> None:
-        space = self.slack.space
-        body = shapes.user(space, self.user)
-        self.slack.notifier.event({"type": "user_change", "user": body, "event_ts": space.new_ts()})
+    def _emit_user_change(self) -> None:
+        self.slack.changes.emit("user_change", {"user": shapes.user(self.slack.space, self.user)})

@@ -11,19 +11,15 @@ if TYPE_CHECKING:
     from tests.support.slack_server.server import Server
     from tests.support.slack_server.state import Channel, Message, User
 
-EMOJI = {
-    "hourglass_flowing_sand": "⏳", "hourglass": "⌛", "white_check_mark": "✅", "warning": "⚠️", "eyes": "👀",
-    "+1": "👍", "-1": "👎", "thumbsup": "👍", "thumbsdown": "👎", "x": "❌",
-}  # fmt: skip
+EMOJI = {"hourglass_flowing_sand": "⏳", "white_check_mark": "✅", "warning": "⚠️", "eyes": "👀"}
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One message as it is seen.
+    """A message on a screen.
 
-    `text` is all of it, line by line; `body` only what was written as Markdown or text, undrawn, without tasks and
-    what is below; `literal`: marks of Markdown which stand there as such. `private`: only the viewer sees it;
-    `writing`: it still grows; `broken`: Slack ended it, and says so; `links` and `sources` as (label, address);
+    `text` is all of it, line by line; `body` only what was written as Markdown or text. `private`: only the viewer
+    sees it; `writing`: it still grows; `broken`: Slack ended its stream. `links` and `sources` as (label, address);
     `status` is the line below its thread while the app works.
     """
 
@@ -31,46 +27,40 @@ class Entry:
     channel: str
     author: str
     text: str
-    body: str = ""
-    literal: tuple[str, ...] = ()
-    links: tuple[tuple[str, str], ...] = ()
-    sources: tuple[tuple[str, str], ...] = ()
-    buttons: tuple[str, ...] = ()
-    reactions: tuple[tuple[str, int], ...] = ()
-    files: tuple[str, ...] = ()
-    previews: tuple[str, ...] = ()
-    edited: bool = False
-    private: bool = False
-    writing: bool = False
-    broken: bool = False
-    status: str = ""
+    body: str
+    links: tuple[tuple[str, str], ...]
+    sources: tuple[tuple[str, str], ...]
+    buttons: tuple[str, ...]
+    reactions: tuple[tuple[str, int], ...]
+    files: tuple[str, ...]
+    previews: tuple[str, ...]
+    edited: bool
+    private: bool
+    writing: bool
+    broken: bool
+    status: str
     replies: tuple[Entry, ...] = ()
 
     def lines(self, indent: str = "") -> list[str]:
-        """As it is printed."""
-        marks = "".join(
-            mark
-            for mark, there in (
-                (" (only visible to you)", self.private), (" (edited)", self.edited),
-                (" (writing …)", self.writing), (" (⚠ interrupted)", self.broken),
-            )
-            if there
-        )  # fmt: skip
+        """The message and its replies as they are printed."""
+        marks = {
+            " (only visible to you)": self.private,
+            " (edited)": self.edited,
+            " (writing …)": self.writing,
+            " (⚠ interrupted)": self.broken,
+        }
         first, *rest = self.text.split("\n")
-        made = [f"{indent}{self.author}{marks}: {first}", *(f"{indent}    {line}" for line in rest)]
-        made += [f"{indent}    📄 {name}" for name in self.files]
-        made += [f"{indent}    ↪ {url}" for _, url in self.sources]
-        made += [f"{indent}    ▏preview: {preview}" for preview in self.previews]
+        head = f"{self.author}{''.join(mark for mark, is_set in marks.items() if is_set)}: {first}"
+        below = [*rest, *(f"📄 {name}" for name in self.files), *(f"↪ {url}" for _, url in self.sources)]
+        below += [f"▏preview: {preview}" for preview in self.previews]
         if self.buttons:
-            made.append(f"{indent}    " + " ".join(f"[ {label} ]" for label in self.buttons))
+            below.append(" ".join(f"[ {label} ]" for label in self.buttons))
         if self.reactions:
-            shown = "  ".join(f"{EMOJI.get(name, f':{name}:')} {count}" for name, count in self.reactions)
-            made.append(f"{indent}    {shown}")
-        for reply in self.replies:
-            made += reply.lines(indent + "  │ ")
-        if self.status:
-            made.append(f"{indent}  │ … {self.status}")
-        return made
+            below.append("  ".join(f"{EMOJI[name]} {count}" for name, count in self.reactions))
+        lines = [head, *(f"    {line}" for line in below)]
+        lines += [f"  │ {line}" for reply in self.replies for line in reply.lines()]
+        lines += [f"  │ … {self.status}"] if self.status else []
+        return [indent + line for line in lines]
 
     def __str__(self) -> str:
         return "\n".join(self.lines())
@@ -78,7 +68,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """A channel as one person sees it; `open` is False if they may not look into it."""
+    """A channel as one person sees it; `is_open` is False if they may not see it."""
 
     title: str
     entries: tuple[Entry, ...]
@@ -88,17 +78,14 @@ class Screen:
     def __str__(self) -> str:
         if not self.is_open:
             return f"{self.title}\n(nothing to be seen here)"
-        lines = [self.title]
-        for entry in self.entries:
-            lines += entry.lines()
-        lines += [f"  ▸ {prompt}" for prompt in self.prompts]
-        return "\n".join(lines)
+        lines = [line for entry in self.entries for line in entry.lines()]
+        return "\n".join([self.title, *lines, *(f"  ▸ {prompt}" for prompt in self.prompts)])
 
     def __contains__(self, text: str) -> bool:
         return text in str(self)
 
     def all_entries(self) -> list[Entry]:
-        """Every message, replies behind their root."""
+        """Every message, replies after their root."""
         return [each for entry in self.entries for each in (entry, *entry.replies)]
 
     def thread(self, ts: str) -> tuple[Entry, ...]:
@@ -107,60 +94,51 @@ class Screen:
 
 
 def build_screen(slack: Server, viewer: User, channel: Channel) -> Screen:
-    """What somebody sees of a channel now."""
+    """What a person sees of a channel now."""
     title = f"#{channel.name}" if channel.kind != "im" else f"{slack.space.app.name} (direct)"
     title += {"private": " 🔒", "mpim": " 👥"}.get(channel.kind, "") + (" ⇄" if channel.shared else "")
     if not can_view(viewer, channel):
         return Screen(title, (), is_open=False)
-    said = [*channel.messages.values(), *(each for each in channel.ephemeral_messages if each.only_for == viewer.id)]
-    said.sort(key=lambda message: message.ts)
-    renderer = Renderer(slack.space, viewer.id)
+    private = [each for each in channel.ephemeral_messages if each.only_for == viewer.id]
+    shown = sorted([*channel.messages.values(), *private], key=lambda message: message.ts)
     replies: dict[str, list[Entry]] = {}
-    for message in said:
+    for message in shown:
         if message.is_reply:
-            replies.setdefault(message.thread_ts, []).append(_entry(slack, renderer, message, ()))
-    roots = [message for message in said if not message.is_reply]
-    entries = [_entry(slack, renderer, root, tuple(replies.pop(root.ts, ()))) for root in roots]
+            replies.setdefault(message.thread_ts, []).append(_build_entry(slack, viewer, message))
+    entries = [
+        _build_entry(slack, viewer, root, tuple(replies.pop(root.ts, ()))) for root in shown if not root.is_reply
+    ]
     entries += [entry for orphans in replies.values() for entry in orphans]
     return Screen(title, tuple(entries), prompts=tuple(prompt["title"] for prompt in channel.prompts))
 
 
 def can_view(viewer: User, channel: Channel) -> bool:
-    """Members always; full members of the workspace into public channels."""
-    full = viewer.kind == "member" and channel.kind == "public" and not viewer.deleted
-    return viewer.id in channel.members or (full and not channel.archived and viewer.team.startswith("T0SMALL"))
+    """Members can; full members of the workspace can view public channels."""
+    is_full = viewer.kind == "member" and not viewer.deleted and viewer.team.startswith("T0SMALL")
+    return viewer.id in channel.members or (is_full and channel.kind == "public" and not channel.archived)
 
 
-def _entry(slack: Server, renderer: Renderer, message: Message, replies: tuple[Entry, ...]) -> Entry:
+def _build_entry(slack: Server, viewer: User, message: Message, replies: tuple[Entry, ...] = ()) -> Entry:
     slack.end_if_expired(message)
-    face = renderer.render(message)
-    author = slack.space.users["USLACKBOT" if message.subtype == "tombstone" else message.user].name
-    files = ["(this file was deleted)" if each.deleted else each.name for each in message.files]
-    stream = message.stream
+    space, face = slack.space, Renderer(slack.space, viewer.id).render(message)
+    status, at = space.channels[message.channel].statuses.get(message.ts, ("", 0.0))
+    is_visible = status and slack.clock.now() - at < slack.limits.status_life
     return Entry(
         ts=message.ts,
         channel=message.channel,
-        author=author,
+        author=space.users["USLACKBOT" if message.subtype == "tombstone" else message.user].name,
         text="\n".join(face.lines),
         body="".join(face.body),
-        literal=tuple(face.literal),
         links=tuple(face.links),
         sources=tuple(face.sources),
         buttons=tuple(label for label, *_ in face.buttons),
         reactions=tuple((name, len(users)) for name, users in message.reactions.items()),
-        files=tuple(files),
+        files=tuple("(this file was deleted)" if each.deleted else each.name for each in message.files),
         previews=tuple(preview["title"] for preview in message.previews),
-        edited=bool(message.edited) and message.user != slack.space.bot.id,
+        edited=bool(message.edited) and message.user != space.bot.id,
         private=bool(message.only_for),
-        writing=stream is not None and stream.state == "in_progress",
-        broken=stream is not None and stream.state == "expired",
-        status=_status(slack, slack.space.channels[message.channel], message.ts),
+        writing=message.stream is not None and message.stream.state == "in_progress",
+        broken=message.stream is not None and message.stream.state == "expired",
+        status=f"{space.app.name} {status}" if is_visible else "",
         replies=replies,
     )
-
-
-def _status(slack: Server, channel: Channel, root: str) -> str:
-    status = channel.statuses.get(root)
-    if status is None or slack.clock.now() - status.at >= slack.limits.status_life:
-        return ""
-    return f"{slack.space.app.name} {status.text}"

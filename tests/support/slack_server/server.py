@@ -1,8 +1,4 @@
-"""Slack as a loopback server: Web API, Socket Mode, files and response addresses.
-
-The state of a message at the end is what counts: `sees` renders what a person has on the screen. `calls` logs every
-call; `until` waits for anything; `fails`, `socket.drop`, `socket.refresh` and `clock.advance` make trouble.
-"""
+"""Slack as a loopback server: Web API, Socket Mode, files and response URLs."""
 
 from __future__ import annotations
 
@@ -13,21 +9,25 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from aiohttp import web
 
-from tests.support.slack_server import methods  # noqa: F401  - fills the table of methods
-from tests.support.slack_server.actions import WorkspaceActions
 from tests.support.slack_server.app import App
-from tests.support.slack_server.call import METHODS, Call, RecordedCall, arguments, missing_scope_error
-from tests.support.slack_server.clock import Clock
-from tests.support.slack_server.faults import Fault, Faults
-from tests.support.slack_server.file_store import Uploads, download, upload
+from tests.support.slack_server.changes import Changes
 from tests.support.slack_server.interactions import Interactions
-from tests.support.slack_server.limits import PayloadLimits
-from tests.support.slack_server.methods.streaming import end
-from tests.support.slack_server.notify import EventNotifier
-from tests.support.slack_server.rates import RateBuckets, RateSettings, rate_limited_error
-from tests.support.slack_server.refusals import SlackError
+from tests.support.slack_server.methods import files, streaming
+from tests.support.slack_server.methods.blocks import PayloadLimits
+from tests.support.slack_server.methods.call import (
+    METHODS,
+    Call,
+    Fault,
+    Faults,
+    RateBuckets,
+    RateSettings,
+    RecordedCall,
+    check_scopes,
+    read_arguments,
+)
 from tests.support.slack_server.socket import Socket, Timing
-from tests.support.slack_server.workspace import Workspace
+from tests.support.slack_server.state import SlackError
+from tests.support.slack_server.workspace import Clock, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,30 +35,34 @@ if TYPE_CHECKING:
     from tests.support.slack_server.state import JSON, Message, StoredFile
 
 T = TypeVar("T")
+BROKEN_BODIES = {"garbage": '{"ok": tr', "strange": '{"ok": true}'}
 
 
 class ConnectionCut(Exception):
-    """The connection is cut: nothing that is answered will arrive."""
+    """The connection is cut: no answer will arrive."""
 
 
 class Server:
-    """The machinery; `FakeSlack` adds people. `page` bounds every page of a history or a member list."""
+    """The server, to which `FakeSlack` adds people. `page` limits each page of a listing; `calls` has every call."""
 
     def __init__(
-        self, app: App | None = None, *, rates: RateSettings | None = None, limits: PayloadLimits | None = None,
-        timing: Timing | None = None, page: int = 0, port: int = 0,
-    ) -> None:  # fmt: skip
+        self,
+        app: App | None = None,
+        *,
+        rates: RateSettings | None = None,
+        limits: PayloadLimits | None = None,
+        timing: Timing | None = None,
+    ) -> None:
         self.clock = Clock()
-        self.page = page
-        self.port = port
+        self.page = 0
+        self.port = 0
         self.limits = limits or PayloadLimits()
-        self.space = Workspace(app or App(), self.clock, self._changed)
-        self.socket = Socket(self.clock, timing or Timing(), self.space.app.id, self._changed)
-        self.notifier = EventNotifier(self.space, self.socket)
-        self.actions = WorkspaceActions(self.space, self.notifier)
+        self.space = Workspace(app or App.from_manifest(), self.clock, self._changed)
+        self.socket = Socket(self.clock, timing or Timing(), self._changed)
+        self.changes = Changes(self.space, self.socket)
         self.buckets = RateBuckets(rates or RateSettings(), self.clock)
         self.faults = Faults()
-        self.uploads = Uploads()
+        self.uploads: dict[str, tuple[StoredFile, int]] = {}  # announced files by id, with their lengths
         self.interactions = Interactions(self)
         self.calls: list[RecordedCall] = []
         self._change_event = asyncio.Event()
@@ -67,11 +71,11 @@ class Server:
 
     async def __aenter__(self) -> Self:
         server = web.Application(client_max_size=64 * 1024 * 1024)
-        server.router.add_route("*", "/api/{method}", self._api)
+        server.router.add_route("*", "/api/{method}", self._serve_call)
         server.router.add_get("/link/", self.socket.connect)
         server.router.add_post("/hooks/{hook}", self.interactions.answer)
-        server.router.add_post("/upload/v1/{file}", partial(upload, self))
-        server.router.add_get("/files-pri/{file}/{path:.*}", partial(download, self))
+        server.router.add_post("/upload/v1/{file}", partial(files.receive, self))
+        server.router.add_get("/files-pri/{file}/{path:.*}", partial(files.download, self))
         self._runner = web.AppRunner(server, access_log=None, shutdown_timeout=0.1, handler_cancellation=True)
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", self.port).start()
@@ -91,62 +95,58 @@ class Server:
 
     @property
     def base_url(self) -> str:
-        """What an AsyncWebClient takes for its base_url."""
+        """The base_url of an AsyncWebClient."""
         return f"{self.url}/api/"
 
     def socket_url(self, ticket: str) -> str:
         return f"ws://127.0.0.1:{self.port}/link/?ticket={ticket}&app_id={self.space.app.id}"
 
     def _changed(self) -> None:
-        beat, self._change_event = self._change_event, asyncio.Event()
+        event, self._change_event = self._change_event, asyncio.Event()
         self._changed_at = asyncio.get_running_loop().time() if self._runner else 0.0
-        beat.set()
+        event.set()
 
-    async def _api(self, request: web.Request) -> web.StreamResponse:
+    # Calls.
+
+    async def _serve_call(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
-        try:
-            args, token = await arguments(request)
-        except SlackError as refused:
-            return self._reply(refused.body)
+        args, token = await read_arguments(request)
         recorded = RecordedCall(name, args, self.clock.now())
         self.calls.append(recorded)
         fault = self.faults.pop(name)
-        if fault is not None and fault.kind in {"garbage", "strange"}:
-            recorded.outcome, recorded.done = fault.kind, True
-            text = '{"ok": tr' if fault.kind == "garbage" else '{"ok": true}'
-            return web.Response(text=text, content_type="application/json")
+        recorded.outcome = fault.kind if fault is not None else ""
         try:
-            if fault is not None and fault.kind != "lost":
+            if fault is not None and fault.kind in BROKEN_BODIES:
+                return web.Response(text=BROKEN_BODIES[fault.kind], content_type="application/json")
+            if fault is not None:
                 await self._apply_fault(fault, request)
             body = self._run(name, args, token)
             if fault is not None and fault.kind == "lost":
                 self._cut_connection(request)
             recorded.outcome = "ok"
-            return self._reply({"ok": True, **body})
+            return web.json_response({"ok": True, **body})
         except SlackError as refused:
             recorded.outcome = refused.error
-            headers = {"Retry-After": str(refused.retry_after)} if refused.status == 429 else {}
-            return self._reply(refused.body, refused.status, headers)
+            return web.json_response(refused.body, status=refused.status, headers=refused.headers)
         except ConnectionCut:
-            recorded.outcome = fault.kind if fault is not None else "cut"
             return web.Response(status=500)
         finally:
             recorded.done = True
             self._changed()
 
     async def _apply_fault(self, fault: Fault, request: web.Request) -> None:
+        """Fail before the call is carried out, or delay it."""
         if fault.kind == "error":
             raise SlackError(fault.error)
         if fault.kind == "ratelimited":
-            raise rate_limited_error(int(fault.seconds))
+            raise SlackError("ratelimited", status=429, retry_after=int(fault.seconds))
         if fault.kind == "server":
             raise SlackError("internal_error", status=fault.status)
-        if fault.kind == "reset":
-            self._cut_connection(request)
-        elif fault.kind == "hang":
+        if fault.kind == "hang":
             await self.faults.closing.wait()
+        if fault.kind in {"hang", "reset"}:
             self._cut_connection(request)
-        else:
+        if fault.kind == "slow":
             await self.clock.sleep(fault.seconds)
 
     def _cut_connection(self, request: web.Request) -> None:
@@ -158,40 +158,22 @@ class Server:
         if name not in METHODS:
             raise SlackError("unknown_method", req_method=name)
         method, app = METHODS[name], self.space.app
-        self._authorised(method.token, token)
-        self.buckets.count_call(name, method.minute)
-        if method.scopes and not app.scopes.intersection(method.scopes):
-            raise missing_scope_error(self.space, method.scopes)
-        return method.run(Call(self, name, args))
-
-    def _authorised(self, kind: str, token: str) -> None:
-        app = self.space.app
-        if not token:
-            raise SlackError("not_authed")
         if token not in {app.bot_token, app.app_token}:
-            raise SlackError("invalid_auth")
+            raise SlackError("invalid_auth" if token else "not_authed")
         if self.space.revoked:
             raise SlackError(self.space.revoked)
-        if not token.startswith(kind):
+        if not token.startswith(method.token):
             raise SlackError("not_allowed_token_type")
-
-    def _reply(self, body: JSON, status: int = 200, headers: dict[str, str] | None = None) -> web.Response:
-        scopes = ",".join(sorted(self.space.app.scopes))
-        more = {"x-oauth-scopes": scopes, "x-slack-req-id": f"{len(self.calls):032x}", **(headers or {})}
-        return web.json_response(body, status=status, headers=more)
+        self.buckets.count_call(name, method.minute)
+        check_scopes(self.space, method.scopes)
+        return method.run(Call(self, args))
 
     def end_if_expired(self, message: Message) -> None:
         """End a stream that has lived too long."""
         stream = message.stream
-        if stream is None or stream.state != "in_progress":
+        if stream is None or stream.state != "in_progress" or self.clock.now() - stream.started < self.limits.life:
             return
-        if self.clock.now() - stream.started >= self.limits.life:
-            end(stream, "expired")
-
-    def can_read_file(self, attached: StoredFile) -> bool:
-        """Whether the app may have a file's bytes."""
-        mine, channels = self.space.bot.id, self.space.channels
-        return attached.user == mine or any(mine in channels[place].members for place, _ in attached.places)
+        streaming.end_stream(stream, "expired")
 
     def fail_next(self, method: str, fault: Fault | str, times: int = 1) -> None:
         """Let the next calls of a method fail: with a Fault, or with an error by its name."""
@@ -201,12 +183,14 @@ class Server:
         """The calls of some methods, in order."""
         return [call for call in self.calls if call.method in names]
 
+    # Waiting.
+
     async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0, what: str = "") -> T:  # noqa: ASYNC109
-        """Wait until something is true; gives it."""
+        """Wait until a predicate is true; gives its result."""
         loop = asyncio.get_running_loop()
-        end_of_patience = loop.time() + timeout
+        deadline = loop.time() + timeout
         while not (found := predicate()):
-            left = end_of_patience - loop.time()
+            left = deadline - loop.time()
             if left <= 0:
                 last = ", ".join(f"{call.method}={call.outcome}" for call in self.calls[-8:])
                 raise AssertionError(f"waited {timeout} s in vain {what}; last calls: {last}")
@@ -216,16 +200,15 @@ class Server:
 
     async def wait_until_delivered(self, timeout: float = 5.0) -> None:  # noqa: ASYNC109
         """Wait until every event, command and click was acknowledged or lost."""
-        await self.wait_for(
-            lambda: all(parcel.is_done for parcel in self.socket.deliveries), timeout, "for acknowledgements"
-        )
+        deliveries = self.socket.deliveries
+        await self.wait_for(lambda: all(each.is_done for each in deliveries), timeout, "for acknowledgements")
 
     async def wait_until_connected(self, count: int = 1, timeout: float = 5.0) -> None:  # noqa: ASYNC109
-        """Wait until the app listens."""
+        """Wait until the app has a connection."""
         await self.wait_for(lambda: len(self.socket.ready) >= count, timeout, "for a connection")
 
     async def wait_until_quiet(self, seconds: float = 0.3, timeout: float = 30.0) -> None:  # noqa: ASYNC109
-        """Wait until nothing has changed for a while, and no call is under way."""
+        """Wait until nothing has changed for a while, and no call is in progress."""
         loop = asyncio.get_running_loop()
         self._changed_at = loop.time()
         await self.wait_for(

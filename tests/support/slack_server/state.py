@@ -1,4 +1,4 @@
-"""The nouns of a workspace, as Slack keeps them."""
+"""What a workspace stores: users, files, messages, channels and views."""
 
 from __future__ import annotations
 
@@ -10,9 +10,24 @@ Kind = Literal["member", "guest", "single_channel_guest"]
 ChannelKind = Literal["public", "private", "mpim", "im"]
 
 
+class SlackError(Exception):
+    """A refused call: answered with `ok: false`; `status` is 200 except for rate limits and server errors."""
+
+    def __init__(
+        self, error: str, *messages: str, status: int = 200, retry_after: int | None = None, **more: Any
+    ) -> None:
+        super().__init__(error)
+        self.error = error
+        self.status = status
+        self.headers = {"Retry-After": str(retry_after)} if retry_after is not None else {}
+        self.body: JSON = {"ok": False, "error": error, **more}
+        if messages:
+            self.body["response_metadata"] = {"messages": [f"[ERROR] {message}" for message in messages]}
+
+
 @dataclass(slots=True)
 class User:
-    """Somebody, or a bot. `team` differs from the workspace's for people of another one."""
+    """A person or a bot. `team` is another workspace's for strangers."""
 
     id: str
     name: str
@@ -26,7 +41,7 @@ class User:
 
 @dataclass(slots=True)
 class StoredFile:
-    """A file. `places` are the messages that show it: (channel, ts). `url`: it lies on another host."""
+    """A file. `places`: the messages that show it, as (channel, ts). `connect`: it came from another workspace."""
 
     id: str
     name: str
@@ -35,7 +50,6 @@ class StoredFile:
     user: str
     created: int
     title: str = ""
-    url: str = ""
     deleted: bool = False
     connect: bool = False
     places: list[tuple[str, str]] = field(default_factory=list)
@@ -43,10 +57,9 @@ class StoredFile:
 
 @dataclass(slots=True)
 class Stream:
-    """A message that is being written. `written` counts what was sent for it, in characters."""
+    """The stream that writes a message. `written`: characters sent so far."""
 
     started: float
-    recipient: str = ""
     state: Literal["in_progress", "completed", "expired"] = "in_progress"
     written: int = 0
     blocks: list[JSON] = field(default_factory=list)
@@ -54,7 +67,7 @@ class Stream:
 
 @dataclass(slots=True)
 class Message:
-    """One message. `only_for`: an ephemeral one; `previews`: links that were unfurled below it."""
+    """A message. `only_for`: the only reader of an ephemeral one; `previews`: unfurled links."""
 
     ts: str
     channel: str
@@ -78,17 +91,8 @@ class Message:
 
 
 @dataclass(slots=True)
-class Status:
-    """What stands below a thread while the app works."""
-
-    text: str
-    at: float
-    loading: tuple[str, ...] = ()
-
-
-@dataclass(slots=True)
 class Channel:
-    """A conversation. `members` in the order of joining; `user`: the person of an im."""
+    """A conversation. `user`: the person of an im; `statuses`: for each thread, the app's status and its time."""
 
     id: str
     name: str
@@ -99,22 +103,20 @@ class Channel:
     user: str = ""
     archived: bool = False
     shared: bool = False
-    general: bool = False
     messages: dict[str, Message] = field(default_factory=dict)
     ephemeral_messages: list[Message] = field(default_factory=list)
-    statuses: dict[str, Status] = field(default_factory=dict)
+    statuses: dict[str, tuple[str, float]] = field(default_factory=dict)
     prompts: list[JSON] = field(default_factory=list)
-    titles: dict[str, str] = field(default_factory=dict)
 
     @property
     def wire_type(self) -> str:
-        """As events call it."""
-        return {"public": "channel", "private": "group", "mpim": "mpim", "im": "im"}[self.kind]
+        """The `channel_type` of its message events."""
+        return {"public": "channel", "private": "group"}.get(self.kind, self.kind)
 
     @property
-    def event(self) -> str:
-        """The subscription under which its messages are told."""
-        return {"public": "channels", "private": "groups", "mpim": "mpim", "im": "im"}[self.kind]
+    def scope_prefix(self) -> str:
+        """The start of the scopes and of the message subscription that it needs."""
+        return {"public": "channels", "private": "groups"}.get(self.kind, self.kind)
 
     def thread(self, root: str) -> list[Message]:
         """The replies of a thread, oldest first."""
@@ -123,7 +125,7 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """Somebody's telephone rang: a user's id, or channel, here, everyone."""
+    """A notification of a user id, a user group, `channel`, `here` or `everyone`."""
 
     channel: str
     ts: str
@@ -132,7 +134,7 @@ class Ping:
 
 @dataclass(slots=True)
 class View:
-    """A modal, or somebody's Home tab."""
+    """A published Home tab."""
 
     id: str
     user: str

@@ -1,18 +1,19 @@
-"""The state of a workspace, with its ids and timestamps; it changes through `acting`."""
+"""A workspace: its clock, ids and timestamps, and lookups that refuse what the app may not see."""
 
 from __future__ import annotations
 
+import asyncio
+import contextlib
 import re
+import time
 from typing import TYPE_CHECKING
 
-from tests.support.slack_server.refusals import SlackError
-from tests.support.slack_server.state import Channel, Message, Ping, StoredFile, User, View
+from tests.support.slack_server.state import Channel, Message, Ping, SlackError, StoredFile, User, View
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.support.slack_server.app import App
-    from tests.support.slack_server.clock import Clock
     from tests.support.slack_server.state import ChannelKind, Kind
 
 TEAM = "T0SMALLC0"
@@ -20,11 +21,30 @@ FOREIGN = "T0F0REIGN"
 PING = re.compile(r"<!(channel|here|everyone|subteam\^\w+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
 
 
-class Workspace:
-    """`changed` is called whenever anything may look different than before.
+class Clock:
+    """Wall time in seconds, which a test may advance; that wakes those who sleep on it."""
 
-    `hidden`: what is older than that (a ts) a plan without fee does not show.
-    """
+    def __init__(self) -> None:
+        self._ahead = 0.0
+        self._moved = asyncio.Event()
+
+    def now(self) -> float:
+        return time.time() + self._ahead
+
+    def advance(self, seconds: float) -> None:
+        self._ahead += seconds
+        moved, self._moved = self._moved, asyncio.Event()
+        moved.set()
+
+    async def sleep(self, seconds: float) -> None:
+        until = self.now() + seconds
+        while (left := until - self.now()) > 0:
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._moved.wait(), left)
+
+
+class Workspace:
+    """The state. `changed` is called after every visible change; a free plan hides messages older than `hidden`."""
 
     def __init__(self, app: App, clock: Clock, changed: Callable[[], None]) -> None:
         self.app = app
@@ -35,24 +55,21 @@ class Workspace:
         self.users: dict[str, User] = {"USLACKBOT": User("USLACKBOT", "Slackbot", TEAM)}
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, StoredFile] = {}
-        self.views: dict[str, View] = {}
         self.homes: dict[str, View] = {}
-        self.groups: dict[str, str] = {}  # user groups: their handles by id
+        self.groups: dict[str, str] = {}  # handles of user groups by id
         self.pings: list[Ping] = []
         self.revoked = ""
         self.hidden = "0"
         self._number = 0
         self._last = 0
-        self.bot = self.add_user(app.name)
-        self.bot.bot_id, self.bot.app_id = self.new_id("B"), app.id
+        self.bot = self.add_robot(app.name, app.id)
 
     def new_id(self, prefix: str) -> str:
-        """An id as Slack's are: a letter and ten of capitals and digits."""
         self._number += 1
         return f"{prefix}0{self._number:09X}"
 
     def new_ts(self) -> str:
-        """A new timestamp, later than every other."""
+        """A timestamp later than every other."""
         self._last = max(int(self.clock.now() * 1_000_000), self._last + 1)
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
@@ -61,10 +78,15 @@ class Workspace:
         self.users[user.id] = user
         return user
 
-    def add_channel(self, name: str, kind: ChannelKind, members: list[str], creator: str = "") -> Channel:
-        prefix = "D" if kind == "im" else "C"
-        channel = Channel(self.new_id(prefix), name, kind, int(self.clock.now()), creator, list(members))
-        self.channels[channel.id] = channel
+    def add_robot(self, name: str, app_id: str = "") -> User:
+        user = self.add_user(name)
+        user.bot_id, user.app_id = self.new_id("B"), app_id or self.new_id("A")
+        return user
+
+    def add_channel(self, name: str, kind: ChannelKind, members: list[str]) -> Channel:
+        id_ = self.new_id("D" if kind == "im" else "C")
+        creator = members[0] if members else ""
+        channel = self.channels[id_] = Channel(id_, name, kind, int(self.clock.now()), creator, list(members))
         return channel
 
     def direct(self, user: str) -> Channel:
@@ -82,16 +104,14 @@ class Workspace:
         return self.users[user]
 
     def visible_channel(self, channel: str) -> Channel:
-        """A channel that the app can see: a public one, or one it is in. Names with # work as well."""
-        found = self.channels.get(channel) or next(
-            (each for each in self.channels.values() if f"#{each.name}" == channel and each.kind != "im"), None
-        )
+        """A channel that the app can see: a public one, or one of which it is a member."""
+        found = self.channels.get(channel)
         if found is None or (found.kind != "public" and self.bot.id not in found.members):
             raise SlackError("channel_not_found")
         return found
 
     def joined_channel(self, channel: str) -> Channel:
-        """A channel that the app is in."""
+        """A channel of which the app is a member."""
         found = self.visible_channel(channel)
         if self.bot.id not in found.members:
             raise SlackError("not_in_channel")
@@ -102,8 +122,13 @@ class Workspace:
             raise SlackError(error)
         return channel.messages[ts]
 
+    def can_read_file(self, file: StoredFile) -> bool:
+        """Whether the app uploaded a file or is in a channel that shows it."""
+        shown_to_app = any(self.bot.id in self.channels[channel].members for channel, _ in file.places)
+        return file.user == self.bot.id or shown_to_app
+
     def record_pings(self, channel: str, ts: str, text: str) -> None:
-        """Note whom a text would notify."""
+        """Record the notifications that a text causes, each once."""
         for group, person in PING.findall(text):
             ping = Ping(channel, ts, group or person)
             if ping not in self.pings:

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -42,7 +43,7 @@ async def test_a_file_of_another_workspace_is_asked_for_first(desk: Desk, slack:
 
 async def test_the_login_page_is_no_file(slack: FakeSlack, desk: Desk) -> None:
     upload = await dropped(slack, File("a.pdf", b"%PDF"))
-    slack.space.app = type(slack.space.app)(scopes=slack.space.app.scopes - {"files:read"})
+    slack.space.app = replace(slack.space.app, scopes=slack.space.app.scopes - {"files:read"})
     with pytest.raises(InvalidDocument):
         await desk.platform.fetch_file(upload, LIMIT)
 
@@ -50,7 +51,7 @@ async def test_the_login_page_is_no_file(slack: FakeSlack, desk: Desk) -> None:
 async def test_the_login_page_is_not_taken_for_a_page_that_somebody_dropped(slack: FakeSlack, desk: Desk) -> None:
     page = await dropped(slack, File("a.html", b"<html>hello</html>"))
     assert await desk.platform.fetch_file(page, LIMIT) == b"<html>hello</html>"
-    slack.space.app = type(slack.space.app)(scopes=slack.space.app.scopes - {"files:read"})
+    slack.space.app = replace(slack.space.app, scopes=slack.space.app.scopes - {"files:read"})
     with pytest.raises(InvalidDocument):
         await desk.platform.fetch_file(page, LIMIT)
     unknown = Upload(page.id, page.name, 0, page.kind, page.url)

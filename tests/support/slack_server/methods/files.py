@@ -1,66 +1,82 @@
-"""files.info, getUploadURLExternal, completeUploadExternal; the retired files.upload."""
+"""files.info, the upload in three steps, and the addresses from which files are downloaded."""
 
 from __future__ import annotations
 
 import mimetypes
 from typing import TYPE_CHECKING
 
+from aiohttp import web
+
 from tests.support.slack_server import shapes
-from tests.support.slack_server.call import Call, method
+from tests.support.slack_server.methods.call import Call, method
 from tests.support.slack_server.methods.chat import find_thread_root
-from tests.support.slack_server.refusals import SlackError
-from tests.support.slack_server.state import Message, StoredFile
+from tests.support.slack_server.state import Message, SlackError, StoredFile
 
 if TYPE_CHECKING:
+    from tests.support.slack_server.server import Server
     from tests.support.slack_server.state import JSON
+
+LOGIN = """<!DOCTYPE html><html lang="en-US"><head><title>Sign in | Slack</title></head>
+<body><h1>Sign in to your workspace</h1><form action="/signin" method="post"></form></body></html>"""
 
 
 @method("files.info", "files:read", minute=100)
 def info(call: Call) -> JSON:
-    attached = call.space.files.get(call.require("file"))
-    if attached is None or not readable(call, attached):
+    file = call.space.files.get(call.require("file"))
+    if file is None or not call.space.can_read_file(file):
         raise SlackError("file_not_found")
-    if attached.deleted:
-        raise SlackError("file_deleted")
-    return {"file": shapes.whole_file(call.space, attached), "comments": [], "response_metadata": {"next_cursor": ""}}
-
-
-def readable(call: Call, attached: StoredFile) -> bool:
-    """Whether the app is where the file was shown, or put it there itself."""
-    mine = call.space.bot.id
-    return attached.user == mine or any(mine in call.space.channels[place].members for place, _ in attached.places)
-
-
-@method("files.upload", minute=20)
-def upload(call: Call) -> JSON:
-    raise SlackError("method_deprecated")
+    return {"file": shapes.whole_file(call.space, file)}
 
 
 @method("files.getUploadURLExternal", "files:write", minute=100)
-def get_url(call: Call) -> JSON:
+def announce(call: Call) -> JSON:
     name, length = call.require("filename"), call.number("length", 0)
-    if length <= 0:
-        raise SlackError("invalid_arguments", "must be greater than 0 [json-pointer:/length]")
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     space = call.space
-    attached = StoredFile(space.new_id("F"), name, kind, b"", space.bot.id, int(space.clock.now()))
-    call.slack.uploads.expect(attached, length)
-    return {"upload_url": f"{space.base}/upload/v1/{attached.id}", "file_id": attached.id}
+    file = StoredFile(space.new_id("F"), name, kind, b"", space.bot.id, int(space.clock.now()))
+    call.slack.uploads[file.id] = (file, length)
+    return {"upload_url": f"{space.base}/upload/v1/{file.id}", "file_id": file.id}
+
+
+async def receive(slack: Server, request: web.Request) -> web.Response:
+    """Serve an upload address: the bytes of an announced file, of the announced length."""
+    data = await request.read()
+    file, length = slack.uploads[request.match_info["file"]]
+    if len(data) != length:
+        return web.Response(status=400, text="file_upload_size_mismatch")
+    file.data = data
+    return web.Response(text=f"OK - {length}")
 
 
 @method("files.completeUploadExternal", "files:write", minute=100)
 def complete(call: Call) -> JSON:
-    given = call.items("files", "invalid_arguments") or []
-    if not given:
-        raise SlackError("invalid_arguments", "missing required field: files")
-    channel = call.writable("channel_id") if call.text("channel_id") else None
-    root = find_thread_root(call, channel) if channel is not None else ""
-    done = [call.slack.uploads.complete(str(each.get("id")), str(each.get("title") or "")) for each in given]
-    for attached in done:
-        call.space.files[attached.id] = attached
-    if channel is not None:
-        message = Message(call.space.new_ts(), channel.id, call.space.bot.id, call.text("initial_comment"), root)
-        message.subtype, message.files = "file_share", done
-        call.space.record_pings(channel.id, message.ts, message.text)
-        call.slack.actions.post(channel, message, unfurl=False)
-    return {"files": [shapes.whole_file(call.space, each) for each in done]}
+    """Share uploaded files in a channel, in a message of their own."""
+    files = []
+    for each in call.items("files", "invalid_arguments"):
+        file, length = call.slack.uploads.get(str(each.get("id")), (None, 0))
+        if file is None or len(file.data) != length:
+            raise SlackError("file_not_found")
+        file.title = str(each.get("title") or file.name)
+        call.space.files[file.id] = file
+        files.append(file)
+    channel = call.writable_channel("channel_id")
+    message = Message(call.space.new_ts(), channel.id, call.space.bot.id, "", find_thread_root(call, channel))
+    message.subtype, message.files = "file_share", files
+    call.slack.changes.post(channel, message)
+    return {"files": [shapes.whole_file(call.space, each) for each in files]}
+
+
+async def download(slack: Server, request: web.Request) -> web.Response:
+    """Serve a private file; without a token or the scope, Slack answers with its login page and status 200."""
+    space, fault = slack.space, slack.faults.pop("download")
+    if fault is not None and fault.kind == "hang":
+        await slack.faults.closing.wait()
+    elif fault is not None:
+        return web.Response(status=fault.status)
+    file = space.files.get(request.match_info["file"].rpartition("-")[2])
+    is_allowed = request.headers.get("Authorization") == f"Bearer {space.app.bot_token}" and not space.revoked
+    if not is_allowed or "files:read" not in space.app.scopes:
+        return web.Response(text=LOGIN, content_type="text/html")
+    if file is None or file.deleted or not space.can_read_file(file):
+        return web.Response(status=404, text="file not found", content_type="text/html")
+    return web.Response(body=file.data, content_type=file.mimetype)

@@ -1,19 +1,19 @@
-"""chat.startStream, appendStream, stopStream."""
+"""chat.startStream, appendStream and stopStream."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from tests.support.slack_server import limits, shapes
-from tests.support.slack_server.call import Call, method
-from tests.support.slack_server.methods.chat import find_thread_root, parse_metadata
-from tests.support.slack_server.refusals import SlackError
-from tests.support.slack_server.state import Channel, Message, Stream
+from tests.support.slack_server import shapes
+from tests.support.slack_server.methods.blocks import PayloadLimits, block_length, check_blocks, find_texts
+from tests.support.slack_server.methods.call import Call, method
+from tests.support.slack_server.methods.chat import find_thread_root, is_streaming, parse_metadata
+from tests.support.slack_server.state import Message, SlackError, Stream
 
 if TYPE_CHECKING:
-    from tests.support.slack_server.state import JSON
+    from tests.support.slack_server.state import JSON, Channel
 
-MODES = {"", "timeline", "plan", "dense"}
+STATUSES = frozenset({"pending", "in_progress", "complete", "error"})
 
 
 @method("chat.startStream", "chat:write", minute=20)
@@ -21,21 +21,19 @@ def start(call: Call) -> JSON:
     space = call.space
     if not space.app.agent:
         raise SlackError("feature_not_enabled")
-    channel = call.writable()
+    channel = call.writable_channel()
     root = find_thread_root(call, channel)
     if channel.kind != "im":
-        _recipient(call)
-    if call.text("task_display_mode") not in MODES:
-        raise SlackError("invalid_arguments", "must be a valid enum value [json-pointer:/task_display_mode]")
+        _check_recipient(call)
     message = Message(space.new_ts(), channel.id, space.bot.id, "", root)
-    message.stream = Stream(space.clock.now(), call.text("recipient_user_id"))
-    _write(call, message, _chunks(call))
-    call.slack.actions.post(channel, message, unfurl=False)
+    message.stream = Stream(space.clock.now())
+    _write(call, message, message.stream, _parse_chunks(call))
+    call.slack.changes.post(channel, message)
     return {"channel": channel.id, "ts": message.ts}
 
 
-def _recipient(call: Call) -> None:
-    """In a channel Slack wants to know for whom it is written."""
+def _check_recipient(call: Call) -> None:
+    """In a channel, Slack requires the person for whom a stream is written."""
     team, user = call.text("recipient_team_id"), call.text("recipient_user_id")
     if not team:
         raise SlackError("missing_recipient_team_id")
@@ -47,130 +45,92 @@ def _recipient(call: Call) -> None:
 
 @method("chat.appendStream", "chat:write", minute=100)
 def append(call: Call) -> JSON:
-    channel, message = _streaming(call)
-    chunks = _chunks(call)
+    channel, message, stream = _find_stream(call)
+    chunks = _parse_chunks(call)
     if not chunks:
         raise SlackError("no_text")
     before = shapes.message(call.space, message)
-    _write(call, message, chunks)
-    call.slack.actions.emit_changed(channel, message, before)
+    _write(call, message, stream, chunks)
+    call.slack.changes.emit_changed(channel, before, message)
     return {"channel": channel.id, "ts": message.ts}
 
 
 @method("chat.stopStream", "chat:write", minute=20)
 def stop(call: Call) -> JSON:
-    channel, message = _streaming(call)
-    chunks, blocks, facts = _chunks(call), call.items("blocks"), parse_metadata(call)
-    if blocks:
-        limits.BlockValidator(call.slack.limits).check(blocks)
+    channel, message, stream = _find_stream(call)
+    chunks, blocks, metadata = _parse_chunks(call), call.items("blocks"), parse_metadata(call)
+    check_blocks(blocks, call.slack.limits)
     before = shapes.message(call.space, message)
-    _write(call, message, chunks)
-    assert message.stream is not None
-    end(message.stream, "completed")
-    message.stream.blocks += blocks or []
-    message.metadata = facts or message.metadata
-    call.slack.actions.emit_changed(channel, message, before)
-    return {"channel": channel.id, "ts": message.ts, "message": shapes.message(call.space, message)}
+    _write(call, message, stream, chunks)
+    end_stream(stream, "completed")
+    stream.blocks += blocks
+    message.metadata = metadata
+    call.slack.changes.emit_changed(channel, before, message)
+    return {"channel": channel.id, "ts": message.ts}
 
 
-def end(stream: Stream, state: Any) -> None:
-    """A stream is over; tasks that still ran are shown as failed."""
+def end_stream(stream: Stream, state: Literal["completed", "expired"]) -> None:
+    """End a stream; its unfinished tasks are shown as failed."""
     stream.state = state
     for block in stream.blocks:
         if block["type"] == "task_card" and block["status"] in {"in_progress", "pending"}:
             block["status"] = "error"
 
 
-def _streaming(call: Call) -> tuple[Channel, Message]:
-    channel = call.inside()
+def _find_stream(call: Call) -> tuple[Channel, Message, Stream]:
+    channel = call.joined_channel()
     message = call.space.message(channel, call.text("ts"))
     call.slack.end_if_expired(message)
-    if message.stream is None or message.stream.state != "in_progress":
+    if message.stream is None or not is_streaming(message):
         raise SlackError("message_not_in_streaming_state")
-    return channel, message
+    return channel, message, message.stream
 
 
-def _chunks(call: Call) -> list[JSON]:
-    """What is to be added, as chunks, checked."""
-    limit, text, chunks = call.slack.limits, call.text("markdown_text"), call.items("chunks", "invalid_chunks")
-    if text and chunks:
-        raise SlackError("invalid_arguments", "markdown_text and chunks cannot be given together")
-    if text:
-        chunks = [{"type": "markdown_text", "text": text}]
-    for chunk in chunks or []:
-        _check(chunk, limit)
-    return chunks or []
+def _parse_chunks(call: Call) -> list[JSON]:
+    chunks = call.items("chunks", "invalid_chunks")
+    for chunk in chunks:
+        _check_chunk(chunk, call.slack.limits)
+    return chunks
 
 
-def _check(chunk: Any, limit: limits.PayloadLimits) -> None:
-    kind = chunk.get("type") if isinstance(chunk, dict) else None
-    if kind == "markdown_text":
-        if not isinstance(chunk.get("text"), str) or not chunk["text"]:
-            raise SlackError("invalid_chunks", "missing required field: text")
-        if len(chunk["text"]) > limit.markdown:
-            raise SlackError("msg_too_long")
-    elif kind == "task_update":
-        _check_task(chunk, limit)
-    elif kind == "plan_update":
-        if not chunk.get("title") or len(chunk["title"]) > limit.task_field:
-            raise SlackError("invalid_chunks", f"title must be 1 to {limit.task_field} characters")
-    elif kind == "blocks":
-        limits.BlockValidator(limit).check(chunk.get("blocks") or [])
-    else:
-        raise SlackError("invalid_chunks", f"unsupported type: {kind}")
+def _check_chunk(chunk: Any, limits: PayloadLimits) -> None:
+    match chunk:
+        case {"type": "markdown_text", "text": str(text)} if text:
+            if len(text) > limits.markdown:
+                raise SlackError("msg_too_long")
+        case {"type": "task_update", "id": str(), "title": str(title), "status": status} if status in STATUSES:
+            if not 0 < len(title) <= limits.task_field:
+                raise SlackError("invalid_chunks", f"title must be less than {limits.task_field + 1} characters")
+            for source in chunk.get("sources") or []:
+                if source.get("type") != "url" or not source.get("url") or not source.get("text"):
+                    raise SlackError("invalid_chunks", "a source needs type url, url and text")
+        case _:
+            raise SlackError("invalid_chunks", f"unsupported chunk: {chunk}")
 
 
-def _check_task(chunk: JSON, limit: limits.PayloadLimits) -> None:
-    if not chunk.get("id") or not chunk.get("title") or chunk.get("status") not in limits.STATUSES:
-        raise SlackError("invalid_chunks", "a task needs id, title and a status")
-    for name in ("title", "details", "output"):
-        if len(chunk.get(name) or "") > limit.task_field:
-            raise SlackError("invalid_chunks", f"{name} must be less than {limit.task_field + 1} characters")
-    for source in chunk.get("sources") or []:
-        if source.get("type") != "url" or not source.get("url") or not source.get("text"):
-            raise SlackError("invalid_chunks", "a source needs type url, url and text")
-
-
-def _write(call: Call, message: Message, chunks: list[JSON]) -> None:
-    """Add chunks; all that a message takes is limited, and what goes beyond is refused as a whole."""
-    stream = message.stream
-    assert stream is not None
-    size = sum(limits.block_length(chunk) for chunk in chunks)
+def _write(call: Call, message: Message, stream: Stream, chunks: list[JSON]) -> None:
+    """Add chunks; what exceeds the limit of a message is refused as a whole."""
+    size = block_length(chunks)
     if stream.written + size > call.slack.limits.streamed:
         raise SlackError("msg_too_long")
     stream.written += size
     for chunk in chunks:
         _add_chunk(stream.blocks, chunk)
-    for text in limits.find_texts(stream.blocks):  # as a whole: a mention may have come in two halves
+    for text in find_texts(stream.blocks):  # of the whole message: a mention may have come in two halves
         call.space.record_pings(message.channel, message.ts, text)
     message.text = "".join(block["text"] for block in stream.blocks if block["type"] == "markdown")
 
 
 def _add_chunk(blocks: list[JSON], chunk: JSON) -> None:
+    """Add text to the last block of text; add a task, or update its title and status and add to its sources."""
     if chunk["type"] == "markdown_text":
-        if blocks and blocks[-1]["type"] == "markdown":
-            blocks[-1] = {"type": "markdown", "text": blocks[-1]["text"] + chunk["text"]}
-        else:
-            blocks.append({"type": "markdown", "text": chunk["text"]})
-    elif chunk["type"] == "blocks":
-        blocks += chunk["blocks"]
-    elif chunk["type"] == "plan_update":
-        known = next((block for block in blocks if block["type"] == "plan"), None)
-        if known is None:
-            blocks.insert(0, {"type": "plan", "title": chunk["title"]})
-        else:
-            known["title"] = chunk["title"]
-    else:
-        _add_task(blocks, chunk)
-
-
-def _add_task(blocks: list[JSON], chunk: JSON) -> None:
-    """Title and status of a known task are replaced; its details and output go on."""
-    known = next((block for block in blocks if block.get("task_id") == chunk["id"]), None)
-    if known is None:
-        known = {"type": "task_card", "task_id": chunk["id"], "details": "", "output": "", "sources": []}
-        blocks.append(known)
-    known["title"], known["status"] = chunk["title"], chunk["status"]
-    known["details"] += chunk.get("details") or ""
-    known["output"] += chunk.get("output") or ""
-    known["sources"] = [*known["sources"], *(chunk.get("sources") or [])]
+        if not blocks or blocks[-1]["type"] != "markdown":
+            blocks.append({"type": "markdown", "text": ""})
+        blocks[-1] = {"type": "markdown", "text": blocks[-1]["text"] + chunk["text"]}
+        return
+    task = next((block for block in blocks if block.get("task_id") == chunk["id"]), None)
+    if task is None:
+        task = {"type": "task_card", "task_id": chunk["id"], "sources": []}
+        blocks.append(task)
+    task |= {"title": chunk["title"], "status": chunk["status"]}
+    task["sources"] = [*task["sources"], *(chunk.get("sources") or [])]
