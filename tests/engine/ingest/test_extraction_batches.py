@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import pytest
+
 from engine.ingest.extraction_batches import FILE_LINGER_SECONDS, MAX_EXCERPTS, build_batches, shared_extraction_key
 from engine.storage.ledger.records.content import UnextractedChunk
 
@@ -8,51 +10,42 @@ def chunk(id_: int, tokens: int = 100, space: int = 1, tries: int = 0, kind: str
     return UnextractedChunk(id_, id_, f"text {id_}", "", tries, space, tokens, kind)
 
 
-def ids(unread: list[UnextractedChunk], shared_tokens: int = 300) -> list[list[int]]:
-    return [[each.id for each in batch.chunks] for batch in build_batches(unread, shared_tokens)]
+SEVEN = [chunk(n) for n in range(1, 8)]
+TINY = [chunk(n, tokens=1) for n in range(MAX_EXCERPTS + 1)]
 
 
-def test_small_chunks_share_a_call_up_to_its_tokens() -> None:
-    assert ids([chunk(n) for n in range(1, 8)]) == [[1, 2, 3], [4, 5, 6], [7]]
+@pytest.mark.parametrize(
+    ("chunks", "shared_tokens", "batches"),
+    [
+        pytest.param(SEVEN, 300, [[1, 2, 3], [4, 5, 6], [7]], id="up to the tokens of a call"),
+        pytest.param([chunk(1), chunk(2, space=2), chunk(3)], 300, [[1, 3], [2]], id="never of two spaces"),
+        pytest.param([chunk(1), chunk(2, 900), chunk(3)], 300, [[1, 3], [2]], id="a large one alone"),
+        pytest.param([chunk(1), chunk(2, tries=1), chunk(3)], 300, [[1, 3], [2]], id="one that failed alone"),
+        pytest.param(SEVEN[:2], 0, [[1], [2]], id="no shared calls"),
+        pytest.param(TINY, 300, [list(range(MAX_EXCERPTS)), [MAX_EXCERPTS]], id="up to the excerpts of a call"),
+    ],
+)
+def test_small_chunks_share_a_call(
+    chunks: list[UnextractedChunk], shared_tokens: int, batches: list[list[int]]
+) -> None:
+    assert [[each.id for each in batch.chunks] for batch in build_batches(chunks, shared_tokens)] == batches
 
 
-def test_no_call_holds_chunks_of_two_spaces() -> None:
-    assert ids([chunk(1), chunk(2, space=2), chunk(3), chunk(4, space=2)]) == [[1, 3], [2, 4]]
+@pytest.mark.parametrize(
+    ("chunks", "seconds"),
+    [
+        pytest.param([chunk(1)], [60.0], id="a small conversation"),
+        pytest.param(SEVEN[:4], [0.0, 60.0], id="a full call and a small conversation"),
+        pytest.param([chunk(1, tokens=250)], [0.0], id="nearly full"),
+        pytest.param([chunk(1, tokens=900)], [0.0], id="large"),
+        pytest.param([chunk(1, tries=1)], [0.0], id="failed before"),
+        pytest.param([chunk(1), chunk(2, kind="file")], [FILE_LINGER_SECONDS], id="a file"),
+    ],
+)
+def test_a_few_small_conversations_wait_for_more(chunks: list[UnextractedChunk], seconds: list[float]) -> None:
+    assert [batch.linger_seconds(60.0) for batch in build_batches(chunks, 300)] == seconds
 
 
-def test_a_large_chunk_and_one_that_failed_are_read_alone() -> None:
-    assert ids([chunk(1), chunk(2, tokens=900), chunk(3, tries=1), chunk(4)]) == [[1, 4], [2], [3]]
-
-
-def test_without_shared_calls_each_is_read_alone() -> None:
-    assert ids([chunk(1), chunk(2)], 0) == [[1], [2]]
-
-
-def test_a_call_holds_only_so_many_excerpts() -> None:
-    assert [len(each) for each in ids([chunk(n, tokens=1) for n in range(MAX_EXCERPTS + 1)])] == [MAX_EXCERPTS, 1]
-
-
-def test_a_few_small_conversations_wait_for_more_files_hardly_and_full_calls_never() -> None:
-    def wait(*unread: UnextractedChunk) -> list[float]:
-        return [batch.linger_seconds(60.0) for batch in build_batches(unread, 300)]
-
-    assert wait(chunk(1)) == [60.0]
-    assert wait(chunk(1), chunk(2), chunk(3), chunk(4)) == [0.0, 60.0]
-    assert wait(chunk(1, tokens=250)) == [0.0]
-    assert wait(chunk(1, tokens=900)) == [0.0]
-    assert wait(chunk(1, tries=1)) == [0.0]
-    assert wait(chunk(1), chunk(2, kind="file")) == [FILE_LINGER_SECONDS]
-
-
-def test_a_reading_of_a_shared_call_is_known_in_its_space_only() -> None:
-    assert (
-        len(
-            {
-                b"key",
-                shared_extraction_key(b"key", 1),
-                shared_extraction_key(b"key", 2),
-                shared_extraction_key(b"other", 1),
-            }
-        )
-        == 4
-    )
+def test_an_extraction_of_a_shared_call_is_known_in_its_space_only() -> None:
+    keys = {shared_extraction_key(key, space) for key, space in ((b"key", 1), (b"key", 2), (b"other", 1))}
+    assert len(keys | {b"key"}) == 4

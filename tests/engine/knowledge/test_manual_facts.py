@@ -8,7 +8,7 @@ from engine.models import Extraction, Link, Mention
 
 
 @pytest.mark.parametrize(
-    "told",
+    "facts",
     [
         Extraction(),
         Extraction((Mention("…", "person", "Nobody."),)),
@@ -16,11 +16,11 @@ from engine.models import Extraction, Link, Mention
         Extraction(links=(Link("Emil", "emil", "same", "One and the same."),)),
     ],
 )
-def test_a_statement_of_which_nothing_would_be_kept_is_refused(told: Extraction) -> None:
+def test_facts_of_which_nothing_would_be_kept_are_refused(facts: Extraction) -> None:
     with pytest.raises(InvalidDocument):
-        build_manual_document("here", "hall", told, None)
+        build_manual_document("here", "hall", facts, None)
 
 
-def test_a_link_alone_is_a_statement() -> None:
-    told = Extraction(links=(Link("Emil", "Ada", "neighbour", "Next door."),))
-    assert build_manual_document("here", "hall", told, None).passages[0].text == "Emil ~ Ada (neighbour): Next door."
+def test_a_link_alone_is_a_fact() -> None:
+    facts = Extraction(links=(Link("Emil", "Ada", "neighbour", "Next door."),))
+    assert build_manual_document("here", "hall", facts, None).passages[0].text == "Emil ~ Ada (neighbour): Next door."

@@ -23,59 +23,60 @@ from tests.support.fake_embedder import HashEmbedder
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-ADA = Profile(1, 1, "Ada", "Sings.", 1, "person")
+    from engine.text.windows import Tokenizer
 
 
-def test_an_entity_is_embedded_as_its_name_and_description() -> None:
-    assert entity_text(ADA) == "Ada\nSings."
-
-
-def test_a_relation_is_embedded_as_its_keywords_ends_and_description_whichever_end_comes_first() -> None:
-    row = Profile(5, 1, "near, far", "Met.", 1, ends=(2, 1))
-    assert relation_text(row, {1: "Bob", 2: "Ada"}) == "near, far\nAda\nBob\nMet."
-    assert relation_text(row, {1: "Ada", 2: "Bob"}) == relation_text(row, {1: "Bob", 2: "Ada"})
+def test_names_and_relations_are_embedded_as_texts_whichever_end_comes_first() -> None:
+    assert entity_text(Profile(1, 1, "Ada", "Sings.", 1, "person")) == "Ada\nSings."
+    relation = Profile(5, 1, "near, far", "Met.", 1, ends=(2, 1))
+    for names in ({1: "Bob", 2: "Ada"}, {1: "Ada", 2: "Bob"}):
+        assert relation_text(relation, names) == "near, far\nAda\nBob\nMet."
 
 
 def test_a_vector_belongs_to_an_embedder_and_a_text() -> None:
-    assert len({text_hash("a", "x"), text_hash("b", "x"), text_hash("a", "y")}) == 3
-    assert text_hash("a", "x") == text_hash("a", "x")
+    assert len({text_hash("a", "x"), text_hash("b", "x"), text_hash("a", "y"), text_hash("a", "x")}) == 3
 
 
-def test_a_text_is_clipped_to_whole_characters() -> None:
-    assert truncate_to_tokens("abcdef", 4, CharacterTokenizer()) == "abcd"
-    assert truncate_to_tokens("aé", 2, ByteTokenizer()) == "a"
-    assert truncate_to_tokens("abc", 3, CharacterTokenizer()) == "abc"
+@pytest.mark.parametrize(
+    ("text", "tokens", "tokenizer", "clipped"),
+    [
+        ("abcdef", 4, CharacterTokenizer(), "abcd"),
+        ("aé", 2, ByteTokenizer(), "a"),
+        ("abc", 3, CharacterTokenizer(), "abc"),
+    ],
+)
+def test_a_text_is_clipped_to_whole_characters(text: str, tokens: int, tokenizer: Tokenizer, clipped: str) -> None:
+    assert truncate_to_tokens(text, tokens, tokenizer) == clipped
 
 
 @given(st.text(alphabet="ab \n", max_size=60), st.integers(4, 20))
 @example("     ", 4)
 def test_the_parts_of_a_chunk_fit_and_hold_all_its_words(text: str, tokens: int) -> None:
-    made = split_into_parts(text, tokens, CharacterTokenizer())
-    assert made
-    assert all(len(part) <= tokens for part in made)
-    assert {letter for part in made for letter in part.strip()} >= set(text) - set(" \n")
+    parts = split_into_parts(text, tokens, CharacterTokenizer())
+    assert parts
+    assert all(len(part) <= tokens for part in parts)
+    assert len(parts) == 1 or len(text) > tokens
+    assert {letter for part in parts for letter in part.strip()} >= set(text) - set(" \n")
 
 
 def test_the_parts_of_a_chunk_are_about_equally_long() -> None:
-    made = split_into_parts("word " * 45, 100, CharacterTokenizer())
-    assert len(made) == 3
-    assert max(map(len, made)) - min(map(len, made)) <= 5
+    lengths = [len(part) for part in split_into_parts("word " * 45, 100, CharacterTokenizer())]
+    assert len(lengths) == 3
+    assert max(lengths) - min(lengths) <= 5
 
 
-def test_a_chunk_that_fits_is_one_part() -> None:
-    assert split_into_parts("short", 5, CharacterTokenizer()) == ["short"]
-
-
-async def test_each_text_has_its_vector_or_its_own_reason() -> None:
-    embedder = HashEmbedder()
+@pytest.mark.parametrize("count", [3, 1000])
+async def test_each_text_has_its_vector_or_its_own_reason_after_few_calls(count: int) -> None:
+    embedder, texts = HashEmbedder(), [f"text {number}" for number in range(count)]
+    bad = count * 2 // 3
+    texts[bad] = "bad"
     embedder.failing["bad"] = ModelRefused("no")
-    made = await embed_with_isolation(wrap_embedder(embedder), ["good one", "bad two", "good three"], UsageMeter())
-    expected = await embedder.embed(["good one", "good three"], UsageMeter())
+    made = await embed_with_isolation(wrap_embedder(embedder), texts, UsageMeter())
+    assert len(embedder.batches) < 40
+    assert [at for at, each in enumerate(made) if isinstance(each, ModelRefused)] == [bad]
     vectors = [each for each in made if not isinstance(each, EngineError)]
+    expected = await HashEmbedder().embed([*texts[:bad], *texts[bad + 1 :]], UsageMeter())
     assert np.array_equal(np.stack(vectors), expected)
-    assert [isinstance(each, ModelRefused) for each in made] == [False, True, False]
 
 
 async def test_where_a_harmless_text_fails_too_no_single_one_is_blamed() -> None:
@@ -83,20 +84,3 @@ async def test_where_a_harmless_text_fails_too_no_single_one_is_blamed() -> None
     embedder.failing[""] = ModelUnavailable("away")
     with pytest.raises(ModelUnavailable, match="away"):
         await embed_with_isolation(wrap_embedder(embedder), ["good", "better"], UsageMeter())
-
-
-async def test_few_calls_find_the_one_bad_text_among_many() -> None:
-    embedder, calls = HashEmbedder(), list[int]()
-    embedder.failing["bad"] = ModelUnavailable("500")
-    embed = embedder.embed
-
-    async def counted(texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
-        calls.append(len(texts))
-        return await embed(texts, bill)
-
-    embedder.embed = counted  # type: ignore[method-assign]
-    texts = [f"text {number}" for number in range(1000)]
-    texts[700] = "bad"
-    made = await embed_with_isolation(wrap_embedder(embedder), texts, UsageMeter())
-    assert [place for place, each in enumerate(made) if isinstance(each, ModelUnavailable)] == [700]
-    assert len(calls) < 40

@@ -10,10 +10,10 @@ from engine.scheduling.tasks import child_task, gather_or_cancel, wait_for_compl
 class Work:
     """Waits for a gate; `ended` is set once it has cleaned up."""
 
-    def __init__(self) -> None:
-        self.gate = asyncio.Event()
-        self.began = asyncio.Event()
-        self.ended = asyncio.Event()
+    def __init__(self, *, is_open: bool = False) -> None:
+        self.gate, self.began, self.ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        if is_open:
+            self.gate.set()
 
     async def __call__(self) -> str:
         self.began.set()
@@ -25,7 +25,9 @@ class Work:
         return "done"
 
 
-async def fail() -> None:
+async def fail(after: Work | None = None) -> None:
+    if after:
+        await after.began.wait()
     raise KeyError("a bug")
 
 
@@ -34,8 +36,7 @@ async def test_a_child_has_ended_when_its_block_is_left() -> None:
 
     async def block() -> None:
         async with child_task(work()):
-            await work.began.wait()
-            await fail()
+            await fail(after=work)
 
     with pytest.raises(KeyError):
         await block()
@@ -48,22 +49,12 @@ async def test_a_child_that_failed_unseen_fails_its_block() -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_the_first_failure_ends_the_others_before_it_is_raised() -> None:
+async def test_all_results_come_in_order_and_the_first_failure_ends_the_others() -> None:
+    assert await gather_or_cancel(Work(is_open=True)(), asyncio.sleep(0, "slept")) == ["done", "slept"]
     work = Work()
-
-    async def later() -> None:
-        await work.began.wait()
-        await fail()
-
     with pytest.raises(KeyError):
-        await gather_or_cancel(work(), later())
+        await gather_or_cancel(work(), fail(after=work))
     assert work.ended.is_set()
-
-
-async def test_all_results_come_in_order() -> None:
-    work = Work()
-    work.gate.set()
-    assert await gather_or_cancel(work(), asyncio.sleep(0, "slept")) == ["done", "slept"]
 
 
 async def test_native_work_ends_before_its_cancellation_is_raised() -> None:
@@ -81,8 +72,6 @@ async def test_native_work_ends_before_its_cancellation_is_raised() -> None:
 
 
 async def test_native_work_gives_its_result_or_its_error() -> None:
-    work = Work()
-    work.gate.set()
-    assert await wait_for_completion(work()) == "done"
+    assert await wait_for_completion(Work(is_open=True)()) == "done"
     with pytest.raises(KeyError):
         await wait_for_completion(fail())
