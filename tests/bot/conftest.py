@@ -1,4 +1,4 @@
-"""A desk, and what comes of requests at it."""
+"""Bots with and without channels, and an engine context that runs operations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,10 @@ import pytest
 from bot.admin.document_lookup import LOCAL_SPACE, file_key
 from bot.admin.ingest.files import IngestTarget, build_conversations
 from bot.admin.operations import run_operation
+from bot.store import BotStore
 from engine.models import Document, Passage
 from tests.support import echo_language
+from tests.support.bot_fixture import open_bot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -21,10 +23,44 @@ if TYPE_CHECKING:
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
     from bot.engine_context import EngineContext
+    from bot.platform.models import Location, Message
+    from tests.support.bot_fixture import BotFixture
 
     Perform = Callable[[OperationRequest], Awaitable[list[OperationResult]]]
 
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[BotStore]:
+    async with BotStore.open(tmp_path / "bot.db") as opened:
+        yield opened
+
+
+@pytest.fixture
+async def bot(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[BotFixture]:
+    """A bot that was in no channel yet; `with_settings` gives it settings."""
+    async with open_bot(tmp_path / "home", **getattr(request, "param", {})) as opened:
+        await opened.store.hints.record_if_new("slack", "T1", "model")
+        yield opened
+
+
+@pytest.fixture
+async def roof(bot: BotFixture) -> Location:
+    """An open channel of Ada and Bob."""
+    return await bot.join("ROOF", "ada", "bob")
+
+
+@pytest.fixture
+async def tiles(bot: BotFixture, roof: Location) -> Message:
+    """Its first message, which questions find."""
+    return await bot.post_indexed(roof, "ada", "The Tiles come on Monday.")
+
+
+@pytest.fixture
+async def hall(bot: BotFixture) -> Location:
+    """An open channel of Bob."""
+    return await bot.join("HALL", "bob")
 
 
 @pytest.fixture

@@ -1,108 +1,235 @@
-"""A house for tests of the bot: a platform in memory, the bot's own tables, a light engine, and what is in them."""
+"""The one fixture for tests of the bot: a platform in memory, the bot's database, a light engine, and a model."""
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
+from bot.answers.corrections import AnswerCorrector
+from bot.answers.request import request_from_command, request_from_message
+from bot.answers.service import AnswerService
+from bot.bot import Bot
 from bot.context import BotContext
 from bot.ingest.service import IngestService
+from bot.monitoring import Metrics
+from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
-from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted
+from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, QuestionAsked
 from bot.settings import Settings
-from bot.store import BotStore
+from bot.store import BotStore, ChannelSettings
 from engine import FileParser
 from engine.models import Scope
 from tests.support import echo_language
-from tests.support.fake_platform import FakePlatform
+from tests.support.canned_language import CannedLanguage
+from tests.support.fake_platform import START, FakePlatform
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
-    from bot.platform.models import Location, Message
-    from engine import ParserLimits
+    from bot.platform.models import Location, Message, Upload
+    from bot.store import StoredAnswer
+    from engine import Engine, ParserLimits
     from engine.llm.base import Embedder
     from engine.storage.ledger.records.query_results import DocumentInfo
+    from tests.support.fake_platform import RecordedReply
 
 
 @dataclass(frozen=True, slots=True)
 class BotFixture:
-    """The house, who listens in it, and the platform that it stands on."""
+    """The parts of a bot, and short ways to let something happen and to see what came of it."""
 
     context: BotContext
     ingest_service: IngestService
+    answer_service: AnswerService
     platform: FakePlatform
+    language: CannedLanguage
+    metrics: Metrics
 
-    async def join_channel(self, channel: str, *members: str, **facts: Any) -> Location:
-        """A channel that the bot was taken into, with its back-fill behind it."""
+    @property
+    def engine(self) -> Engine:
+        return self.context.engine_context.engine
+
+    @property
+    def store(self) -> BotStore:
+        return self.context.store
+
+    # What happens.
+
+    async def join(self, channel: str, *members: str, **facts: Any) -> Location:
+        """Add the bot to a channel, and index its history."""
         place = self.platform.add_channel(channel, *members, **facts)
         await self.ingest_service.handle(BotAdded(place))
         await self.ingest_service.run_sync()
         return place
 
     async def receive(self, message: Message, *, addressed: bool = False) -> Message:
-        """The bot is told of a message."""
         await self.ingest_service.handle(MessageReceived(message, addressed))
         return message
 
     async def post(self, place: Location, author: str, text: str, **facts: Any) -> Message:
-        """Somebody says something, and the bot is told."""
+        """Post a message that the bot receives."""
         return await self.receive(self.platform.add_message(place, author, text, **facts))
 
+    async def post_indexed(self, place: Location, author: str, text: str) -> Message:
+        """Post a message, and wait until questions find it."""
+        message = await self.post(place, author, text)
+        await self.engine.wait_until_indexed()
+        return message
+
     async def edit(self, message: Message, text: str) -> Message:
-        """Somebody edits a message, and the bot is told."""
         edited = self.platform.edit_message(message, text)
         await self.ingest_service.handle(MessageEdited(edited))
         return edited
 
     async def delete(self, *messages: Message) -> None:
-        """Messages are deleted, and the bot is told."""
         for message in messages:
             self.platform.delete_message(message)
-        await self.ingest_service.handle(
-            MessagesDeleted(messages[0].location.without_thread, tuple(each.id for each in messages))
-        )
+        place = messages[0].location.without_thread
+        await self.ingest_service.handle(MessagesDeleted(place, tuple(each.id for each in messages)))
+
+    def share(self, place: Location, *uploads: Upload, author: str = "ada", text: str = "") -> Message:
+        """Post files that the bot does not know of yet."""
+        return self.platform.add_message(place, author, text, uploads=uploads)
+
+    async def save_settings(self, place: Location, settings: ChannelSettings | None = None, **changes: Any) -> None:
+        await self.store.channel_settings.save(place.room, settings or ChannelSettings(**changes))
+
+    def change_channel(self, place: Location, **facts: Any) -> None:
+        """Change the facts of a channel, and let the bot look them up again."""
+        self.platform.change_channel(place.channel, **facts)
+        self.context.audience.invalidate(place)
+
+    async def forget_person(self, person: str) -> None:
+        await self.ingest_service.forget_person("slack", "T1", person)
+
+    async def reconcile(self, later: float = 0.0) -> None:
+        """Compare all channels with what the bot knows of them, `later` seconds after the last message."""
+        self.platform.advance(later)
+        await self.ingest_service.start_reconciliation("slack")
+        await self.ingest_service.run_sync()
+
+    async def backfill(self, place: Location, days: int = 3650) -> None:
+        await self.ingest_service.start_backfill(place, days)
+        await self.ingest_service.run_sync()
+
+    async def rejoin(self, place: Location) -> None:
+        await self.ingest_service.handle(BotAdded(place))
+        await self.ingest_service.run_sync()
+
+    # Questions and answers.
+
+    async def ask(self, place: Location, person: str, text: str, uploads: tuple[Upload, ...] = ()) -> RecordedReply:
+        """Mention the bot; gives its reply."""
+        await self.answer(self.platform.add_message(place, person, f"<@BOT> {text}", uploads=uploads))
+        return self.last_reply
+
+    async def answer(self, message: Message) -> None:
+        await self.answer_service.answer(request_from_message(message))
+
+    async def ask_by_command(
+        self, place: Location, person: str, text: str, *, private: bool = True, id_: str = "c1", **more: Any
+    ) -> RecordedReply:
+        asked = QuestionAsked(id_, place, person, text, START, private=private, **more)
+        await self.answer_service.answer(request_from_command(asked))
+        return self.last_reply
+
+    async def correct_answers(self, now: float | None = None) -> None:
+        """Replace posted answers that lost a source."""
+        await (AnswerCorrector(self.context, lambda: now) if now else AnswerCorrector(self.context)).process_due()
+
+    @property
+    def last_reply(self) -> RecordedReply:
+        return self.platform.replies[-1]
+
+    async def stored(self, reply: RecordedReply) -> StoredAnswer:
+        found = await self.store.answers.get(reply.target.answer)
+        assert found is not None
+        return found
+
+    async def wait_for_reply(self, text: str) -> None:
+        """Return once the latest reply shows this text."""
+        async with asyncio.timeout(20):
+            while not self.platform.replies or self.last_reply.text.strip() != text.strip():  # noqa: ASYNC110 - no event
+                await asyncio.sleep(0.005)
+
+    # What is known.
 
     async def list_documents(self, place: Location) -> list[DocumentInfo]:
-        """What the engine holds of a room, by key."""
-        found = await self.context.engine_context.engine.list_documents(Scope(frozenset(), frozenset({place.room})))
+        """The documents of a room by key."""
+        found = await self.engine.list_documents(Scope(frozenset(), frozenset({place.room})))
         return sorted(found, key=lambda each: each.key)
 
+    async def spaces(self, place: Location) -> list[str]:
+        return [each.space for each in await self.list_documents(place)]
+
     async def document_texts(self, place: Location) -> dict[str, list[str]]:
-        """The passages that the engine holds of a room, by document, without rooms and times."""
-        scope = Scope(frozenset(), frozenset({place.room}))
-        found = {}
+        """The passages of a room by document, without room names and times."""
+        scope, found = Scope(frozenset(), frozenset({place.room})), {}
         for each in await self.list_documents(place):
-            document = await self.context.engine_context.engine.get_document(each.key, scope)
-            found[each.key.removeprefix(f"{place.room}:")] = [
-                p.text.partition("] ")[2] or p.text for p in document.passages
-            ]
+            document = await self.engine.get_document(each.key, scope)
+            texts = [passage.text.partition("] ")[2] or passage.text for passage in document.passages]
+            found[each.key.removeprefix(f"{place.room}:")] = texts
         return found
+
+    @asynccontextmanager
+    async def run_bot(self) -> AsyncIterator[Bot]:
+        """The whole bot with its event queue, attached to the platform."""
+        async with Bot.open(self.context.engine_context, self.store, self.context.settings) as bot:
+            bot.attach(self.platform)
+            yield bot
+
+    def with_settings(self, **changes: Any) -> BotContext:
+        """The context with other settings."""
+        return replace(self.context, settings=self.context.settings.model_copy(update=changes))
 
 
 @asynccontextmanager
-async def open_bot_fixture(
+async def open_bot(
     home: Path,
     platform: FakePlatform | None = None,
+    language: CannedLanguage | None = None,
     *,
     limits: ParserLimits | None = None,
     embedder: Embedder | None = None,
-    reader: Any = None,
+    parser: Any = None,
     **settings: Any,
 ) -> AsyncIterator[BotFixture]:
-    """Open one in this folder; a second one in the same folder is a restart."""
-    platform = platform or FakePlatform()
+    """Open a bot in this folder; a second one in the same folder is a restart."""
+    platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
     chosen = Settings(data_dir=home, **settings)
     async with (
-        echo_language.open_engine_context(home, embedder=embedder) as opened,
+        echo_language.open_engine_context(home, language, embedder) as opened,
         BotStore.open(home / "bot.db") as store,
         FileParser(limits or opened.parser_limits) as own,
     ):
-        desk = replace(opened, parser_limits=limits or opened.parser_limits)
         platforms = {platform.name: platform}
-        house = BotContext(
-            desk, store, AudienceResolver(platforms, store, chosen.membership_cache_seconds), platforms, chosen
+        audience = AudienceResolver(platforms, store, chosen.membership_cache_seconds)
+        engine_context = replace(opened, parser_limits=limits or opened.parser_limits)
+        context = BotContext(engine_context, store, audience, platforms, chosen)
+        ingest = IngestService(context, parser or own, platform.current_time)
+        quotas = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget)
+        yield BotFixture(
+            context, ingest, AnswerService(context, quotas, ingest.files, metrics), platform, language, metrics
         )
-        yield BotFixture(house, IngestService(house, reader or own, platform.current_time), platform)
+
+
+def run_before(owner: Any, name: str, action: Callable[[], Any]) -> None:
+    """Let something happen before the next call of an asynchronous method."""
+    method = getattr(owner, name)
+
+    async def call(*args: Any, **kwargs: Any) -> Any:
+        setattr(owner, name, method)
+        await action()
+        return await method(*args, **kwargs)
+
+    setattr(owner, name, call)
+
+
+def with_settings(**settings: Any) -> pytest.MarkDecorator:
+    """Open the `bot` of a test with these settings."""
+    return pytest.mark.parametrize("bot", [settings], indirect=True, ids=["bot"])

@@ -107,6 +107,7 @@ class FakePlatform:
         self.channels: dict[str, Channel] = {}
         self.people: dict[str, Person] = {}
         self.messages: list[Message] = []
+        self.posted: dict[str, Message] = {}
         self.listed_messages: list[Message] | None = None
         self.files: dict[str, bytes] = {}
         self.failing: dict[str, Exception] = {}
@@ -153,6 +154,11 @@ class FakePlatform:
         self.channels[channel] = Channel(place, channel.lower(), kind, frozenset(members), guests, shared, adult)
         return place
 
+    def add_guest(self, person: str) -> str:
+        """A person who may not read every open channel."""
+        self.people[person] = Person(person, person.title(), is_guest=True)
+        return person
+
     def change_channel(self, channel: str, **facts: object) -> None:
         """Other facts of a channel."""
         self.channels[channel] = replace(self.channels[channel], **facts)  # type: ignore[arg-type]
@@ -176,6 +182,7 @@ class FakePlatform:
         made = replace(made, replies_to=replies_to)
         self.people.setdefault(author, Person(author, author.title(), is_bot=by_bot))
         self.messages.append(made)
+        self.posted[made.id] = made
         self._waited = timedelta()
         return made
 

@@ -1,4 +1,4 @@
-"""Answers whose sources are edited or removed: what is stored loses the words, and what is posted is replaced."""
+"""Answers whose sources are edited or removed: what is stored loses the text, and what is posted is replaced."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,542 +21,434 @@ from bot.ingest.sync.retention import Retention
 from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
 from engine.storage.ledger.records.query_results import StatingPassage
-from tests.support.answering_fixture import CannedLanguage, open_answering_bot
+from tests.support.bot_fixture import open_bot, with_settings
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from bot.platform.models import Location, Message
-    from bot.store import StoredAnswer
-    from tests.support.answering_fixture import AnsweringFixture
+    from bot.store import AnswerCorrection
+    from tests.support.bot_fixture import BotFixture
     from tests.support.fake_platform import RecordedReply
 
-    Removal = Callable[[AnsweringFixture, Message], Awaitable[object]]
+    Change = Callable[[BotFixture, Message], Awaitable[object]]
 
 ASKED = "When do the Tiles come?"
 
 
-@pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[AnsweringFixture]:
-    async with open_answering_bot(tmp_path / "home") as opened:
-        yield opened
+async def edit(bot: BotFixture, message: Message) -> None:
+    await bot.edit(message, "The Tiles come on Thursday.")
 
 
-@pytest.fixture
-async def roof(home: AnsweringFixture) -> Location:
-    return await home.join_channel("ROOF", "ada", "bob")
+async def edit_while_away(bot: BotFixture, message: Message) -> None:
+    bot.platform.edit_message(message, "The Tiles come on Thursday.")
+    await bot.reconcile()
 
 
-@pytest.fixture
-async def tiles(home: AnsweringFixture, roof: Location) -> Message:
-    said = await home.post(roof, "ada", "The Tiles come on Monday.")
-    await home.wait_until_indexed()
-    return said
+async def delete(bot: BotFixture, message: Message) -> None:
+    await bot.delete(message)
 
 
-async def corrected(home: AnsweringFixture, now: float | None = None) -> None:
-    """The corrector looks once."""
-    await (AnswerCorrector(home.context, lambda: now) if now else AnswerCorrector(home.context)).process_due()
+async def forget_message(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.forget_message(message.location, message.id)
 
 
-async def stored(home: AnsweringFixture, reply: RecordedReply) -> StoredAnswer:
-    found = await home.context.store.answers.get(reply.target.answer)
-    assert found is not None
-    return found
+async def forget_document(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.forget_document(f"{message.location.room}:window:{message.id}")
 
 
-async def forget_message(home: AnsweringFixture, message: Message) -> None:
-    await home.ingest_service.forget_message(message.location, message.id)
+async def forget_person(bot: BotFixture, message: Message) -> None:
+    await bot.forget_person(message.author)
 
 
-async def forget_document(home: AnsweringFixture, message: Message) -> None:
-    await home.ingest_service.forget_document(f"{message.location.room}:window:{message.id}")
+async def leave(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.handle(ChannelRemoved(message.location))
 
 
-async def forget_person(home: AnsweringFixture, message: Message) -> None:
-    await home.ingest_service.forget_person("slack", "T1", message.author)
+async def close(bot: BotFixture, message: Message, kind: str = "closed") -> None:
+    bot.platform.change_channel(message.location.channel, kind=kind)
+    await bot.ingest_service.handle(VisibilityChanged(message.location))
 
 
-async def leave(home: AnsweringFixture, message: Message) -> None:
-    await home.ingest_service.handle(ChannelRemoved(message.location))
+async def add_preview(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.handle(MessageEdited(bot.platform.add_preview(message)))
 
 
-async def edit(home: AnsweringFixture, message: Message) -> None:
-    await home.edit(message, "The Tiles come on Thursday.")
+async def repeat(bot: BotFixture, message: Message) -> None:
+    await bot.ingest_service.handle(MessageEdited(message))
 
 
-async def edit_while_away(home: AnsweringFixture, message: Message) -> None:
-    home.platform.edit_message(message, "The Tiles come on Thursday.")
-    await home.ingest_service.start_reconciliation("slack")
-    await home.ingest_service.run_sync()
+async def change_spaces(bot: BotFixture, message: Message) -> None:
+    await bot.edit(message, "  The Tiles  come on Monday. ")
 
 
-async def age(home: AnsweringFixture, message: Message) -> None:
-    later = replace(home.context, settings=home.context.settings.model_copy(update={"retention_days": 1}))
-    await Retention(later, ConversationDocuments(later)).delete_expired(message.time.replace(year=2027))
+async def due(bot: BotFixture) -> list[AnswerCorrection]:
+    return await bot.store.answer_corrections.list_due(2e10, ("slack",), 9)
 
 
 @pytest.mark.parametrize(
-    "remove",
-    [edit, edit_while_away, lambda home, said: home.delete(said), forget_message, forget_document, forget_person, age],
+    ("change", "asked_in", "replaced"),
+    [
+        *((change, "ROOF", True) for change in (edit, edit_while_away, delete, forget_message, forget_document)),
+        (forget_person, "ROOF", True),
+        *((change, "HALL", True) for change in (leave, close)),
+        *((change, "ROOF", False) for change in (close, add_preview, repeat, change_spaces)),
+    ],
 )
-async def test_a_posted_answer_is_replaced_once_its_source_changed(
-    home: AnsweringFixture, roof: Location, tiles: Message, remove: Removal
+async def test_a_posted_answer_is_replaced_if_its_readers_lose_its_source(
+    bot: BotFixture, tiles: Message, hall: Location, change: Change, asked_in: str, *, replaced: bool
 ) -> None:
-    reply = await home.ask(roof, "bob", ASKED)
+    reply = await bot.ask(bot.platform.place(asked_in), "bob", ASKED)
     assert "Monday" in reply.text
-    await remove(home, tiles)
-    await corrected(home)
-    assert (
-        reply.text
-        == texts.SOURCE_REMOVED
-        == "A source of this answer was removed or changed. Ask again for a current answer."
-    )
-    assert await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9) == []
+    await change(bot, tiles)
+    await bot.correct_answers()
+    assert reply.text == texts.SOURCE_REMOVED if replaced else "Monday" in reply.text
+    stored = await bot.stored(reply)
+    assert (stored.state, bool(stored.text)) == (("redacted", False) if replaced else ("done", True))
+    assert await due(bot) == []
 
 
-async def test_so_it_is_where_its_channel_was_left(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
-    hall = await home.join_channel("HALL", "bob")
-    reply = await home.ask(hall, "bob", ASKED)
-    await leave(home, tiles)
-    await corrected(home)
+async def test_an_expired_answer_is_replaced_too(bot: BotFixture, roof: Location, tiles: Message) -> None:
+    reply = await bot.ask(roof, "bob", ASKED)
+    context = bot.with_settings(retention_days=1)
+    await Retention(context, ConversationDocuments(context)).delete_expired(tiles.time.replace(year=2027))
+    await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_and_where_its_channel_turned_private(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
-    hall = await home.join_channel("HALL", "bob")
-    elsewhere, there = await home.ask(hall, "bob", ASKED), await home.ask(roof, "bob", ASKED)
+async def test_a_channel_that_closes_again_and_again_redacts_elsewhere_only(
+    bot: BotFixture, roof: Location, tiles: Message, hall: Location
+) -> None:
+    elsewhere, there = await bot.ask(hall, "bob", ASKED), await bot.ask(roof, "bob", ASKED)
     for kind in ("closed", "open", "closed"):
-        home.platform.change_channel("ROOF", kind=kind)
-        await home.ingest_service.handle(VisibilityChanged(roof))
-        await corrected(home)
+        await close(bot, tiles, kind)
+        await bot.correct_answers()
     assert elsewhere.text == texts.SOURCE_REMOVED
-    assert (await stored(home, elsewhere)).text == ""
     assert "Monday" in there.text
 
 
-async def test_a_move_that_hides_nothing_corrects_nothing(
-    home: AnsweringFixture, roof: Location, tiles: Message
-) -> None:
-    home.platform.change_channel("ROOF", kind="closed")
-    await home.ingest_service.handle(VisibilityChanged(roof))
-    direct = home.platform.add_channel("D1", "ada", kind="direct")
-    reply = await home.ask(direct, "ada", ASKED)
-    assert "Monday" in reply.text
-    home.platform.change_channel("ROOF", kind="open")
-    await home.ingest_service.handle(VisibilityChanged(roof))
-    await corrected(home)
+async def test_a_channel_that_opens_hides_nothing(bot: BotFixture, tiles: Message) -> None:
+    await close(bot, tiles)
+    reply = await bot.ask(bot.platform.add_channel("D1", "ada", kind="direct"), "ada", ASKED)
+    await close(bot, tiles, "open")
+    await bot.correct_answers()
     assert "Monday" in reply.text
 
 
-async def test_a_file_that_was_taken_back_corrects_too(home: AnsweringFixture, roof: Location) -> None:
-    upload = home.platform.add_file("notes.txt", b"The Nails come on Friday, says Mina.")
-    said = home.platform.add_message(roof, "ada", "", uploads=(upload,))
-    await home.ingest_service.files.ingest_and_confirm(said)
-    await home.wait_until_indexed()
-    reply = await home.ask(roof, "bob", "When do the Nails come?")
+async def test_a_removed_file_replaces_answers_too(bot: BotFixture, roof: Location) -> None:
+    upload = bot.platform.add_file("notes.txt", b"The Nails of Zanzibar come on Friday, says Mina.")
+    message = bot.share(roof, upload)
+    await bot.ingest_service.files.ingest_and_confirm(message)
+    await bot.engine.wait_until_indexed()
+    answer = await bot.engine.ask(
+        Question("Who says that of Zanzibar?", Scope(frozenset({"slack:T1:open"}), frozenset()))
+    )
+    [found] = await answer.load_supporting_passages()
+    assert (found.document, found.room) == (f"{roof.room}:file:{message.id}:{upload.id}", roof.room)
+    await answer.aclose()
+    reply = await bot.ask(roof, "bob", "When do the Nails come?")
     assert "Friday" in reply.text
-    await home.ingest_service.handle(FilesRemoved(roof, (upload.id,)))
-    await corrected(home)
+    await bot.ingest_service.handle(FilesRemoved(roof, (upload.id,)))
+    await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_what_is_stored_loses_answer_and_question(
-    home: AnsweringFixture, roof: Location, tiles: Message, tmp_path: Path
+async def test_an_edit_takes_answer_and_question_out_of_the_file_and_out_of_the_history(
+    bot: BotFixture, roof: Location, tiles: Message, tmp_path: Path
 ) -> None:
-    reply = await home.ask(roof, "bob", "Do the Tiles come on Monday?")
-    await home.edit(tiles, "The Tiles come on Thursday.")
-    found = await stored(home, reply)
+    reply = await bot.ask(roof, "bob", "Do the Tiles come on Monday?")
+    await edit(bot, tiles)
+    found = await bot.stored(reply)
     assert (found.state, found.text, found.question, found.sources) == ("redacted", "", "", ())
     with closing(sqlite3.connect(tmp_path / "home" / "bot.db")) as connection:
         assert "Monday" not in "\n".join(connection.iterdump())
-
-
-async def test_neither_comes_back_as_history(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
-    reply = await home.ask(roof, "bob", "Do the Tiles come on Monday?")
-    thread = replace(roof, thread=reply.target.message)
-    await home.edit(tiles, "The Tiles come on Thursday.")
-    home.language.prompts.clear()
-    await home.ask(thread, "bob", "And the Nails, do they come with the Tiles?")
-    for prompt in home.language.prompts:
+    bot.language.prompts.clear()
+    await bot.ask(replace(roof, thread=reply.target.message), "bob", "And the Nails, do they come with the Tiles?")
+    for prompt in bot.language.prompts:
         assert "Monday" not in "".join(turn.text for turn in prompt.history)
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda home, said: home.ingest_service.handle(MessageEdited(home.platform.add_preview(said))),
-        lambda home, said: home.edit(said, "  The Tiles  come on Monday. "),
-        lambda home, said: home.ingest_service.handle(MessageEdited(said)),
-    ],
-)
-async def test_an_edit_that_changes_nothing_leaves_the_answer(
-    home: AnsweringFixture, roof: Location, tiles: Message, change: Removal
+@pytest.fixture
+async def neighbor(bot: BotFixture, roof: Location, tiles: Message) -> Message:
+    """A message beside the one that is asked for."""
+    return await bot.post_indexed(roof, "bob", "Somebody has seen the Cat?")
+
+
+@pytest.mark.parametrize("change", [edit, delete])
+async def test_a_neighbor_that_was_not_used_may_change(
+    bot: BotFixture, roof: Location, neighbor: Message, change: Change
 ) -> None:
-    reply = await home.ask(roof, "bob", ASKED)
-    await change(home, tiles)
-    await corrected(home)
-    assert "Monday" in reply.text
-    assert (await stored(home, reply)).state == "done"
-
-
-@pytest.mark.parametrize("change", [edit, lambda home, said: home.delete(said)])
-async def test_a_neighbor_that_was_not_used_may_change(home: AnsweringFixture, roof: Location, change: Removal) -> None:
-    home.language.reply = ("They come on Monday [1].",)
-    await home.post(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
-    await home.wait_until_indexed()
-    reply = await home.ask(roof, "bob", ASKED)
-    assert "Monday" in reply.text
+    bot.language.reply = ("They come on Monday [1].",)
+    reply = await bot.ask(roof, "bob", ASKED)
     assert "Cat" not in reply.text
-    await change(home, neighbor)
-    await corrected(home)
+    await change(bot, neighbor)
+    await bot.correct_answers()
     assert "Monday" in reply.text
-    found = await stored(home, reply)
+    found = await bot.stored(reply)
     assert found.sources
     assert (found.text, found.question) == ("", ""), "a model may have retold what it was shown"
 
 
-@pytest.mark.parametrize("change", [edit, lambda home, said: home.delete(said), forget_message])
-@pytest.mark.parametrize(
-    "told",
-    [
-        "A feline vanished [1]. Ein Tier wird seit gestern gesucht.",
-        "Quelqu'un cherche son animal de compagnie.",
-        "Lundi.",
-    ],
-)
+@pytest.mark.parametrize("change", [edit, delete, forget_message])
+@pytest.mark.parametrize("reply", ["A feline vanished [1]. Ein Tier wird seit gestern gesucht.", "Lundi."])
 async def test_a_retelling_that_cites_nothing_counts_as_used(
-    home: AnsweringFixture, roof: Location, change: Removal, told: str
+    bot: BotFixture, roof: Location, neighbor: Message, change: Change, reply: str
 ) -> None:
-    home.language.reply = (told,)
-    await home.post(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
-    await home.wait_until_indexed()
-    reply = await home.ask(roof, "bob", ASKED)
-    await change(home, neighbor)
-    await corrected(home)
-    assert reply.text == texts.SOURCE_REMOVED
+    bot.language.reply = (reply,)
+    shown = await bot.ask(roof, "bob", ASKED)
+    await change(bot, neighbor)
+    await bot.correct_answers()
+    assert shown.text == texts.SOURCE_REMOVED
 
 
-async def test_a_retelling_with_the_number_of_a_neighbor_is_no_history(home: AnsweringFixture, roof: Location) -> None:
-    home.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
-    await home.post(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
-    await home.wait_until_indexed()
-    first = await home.ask(roof, "bob", ASKED)
+async def test_a_retelling_that_cites_a_neighbor_is_no_history(
+    bot: BotFixture, roof: Location, neighbor: Message
+) -> None:
+    bot.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
+    first = await bot.ask(roof, "bob", ASKED)
     thread = replace(roof, thread=first.target.message)
-    home.language.reply = ("So ist es [1].",)
-    second = await home.ask(thread, "bob", "And who says that of the Tiles?")
-    assert "Tier" in "".join(turn.text for turn in home.language.prompts[-1].history)
-    await home.delete(neighbor)
-    assert [(await stored(home, each)).text for each in (first, second)] == ["", ""]
-    await home.ask(thread, "bob", "When do the Tiles come, again?")
-    assert "Tier" not in "".join(turn.text for turn in home.language.prompts[-1].history)
+    bot.language.reply = ("So ist es [1].",)
+    second = await bot.ask(thread, "bob", "And who says that of the Tiles?")
+    assert "Tier" in "".join(turn.text for turn in bot.language.prompts[-1].history)
+    await bot.delete(neighbor)
+    assert [(await bot.stored(each)).text for each in (first, second)] == ["", ""]
+    await bot.ask(thread, "bob", "When do the Tiles come, again?")
+    assert "Tier" not in "".join(turn.text for turn in bot.language.prompts[-1].history)
 
 
-async def test_what_a_model_was_shown_while_it_was_removed_is_no_history(
-    home: AnsweringFixture, roof: Location
+async def test_what_was_deleted_while_a_model_saw_it_is_no_history(
+    bot: BotFixture, roof: Location, neighbor: Message
 ) -> None:
-    home.language.reply = ("Am Montag. ", "Jemand sucht ein Tier [1].")
-    await home.post(roof, "ada", "The Tiles come on Monday.")
-    neighbor = await home.post(roof, "bob", "Somebody has seen the Cat?")
-    await home.wait_until_indexed()
-    home.language.gate.clear()
+    bot.language.reply = ("Am Montag. ", "Jemand sucht ein Tier [1].")
+    bot.language.answer_gate.clear()
     async with asyncio.TaskGroup() as group:
-        asking = group.create_task(home.ask(roof, "bob", ASKED))
-        await home.language.piece_sent.wait()
-        await home.delete(neighbor)
-        home.language.gate.set()
-    reply = asking.result()
-    assert (await stored(home, reply)).text == ""
-    assert "Montag" in reply.text
+        asking = group.create_task(bot.ask(roof, "bob", ASKED))
+        await bot.language.piece_sent.wait()
+        await bot.delete(neighbor)
+        bot.language.answer_gate.set()
+    assert (await bot.stored(asking.result())).text == ""
+    assert "Montag" in asking.result().text
 
 
-async def test_what_turned_private_leaves_the_history_of_other_channels(home: AnsweringFixture, roof: Location) -> None:
-    hall = await home.join_channel("HALL", "bob")
-    await home.post(roof, "ada", "Somebody has seen the Cat of the Tiles?")
-    await home.post(hall, "bob", "The Tiles come on Monday.")
-    await home.wait_until_indexed()
-    home.language.reply = ("Am Montag, und jemand sucht ein Tier [2].",)
-    reply = await home.ask(hall, "bob", ASKED)
-    found = await stored(home, reply)
+async def test_what_turned_private_leaves_the_history_of_other_channels(
+    bot: BotFixture, roof: Location, hall: Location
+) -> None:
+    secret = await bot.post(roof, "ada", "Somebody has seen the Cat of the Tiles?")
+    await bot.post_indexed(hall, "bob", "The Tiles come on Monday.")
+    bot.language.reply = ("Am Montag, und jemand sucht ein Tier [2].",)
+    reply = await bot.ask(hall, "bob", ASKED)
+    found = await bot.stored(reply)
     assert [each.room for each in found.sources] == [hall.room]
     assert found.text
-    home.platform.change_channel("ROOF", kind="closed")
-    await home.ingest_service.handle(VisibilityChanged(roof))
-    assert (await stored(home, reply)).text == ""
+    await close(bot, secret)
+    assert (await bot.stored(reply)).text == ""
 
 
 class Killed(BaseException):
     """The process ends here."""
 
 
-@pytest.mark.parametrize("change", [edit, lambda home, said: home.delete(said), forget_message, forget_document])
-async def test_a_kill_between_the_change_and_the_redaction_loses_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Removal
-) -> None:
-    async with open_answering_bot(tmp_path / "home") as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
-        await home.wait_until_indexed()
-        reply = await home.ask(roof, "bob", ASKED)
-        platform = home.platform
-        wrote = killed_after(monkeypatch, home, "amend", "forget")
-        with pytest.raises(Killed):
-            await change(home, tiles)
-        assert wrote
-    async with open_answering_bot(tmp_path / "home", platform=platform) as home:
-        await home.context.store.answers.redact_pending()
-        assert (await stored(home, reply)).text == ""
-        await corrected(home)
-        assert reply.text == texts.SOURCE_REMOVED
-        assert await home.context.store.pending_redactions.list_all() == []
+def kill_after(monkeypatch: pytest.MonkeyPatch, bot: BotFixture, *steps: str) -> None:
+    """Let the process end after the engine has done one of these."""
+    for name in steps:
+        step = getattr(bot.engine, name)
 
-
-def killed_after(monkeypatch: pytest.MonkeyPatch, home: AnsweringFixture, *steps: str) -> list[str]:
-    """Let the process end after the engine has done one of these; gives what it has done."""
-    done: list[str] = []
-
-    def ended(name: str) -> Callable[..., Awaitable[None]]:
-        step = getattr(home.context.engine_context.engine, name)
-
-        async def work(*given: object, **more: object) -> None:
+        async def work(*given: object, step: Any = step, **more: object) -> None:
             await step(*given, **more)
-            done.append(name)
             raise Killed
 
-        return work
+        monkeypatch.setattr(bot.engine, name, work)
 
-    for name in steps:
-        monkeypatch.setattr(home.context.engine_context.engine, name, ended(name))
-    return done
+
+@pytest.mark.parametrize("change", [edit, delete, forget_message, forget_document])
+async def test_a_kill_between_a_change_and_its_redaction_loses_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
+) -> None:
+    async with open_bot(tmp_path / "home") as bot:
+        roof = await bot.join("ROOF", "ada", "bob")
+        tiles = await bot.post_indexed(roof, "ada", "The Tiles come on Monday.")
+        reply = await bot.ask(roof, "bob", ASKED)
+        kill_after(monkeypatch, bot, "amend", "forget")
+        with pytest.raises(Killed):
+            await change(bot, tiles)
+    async with open_bot(tmp_path / "home", bot.platform) as bot:
+        await bot.store.answers.redact_pending()
+        assert (await bot.stored(reply)).text == ""
+        await bot.correct_answers()
+        assert reply.text == texts.SOURCE_REMOVED
+        assert await bot.store.pending_redactions.list_all() == []
 
 
 async def test_an_edit_that_is_repeated_after_its_redaction_failed_redacts(
-    home: AnsweringFixture, roof: Location, tiles: Message, monkeypatch: pytest.MonkeyPatch
+    bot: BotFixture, roof: Location, tiles: Message, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reply = await home.ask(roof, "bob", ASKED)
+    reply = await bot.ask(roof, "bob", ASKED)
+    edited = bot.platform.edit_message(tiles, "The Tiles come on Thursday.")
     with monkeypatch.context() as patched:
-        killed_after(patched, home, "amend")
-        edited = home.platform.edit_message(tiles, "The Tiles come on Thursday.")
+        kill_after(patched, bot, "amend")
         with pytest.raises(Killed):
-            await home.ingest_service.handle(MessageEdited(edited))
-    await home.ingest_service.handle(MessageEdited(edited))
-    assert (await stored(home, reply)).text == ""
+            await repeat(bot, edited)
+    await repeat(bot, edited)
+    assert (await bot.stored(reply)).text == ""
 
 
-async def test_words_that_no_number_names_count_as_used(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home", CannedLanguage("They come on Monday, Orchid-7 says so.")) as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        said = await home.post(roof, "ada", "The Tiles are called ORCHID-7 inside.")
-        await home.wait_until_indexed()
-        reply = await home.ask(roof, "bob", ASKED)
-        await home.delete(said)
-        await corrected(home)
-        assert reply.text == texts.SOURCE_REMOVED
-
-
-async def test_words_that_came_by_a_fact_of_the_graph_alone_count_as_used(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home", CannedLanguage("It is an Orchid.")) as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        said = await home.post(roof, "ada", "The Cat of Ada is an Orchid.")
-        await home.wait_until_indexed()
-        fact = ContextEntity("Cat", "thing", "The Cat is an Orchid.")
-        context = Context(SearchQuery("?"), "mix", (fact,))
-        passage = StatingPassage(
-            f"{roof.room}:window:{said.id}", roof.room, said.id, "Ada: The Cat of Ada is an Orchid."
-        )
-        draft = AnswerDraft(request_from_message(replace(said, text="What is it?")), text="It is an Orchid.")
-        await record_graph_facts(Told(context, [passage, passage._replace(passage="m9", text="Nothing.")]), draft)
-        assert draft.graph_used_keys == {f"{roof.room}:window:{said.id}", f"{roof.room}:message:{said.id}"}
-        assert draft.graph_shown_keys == {f"{roof.room}:window:{said.id}:part"}
-
-
-async def test_the_passages_behind_a_fact_of_the_graph_are_found(home: AnsweringFixture, roof: Location) -> None:
-    upload = home.platform.add_file("notes.txt", b"The Nails of Zanzibar come on Friday, says Mina.")
-    said = home.platform.add_message(roof, "ada", "", uploads=(upload,))
-    await home.ingest_service.files.ingest_and_confirm(said)
-    await home.wait_until_indexed()
-    scope = Scope(frozenset({"slack:T1:open"}), frozenset())
-    answer = await home.context.engine_context.engine.ask(Question("Who says that of Zanzibar?", scope))
-    assert answer.context.entities
-    [found] = await answer.load_supporting_passages()
-    assert (found.document, found.room) == (f"{roof.room}:file:{said.id}:{upload.id}", roof.room)
-    assert "Zanzibar" in found.text
-    await answer.aclose()
-
-
-class Told:
-    """An answer that was shown these facts, and what they rest on."""
-
-    is_extractive = False
-
-    def __init__(self, context: Context, behind: list[StatingPassage]) -> None:
-        self.context = context
-        self._behind = behind
-
-    async def load_supporting_passages(self) -> list[StatingPassage]:
-        return self._behind
-
-
-async def test_a_follow_up_that_repeats_it_goes_too(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home") as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
-        await home.wait_until_indexed()
-        first = await home.ask(roof, "bob", ASKED)
-        home.language.reply = ("As I said: Monday.",)
-        second = await home.ask(replace(roof, thread=first.target.message), "bob", "Sure?")
-        home.language.reply = (texts.NOTHING_FOUND,)
-        third = await home.ask(replace(roof, thread=first.target.message), "bob", "And the Nails?")
-        await home.edit(tiles, "The Tiles come late.")
-        await corrected(home)
-        assert (first.text, second.text) == 2 * (texts.SOURCE_REMOVED,)
-        assert third.text == texts.NOTHING_FOUND
-
-
-async def test_a_platform_that_fails_is_tried_again_until_it_works(
-    home: AnsweringFixture, roof: Location, tiles: Message
-) -> None:
-    reply = await home.ask(roof, "bob", ASKED)
-    await home.delete(tiles)
-    home.platform.failing["replace_answer"] = PlatformError("Down.")
-    await corrected(home)
-    assert "Monday" in reply.text
-    [waiting] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9)
-    assert waiting.attempts == 1
-    del home.platform.failing["replace_answer"]
-    await corrected(home)
-    assert "Monday" in reply.text, "it is not due yet"
-    await corrected(home, waiting.requested_at + 60)
+async def test_words_that_no_citation_marks_count_as_used(bot: BotFixture, roof: Location) -> None:
+    bot.language.reply = ("They come on Monday, Orchid-7 says so.",)
+    message = await bot.post_indexed(roof, "ada", "The Tiles are called ORCHID-7 inside.")
+    reply = await bot.ask(roof, "bob", ASKED)
+    await bot.delete(message)
+    await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_one_that_refuses_is_given_up_in_the_end(home: AnsweringFixture, roof: Location, tiles: Message) -> None:
-    await home.ask(roof, "bob", ASKED)
-    await home.delete(tiles)
-    home.platform.failing["replace_answer"] = PermissionDenied("Never.")
-    await corrected(home)
-    [waiting] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9)
-    await corrected(home, waiting.requested_at + GIVE_UP_AFTER + 1)
-    assert await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9) == []
+class AnswerWithFacts:
+    """An answer that was shown facts of the graph, and the passages behind them."""
+
+    is_extractive = False
+
+    def __init__(self, context: Context, passages: list[StatingPassage]) -> None:
+        self.context = context
+        self._passages = passages
+
+    async def load_supporting_passages(self) -> list[StatingPassage]:
+        return self._passages
 
 
-async def test_many_leave_room_for_answers_and_one_that_breaks_stops_no_other(tmp_path: Path) -> None:
+async def test_words_from_a_fact_of_the_graph_alone_count_as_used(roof: Location, tiles: Message) -> None:
+    window, fact = f"{roof.room}:window:m1", ContextEntity("Cat", "thing", "The Cat is an Orchid.")
+    passage = StatingPassage(window, roof.room, "m1", "Ada: The Cat of Ada is an Orchid.")
+    draft = AnswerDraft(request_from_message(replace(tiles, text="What is it?")), text="It is an Orchid.")
+    answer = AnswerWithFacts(
+        Context(SearchQuery("?"), "mix", (fact,)), [passage, passage._replace(passage="m9", text="Nothing.")]
+    )
+    await record_graph_facts(answer, draft)
+    assert draft.graph_used_keys == {window, f"{roof.room}:message:m1"}
+    assert draft.graph_shown_keys == {f"{window}:part"}
+
+
+async def test_a_follow_up_that_repeats_an_answer_goes_with_it(bot: BotFixture, roof: Location, tiles: Message) -> None:
+    first = await bot.ask(roof, "bob", ASKED)
+    thread = replace(roof, thread=first.target.message)
+    bot.language.reply = ("As I said: Monday.",)
+    second = await bot.ask(thread, "bob", "Sure?")
+    bot.language.reply = (texts.NOTHING_FOUND,)
+    third = await bot.ask(thread, "bob", "And the Nails?")
+    await bot.edit(tiles, "The Tiles come late.")
+    await bot.correct_answers()
+    assert (first.text, second.text, third.text) == (*2 * (texts.SOURCE_REMOVED,), texts.NOTHING_FOUND)
+
+
+@pytest.mark.parametrize("lasting", [False, True])
+async def test_a_failing_platform_is_tried_again_until_it_works_or_for_long_enough(
+    bot: BotFixture, roof: Location, tiles: Message, *, lasting: bool
+) -> None:
+    reply = await bot.ask(roof, "bob", ASKED)
+    await bot.delete(tiles)
+    bot.platform.failing["replace_answer"] = PermissionDenied("Never.") if lasting else PlatformError("Down.")
+    await bot.correct_answers()
+    [waiting] = await due(bot)
+    assert ("Monday" in reply.text, waiting.attempts) == (True, 1)
+    if not lasting:
+        bot.platform.failing.clear()
+        await bot.correct_answers()
+        assert "Monday" in reply.text, "it is not due yet"
+    await bot.correct_answers(waiting.requested_at + (GIVE_UP_AFTER + 1 if lasting else 60))
+    assert await due(bot) == []
+    assert (reply.text == texts.SOURCE_REMOVED) is not lasting
+
+
+@with_settings(questions_per_minute=1000)
+async def test_many_corrections_leave_room_for_answers_and_one_that_fails_stops_no_other(
+    bot: BotFixture, roof: Location, tiles: Message
+) -> None:
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    async with open_answering_bot(tmp_path / "home", questions_per_minute=1000) as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
-        await home.wait_until_indexed()
-        replies = [await home.ask(roof, "bob", ASKED) for _ in range(CORRECTION_BURST + 3)]
-        await home.delete(tiles)
-        home.platform.failing["replace_answer"] = KeyError("unforeseen")
-        await AnswerCorrector(home.context, sleep=sleep).process_due()
-        assert "Monday" in replies[0].text
-        del home.platform.failing["replace_answer"]
-        [first, *_] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 99)
-        await AnswerCorrector(home.context, lambda: first.requested_at + 60, sleep).process_due()
+    replies = [await bot.ask(roof, "bob", ASKED) for _ in range(CORRECTION_BURST + 3)]
+    await bot.delete(tiles)
+    bot.platform.failing["replace_answer"] = KeyError("unforeseen")
+    await AnswerCorrector(bot.context, sleep=sleep).process_due()
+    assert "Monday" in replies[0].text
+    bot.platform.failing.clear()
+    [first, *_] = await due(bot)
+    await AnswerCorrector(bot.context, lambda: first.requested_at + 60, sleep).process_due()
     assert {each.text for each in replies} == {texts.SOURCE_REMOVED}
     assert waits == 6 * [CORRECTION_INTERVAL]
 
 
-async def test_a_restart_goes_on_with_it(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home") as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        tiles = await home.post(roof, "ada", "The Tiles come on Monday.")
-        await home.wait_until_indexed()
-        reply = await home.ask(roof, "bob", ASKED)
-        await home.delete(tiles)
-        platform = home.platform
-    async with open_answering_bot(tmp_path / "home", platform=platform) as home:
-        await corrected(home)
-    assert reply.text == texts.SOURCE_REMOVED
-
-
-async def test_a_platform_that_is_not_there_costs_no_try(
-    home: AnsweringFixture, roof: Location, tiles: Message
+async def test_a_platform_that_is_not_connected_costs_no_attempt(
+    bot: BotFixture, roof: Location, tiles: Message
 ) -> None:
-    await home.ask(roof, "bob", ASKED)
-    await home.delete(tiles)
-    away = replace(home.context, platforms={})
-    await AnswerCorrector(away).process_due()
-    [waiting] = await home.context.store.answer_corrections.list_due(2e10, ("slack",), 9)
-    assert waiting.attempts == 0
+    await bot.ask(roof, "bob", ASKED)
+    await bot.delete(tiles)
+    await AnswerCorrector(replace(bot.context, platforms={})).process_due()
+    assert [each.attempts for each in await due(bot)] == [0]
 
 
 @pytest.mark.parametrize("lasting", [False, True])
-async def test_what_one_alone_saw_is_replaced_where_the_platform_can(
-    home: AnsweringFixture, roof: Location, tiles: Message, *, lasting: bool
+async def test_a_private_answer_is_replaced_where_the_platform_can(
+    bot: BotFixture, roof: Location, tiles: Message, *, lasting: bool
 ) -> None:
-    home.platform.can_edit_private = lasting
-    reply = await home.ask_by_command(roof, "bob", ASKED)
-    await home.delete(tiles)
-    await corrected(home)
-    assert (reply.text == texts.SOURCE_REMOVED) is lasting
-    assert ("Monday" in reply.text) is not lasting
-    assert (await stored(home, reply)).text == ""
-    assert len(home.platform.replies) == 1
+    bot.platform.can_edit_private = lasting
+    reply = await bot.ask_by_command(roof, "bob", ASKED)
+    await bot.delete(tiles)
+    await bot.correct_answers()
+    assert reply.text == texts.SOURCE_REMOVED if lasting else "Monday" in reply.text
+    assert (await bot.stored(reply)).text == ""
+    assert len(bot.platform.replies) == 1
 
 
 @pytest.mark.parametrize("member", [False, True])
-async def test_what_one_alone_saw_stays_while_that_person_may_read_it(home: AnsweringFixture, *, member: bool) -> None:
-    roof, hall = await home.join_channel("ROOF", "ada", "bob"), await home.join_channel("HALL", "ada", "bob")
-    await home.post(roof, "ada", "The Tiles come on Monday.")
-    await home.wait_until_indexed()
-    reply = await home.ask_by_command(hall, "bob", ASKED)
-    assert "Monday" in reply.text
-    home.platform.change_channel("ROOF", kind="closed", members=frozenset({"ada", "bob"} if member else {"ada"}))
-    await home.ingest_service.handle(VisibilityChanged(roof))
-    await corrected(home)
-    assert ("Monday" in reply.text) is member
-    assert (reply.text == texts.SOURCE_REMOVED) is not member
-
-
-@pytest.mark.parametrize("drop", ["its question", "its asker"])
-async def test_an_answer_whose_question_is_gone_is_corrected_all_the_same(
-    home: AnsweringFixture, roof: Location, tiles: Message, drop: str
+async def test_a_private_answer_stays_while_its_asker_may_read_the_source(
+    bot: BotFixture, tiles: Message, hall: Location, *, member: bool
 ) -> None:
-    reply = await home.ask(roof, "bob", ASKED)
-    if drop == "its question":
-        await home.ingest_service.handle(MessagesDeleted(roof, (reply.target.message,)))
-    else:
-        await home.ingest_service.forget_person("slack", "T1", "bob")
-    left = await stored(home, reply)
+    reply = await bot.ask_by_command(hall, "bob", ASKED)
+    bot.platform.change_channel("ROOF", members=frozenset({"ada", "bob"} if member else {"ada"}))
+    await close(bot, tiles)
+    await bot.correct_answers()
+    assert "Monday" in reply.text if member else reply.text == texts.SOURCE_REMOVED
+
+
+async def delete_question(bot: BotFixture, reply: RecordedReply) -> None:
+    await bot.ingest_service.handle(MessagesDeleted(reply.target.location.without_thread, (str(reply.target.message),)))
+
+
+async def forget_asker(bot: BotFixture, reply: RecordedReply) -> None:
+    await bot.forget_person("bob")
+
+
+@pytest.mark.parametrize("drop", [delete_question, forget_asker])
+async def test_an_answer_whose_question_is_gone_is_replaced_all_the_same(
+    bot: BotFixture, roof: Location, tiles: Message, drop: Any
+) -> None:
+    reply = await bot.ask(roof, "bob", ASKED)
+    await drop(bot, reply)
+    left = await bot.stored(reply)
     assert (left.question, left.text) == ("", "")
     assert "Monday" in reply.text
-    await home.delete(tiles)
-    await corrected(home)
+    await bot.delete(tiles)
+    await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED
 
 
-async def test_an_edited_question_is_kept_as_it_reads_now(
-    home: AnsweringFixture, roof: Location, tiles: Message
+@pytest.mark.parametrize(
+    ("reply", "before", "kept"),
+    [
+        ((), "<@BOT> When do the Tils come, Zanzibar?", True),
+        (("For Zanzibar they come on Monday [1].",), "<@BOT> When do the Tiles for Zanzibar come?", False),
+    ],
+    ids=["not repeated", "repeated by the answer"],
+)
+async def test_words_that_an_edit_takes_out_of_a_question_leave_its_answer(
+    bot: BotFixture, roof: Location, tiles: Message, reply: tuple[str, ...], before: str, *, kept: bool
 ) -> None:
-    question = home.platform.add_message(roof, "bob", "<@BOT> When do the Tils come, Zanzibar?")
-    await home.receive(question, addressed=True)
-    await home.answer(question)
-    await home.edit(question, "<@BOT> When do the Tiles come?")
-    found = await home.context.store.answers.get(answer_id(roof, question.id))
+    bot.language.reply = reply
+    question = await bot.receive(bot.platform.add_message(roof, "bob", before), addressed=True)
+    await bot.answer(question)
+    await bot.edit(question, f"<@BOT> {ASKED}")
+    found = await bot.store.answers.get(answer_id(roof, question.id))
     assert found is not None
-    assert found.question == "<@BOT> When do the Tiles come?"
-    assert found.state == "done"
-
-
-async def test_words_that_only_the_question_had_leave_the_answer_with_it(tmp_path: Path) -> None:
-    async with open_answering_bot(tmp_path / "home", CannedLanguage("For Zanzibar they come on Monday [1].")) as home:
-        roof = await home.join_channel("ROOF", "ada", "bob")
-        await home.post(roof, "ada", "The Tiles come on Monday.")
-        await home.wait_until_indexed()
-        question = home.platform.add_message(roof, "bob", "<@BOT> When do the Tiles for Zanzibar come?")
-        await home.receive(question, addressed=True)
-        await home.answer(question)
-        await home.edit(question, "<@BOT> When do the Tiles come?")
-        found = await home.context.store.answers.get(answer_id(roof, question.id))
-        assert found is not None
-        assert (found.question, found.text) == ("", "")
+    assert (found.question, bool(found.text)) == ((f"<@BOT> {ASKED}", True) if kept else ("", False))

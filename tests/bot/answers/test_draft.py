@@ -1,117 +1,107 @@
-"""What is said below an answer of where it comes from."""
+"""The footer of an answer: what it was drawn from, and for whom."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot import texts
 from bot.answers.draft import AnswerDraft, build_draft_footer
-from bot.answers.request import AnswerRequest
-from bot.platform.models import Channel, Location
-from tests.bot.answers.test_footer import SOURCE
-from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
-from tests.support.fake_platform import START, TRAITS
+from bot.platform.models import Channel
+from tests.support.builders import HALL, make_question, make_source
+from tests.support.fake_platform import TRAITS
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
+    from tests.support.bot_fixture import BotFixture
 
-HALL = Location("slack", "T1", "HALL")
 OPEN = Channel(HALL, "hall", "open")
-TALK = Channel(HALL, "", "direct", frozenset({"ada"}))
-
-
-@pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[AnsweringFixture]:
-    async with open_answering_bot(tmp_path / "home") as opened:
-        await opened.context.store.hints.record_if_new("slack", "T1", "model")
-        yield opened
+DIRECT = Channel(HALL, "", "direct", frozenset({"ada"}))
+PRIVACY_HINT = texts.ask_privately_hint(TRAITS["slack"])
 
 
 def draft(
-    channel: Channel | None, *, private: bool = False, sourced: bool = True, text: str = "So. [1]"
+    channel: Channel | None = OPEN, text: str = "So. [1]", *, private: bool = False, sourced: bool = True, **more: Any
 ) -> AnswerDraft:
-    request = AnswerRequest("a1", HALL, "ada", "Who?", START, private=private)
-    return AnswerDraft(request, channel, text=text, sources=(SOURCE,) if sourced else ())
+    sources = (make_source(),) if sourced else ()
+    return AnswerDraft(make_question(private=private, **more), channel, text=text, sources=sources)
 
 
 @pytest.mark.parametrize(
-    ("made", "note"),
+    ("made", "notice"),
     [
-        (draft(OPEN), "Answered from what everyone in #hall can see."),
-        (draft(TALK), "Answered from what you can read."),
-        (draft(OPEN, private=True), "Only you can see this. Answered from what you can read."),
+        (draft(), "Answered from what everyone in #hall can see."),
+        (draft(DIRECT), "Answered from what you can read."),
+        (draft(private=True), "Only you can see this. Answered from what you can read."),
         (draft(None), "Answered from what was said here."),
-        (draft(TALK, sourced=False, text=texts.NOTHING_FOUND), "I looked through what you can read."),
+        (draft(DIRECT, texts.NOTHING_FOUND, sourced=False), "I looked through what you can read."),
     ],
 )
-async def test_it_says_for_whom_it_was_drawn_up(home: AnsweringFixture, made: AnswerDraft, note: str) -> None:
-    assert (await build_draft_footer(home.context, made)).notice == note
+async def test_it_says_for_whom_it_was_written(bot: BotFixture, made: AnswerDraft, notice: str) -> None:
+    assert (await build_draft_footer(bot.context, made)).notice == notice
 
 
-async def test_below_its_first_quotations_a_workspace_is_told_once_how_a_model_is_set(home: AnsweringFixture) -> None:
-    other = Location("slack", "T2", "HALL")
-    made = draft(OPEN)
-    made.request = replace(made.request, location=other)
-    assert texts.MODEL_HINT not in (await build_draft_footer(home.context, replace(made, sources=()))).notice
-    assert texts.MODEL_HINT in (await build_draft_footer(home.context, made)).notice
-    assert texts.MODEL_HINT not in (await build_draft_footer(home.context, made)).notice
+@pytest.mark.parametrize(
+    ("made", "text", "present"),
+    [
+        (draft(sourced=False), texts.NO_SOURCE_FOUND, True),
+        (draft(text=texts.nothing_found(), sourced=False), texts.NO_SOURCE_FOUND, False),
+        (draft(private=True, sourced=False), PRIVACY_HINT, False),
+        (draft(DIRECT, sourced=False), PRIVACY_HINT, False),
+    ],
+)
+async def test_a_missing_source_is_mentioned_once_and_privacy_offered_in_public(
+    bot: BotFixture, made: AnswerDraft, text: str, *, present: bool
+) -> None:
+    assert (text in (await build_draft_footer(bot.context, made)).notice) is present
 
 
-async def test_where_a_model_is_set_nothing_is_told(home: AnsweringFixture) -> None:
-    house = replace(home.context, settings=home.context.settings.model_copy(update={"llm_model": "openai/some"}))
-    made = draft(OPEN)
-    made.request = replace(made.request, location=Location("slack", "T2", "HALL"))
-    assert texts.MODEL_HINT not in (await build_draft_footer(house, made)).notice
+async def test_a_workspace_is_told_once_how_a_model_is_set_below_its_first_quotations(bot: BotFixture) -> None:
+    made = draft(location=replace(HALL, workspace="T2"))
+    with_model = bot.with_settings(llm_model="openai/some")
+    told = [
+        texts.MODEL_HINT in (await build_draft_footer(context, each)).notice
+        for context, each in (
+            (bot.context, replace(made, sources=())),
+            (with_model, made),
+            (bot.context, made),
+            (bot.context, made),
+        )
+    ]
+    assert told == [False, False, True, False]
 
 
-async def test_without_sources_it_says_so(home: AnsweringFixture) -> None:
-    assert texts.NO_SOURCE_FOUND in (await build_draft_footer(home.context, draft(OPEN, sourced=False))).notice
-
-
-async def test_an_answer_that_says_so_itself_needs_no_more(home: AnsweringFixture) -> None:
-    made = draft(OPEN, sourced=False, text=texts.nothing_found())
-    assert texts.NO_SOURCE_FOUND not in (await build_draft_footer(home.context, made)).notice
-
-
-async def test_what_is_public_is_equal_whether_or_not_the_asker_may_read_more(home: AnsweringFixture) -> None:
-    hall = await home.join_channel("HALL", "ada", "bob")
-    cellar = await home.join_channel("CELLAR", "ada", kind="closed")
-    notes = set[str]()
-    for person, said in (("ada", False), ("ada", True), ("bob", True)):
-        if said and not await home.list_documents(cellar):
-            await home.post(cellar, "ada", "The Key is under the Mat.")
-            await home.wait_until_indexed()
-        reply = await home.ask(hall, person, "When do the Tiles come?")
+async def test_a_public_notice_does_not_depend_on_what_the_asker_may_read(bot: BotFixture) -> None:
+    hall, cellar = await bot.join("HALL", "ada", "bob"), await bot.join("CELLAR", "ada", kind="closed")
+    notices = set[str]()
+    for person, secret in (("ada", ""), ("ada", "The Key is under the Mat."), ("bob", "")):
+        if secret:
+            await bot.post_indexed(cellar, "ada", secret)
+        reply = await bot.ask(hall, person, "When do the Tiles come?")
         assert reply.text == texts.NOTHING_FOUND
         assert reply.closing is not None
-        notes.add(reply.closing.notice)
-    assert len(notes) == 1
-    assert texts.ask_privately_hint(TRAITS["slack"]) in notes.pop()
+        notices.add(reply.closing.notice)
+    [notice] = notices
+    assert PRIVACY_HINT in notice
 
 
-async def test_who_reads_an_answer_alone_is_not_sent_elsewhere(home: AnsweringFixture) -> None:
-    for made in (draft(OPEN, private=True, sourced=False), draft(TALK, sourced=False)):
-        assert texts.ask_privately_hint(TRAITS["slack"]) not in (await build_draft_footer(home.context, made)).notice
+@pytest.mark.parametrize(
+    ("made", "shareable"),
+    [
+        (draft(private=True), True),
+        (draft(DIRECT, private=True), False),
+        (draft(text=texts.NOTHING_FOUND, private=True, sourced=False), False),
+    ],
+    ids=["in a channel", "in a direct message", "without sources"],
+)
+async def test_a_private_answer_with_sources_can_be_shared_in_its_channel(
+    bot: BotFixture, made: AnswerDraft, *, shareable: bool
+) -> None:
+    buttons = (await build_draft_footer(bot.context, made)).buttons
+    assert ("share" in {each.action for each in buttons}) is shareable
 
 
-async def test_what_is_there_to_be_shared_has_sources(home: AnsweringFixture) -> None:
-    made = draft(OPEN, private=True, sourced=False, text=texts.NOTHING_FOUND)
-    assert "share" not in {each.action for each in (await build_draft_footer(home.context, made)).buttons}
-
-
-async def test_only_what_is_read_in_a_channel_can_be_shared_there(home: AnsweringFixture) -> None:
-    shared = (await build_draft_footer(home.context, draft(OPEN, private=True))).buttons
-    alone = (await build_draft_footer(home.context, draft(TALK, private=True))).buttons
-    assert "share" in {each.action for each in shared}
-    assert "share" not in {each.action for each in alone}
-
-
-async def test_below_a_failure_stands_nothing(home: AnsweringFixture) -> None:
-    made = draft(OPEN)
-    made.failed = True
-    closing = await build_draft_footer(home.context, made)
-    assert (closing.answer, closing.sources, closing.notice, closing.buttons) == ("a1", (), "", ())
+async def test_a_failure_has_no_footer(bot: BotFixture) -> None:
+    footer = await build_draft_footer(bot.context, replace(draft(), failed=True))
+    assert (footer.answer, footer.sources, footer.notice, footer.buttons) == ("a1", (), "", ())

@@ -1,104 +1,68 @@
-"""Below an answer: sources with titles, links and short words, a note, buttons."""
+"""Sources below an answer with titles, links and excerpts, and its buttons."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from bot.answers.footer import build_answer_footer, build_answer_source, format_source_title
-from engine.models import Source
+from tests.support.builders import make_source
+from tests.support.fake_platform import START
 
-NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-SOURCE = Source(
-    number=1,
-    document="slack:T1:ROOF:thread:m1",
-    passage="m1",
-    title="#roof: Tiles",
-    label="Ada, 2026-11-20 12:00",
-    link="https://chat.example/m1",
-    author="Ada",
-    time=NOON,
-    text="[2026-11-20 12:00] Ada: Nails are there. The tiles come on Monday. Bob fetches them.",
-    space="slack:T1:open",
-    room="slack:T1:ROOF",
-    chunk="c1",
-)
-
-
-def test_a_source_is_called_by_its_document_and_the_place_in_it() -> None:
-    assert format_source_title(SOURCE) == "#roof: Tiles · Ada"
+TEXT = "[2026-11-20 10:00] Ada: Nails are there. The tiles come on Monday. Bob fetches them."
+PAGE: dict[str, Any] = {"title": "notes.pdf", "label": "p. 3"}
 
 
 @pytest.mark.parametrize(
-    ("named", "shown"),
+    ("changes", "title"),
     [
-        ("#roof: Messages of 2026-11-20 11:50–12:10", "#roof · Ada"),
-        ("#roof: Messages of 2026-11-20 23:53–2026-11-21 00:03", "#roof · Ada"),
-        ("#roof: Thread by Bob, 2026-11-19", "#roof: Thread by Bob · Ada"),
-        ("#roof: Minutes of 2026-11-19", "#roof: Minutes of 2026-11-19 · Ada"),
+        ({"title": "#roof: Tiles"}, "#roof: Tiles · Ada"),
+        ({"title": "#roof: Messages of 2026-11-20 11:50–12:10"}, "#roof · Ada"),
+        ({"title": "#roof: Messages of 2026-11-20 23:53–2026-11-21 00:03"}, "#roof · Ada"),
+        ({"title": "#roof: Thread by Bob, 2026-11-19"}, "#roof: Thread by Bob · Ada"),
+        ({"title": "#roof: Minutes of 2026-11-19"}, "#roof: Minutes of 2026-11-19 · Ada"),
+        (PAGE, "notes.pdf · p. 3 · 2026-11-20"),
+        ({"title": "notes.pdf", "label": "notes.pdf › Nails", "time": None}, "notes.pdf · Nails"),
     ],
 )
-def test_the_time_of_a_conversation_is_told_once(named: str, shown: str) -> None:
-    assert format_source_title(replace(SOURCE, title=named)) == shown
+def test_a_title_names_document_place_and_day_once(changes: dict[str, Any], title: str) -> None:
+    assert format_source_title(make_source(**changes)) == title
 
 
-def test_and_by_its_day_if_the_place_does_not_tell_it() -> None:
-    assert format_source_title(replace(SOURCE, title="notes.pdf", label="p. 3")) == "notes.pdf · p. 3 · 2026-11-20"
-    assert (
-        format_source_title(replace(SOURCE, title="notes.pdf", label="notes.pdf › Nails", time=None))
-        == "notes.pdf · Nails"
+def test_a_message_has_a_time_and_a_document_a_day() -> None:
+    cited = build_answer_source(make_source(), "")
+    assert (cited.time, build_answer_source(make_source(**PAGE), "").time) == (START, None)
+    [shown] = build_answer_footer("a1", [cited], [], private=False, share=False).sources
+    assert shown.time == START
+    assert (cited.document, cited.passage, cited.space, cited.room) == (
+        *("slack:T1:ROOF:window:m1", "m1"),
+        *("slack:T1:open", "slack:T1:ROOF"),
     )
 
 
-def test_the_time_of_a_message_is_an_instant_and_that_of_a_document_a_day() -> None:
-    assert build_answer_source(SOURCE, "").time == NOON
-    assert build_answer_source(replace(SOURCE, title="notes.pdf", label="p. 3"), "").time is None
-    (cited,) = build_answer_footer("a1", [build_answer_source(SOURCE, "")], [], private=False, share=False).sources
-    assert cited.time == NOON
-
-
-def test_its_words_begin_where_the_answer_draws_on_them() -> None:
-    assert (
-        build_answer_source(SOURCE, "The tiles come on Monday. [1]").excerpt
-        == "… The tiles come on Monday. Bob fetches them."
-    )
-
-
-def test_its_words_say_not_twice_who_and_when() -> None:
-    assert build_answer_source(SOURCE, "").excerpt.startswith("Nails are there.")
+def test_an_excerpt_begins_where_the_answer_draws_on_it_without_author_and_time() -> None:
+    source = make_source(text=TEXT)
+    drawn = build_answer_source(source, "The tiles come on Monday. [1]").excerpt
+    assert drawn == "… The tiles come on Monday. Bob fetches them."
+    assert build_answer_source(source, "").excerpt.startswith("Nails are there.")
 
 
 @pytest.mark.parametrize("link", ["file:///etc/passwd", "javascript:alert(1)", ""])
-def test_only_addresses_of_the_web_are_links(link: str) -> None:
-    assert build_answer_source(replace(SOURCE, link=link), "").link == ""
+def test_only_web_addresses_are_links(link: str) -> None:
+    assert build_answer_source(make_source(link=link), "").link == ""
 
 
-def test_nothing_in_it_calls_anybody_or_leads_elsewhere() -> None:
-    planted = replace(
-        SOURCE, title="@here [x](https://evil.example)", label="<!channel>", text="https://evil.example <@U1>"
-    )
-    shown = build_answer_source(planted, "")
-    assert not any(
-        bad in shown.title + shown.excerpt for bad in ("@here", "](https://", "<!channel>", "https://", "<@U1>")
-    )
+def test_a_source_mentions_nobody_and_holds_no_link() -> None:
+    planted = {"title": "@here [x](https://evil.example)", "label": "<!channel>", "text": "https://evil.example <@U1>"}
+    shown = build_answer_source(make_source(**planted), "")
+    bad = ("@here", "](https://", "<!channel>", "https://", "<@U1>")
+    assert not any(each in shown.title + shown.excerpt for each in bad)
 
 
-def test_long_ones_are_cut() -> None:
-    shown = build_answer_source(replace(SOURCE, title="long " * 100, text="word " * 100), "")
-    assert len(shown.title) <= 110
-    assert len(shown.excerpt) <= 150
-
-
-def test_it_lies_where_it_lies() -> None:
-    shown = build_answer_source(SOURCE, "")
-    assert (shown.document, shown.passage, shown.space, shown.room) == (
-        "slack:T1:ROOF:thread:m1",
-        "m1",
-        "slack:T1:open",
-        "slack:T1:ROOF",
-    )
+def test_long_titles_and_excerpts_are_cut() -> None:
+    shown = build_answer_source(make_source(title="long " * 100, text="word " * 100), "")
+    assert (len(shown.title) <= 110, len(shown.excerpt) <= 150) == (True, True)
 
 
 @pytest.mark.parametrize(
@@ -111,9 +75,8 @@ def test_it_lies_where_it_lies() -> None:
     ],
 )
 def test_buttons_are_those_that_make_sense(*, private: bool, share: bool, sourced: bool, actions: list[str]) -> None:
-    made = build_answer_footer(
-        "a1", [build_answer_source(SOURCE, "")] if sourced else [], ["One.", "", "Two."], private=private, share=share
-    )
+    sources = [build_answer_source(make_source(), "")] if sourced else []
+    made = build_answer_footer("a1", sources, ["One.", "", "Two."], private=private, share=share)
     assert [each.action for each in made.buttons] == actions
     assert {each.value for each in made.buttons} == {"a1"}
     assert (made.answer, made.notice) == ("a1", "One. Two.")

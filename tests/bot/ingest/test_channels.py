@@ -1,145 +1,116 @@
-"""Being in channels: told once, read where wanted, forgotten on leaving, moved when other people read there."""
+"""Channel membership: announced once, indexed where allowed, forgotten on leaving, moved when the audience changes."""
 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import BotAdded, ChannelRemoved, VisibilityChanged, WorkspaceLeft
-from bot.store import ChannelSettings
-from tests.support.bot_fixture import open_bot_fixture
+from tests.support.bot_fixture import with_settings
+from tests.support.builders import HALL, ROOF
 from tests.support.fake_platform import FakePlatform
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
+    from bot.platform.models import Location
     from tests.support.bot_fixture import BotFixture
+
+ONE = {"window:m1": ["Ada: One."]}
 
 
 @pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[BotFixture]:
-    async with open_bot_fixture(tmp_path / "home") as opened:
-        yield opened
+async def both(bot: BotFixture, roof: Location, hall: Location) -> list[Location]:
+    """Two channels with one message each."""
+    for place, text in ((roof, "One."), (hall, "Two.")):
+        await bot.post(place, "ada", text)
+    return [roof, hall]
 
 
-async def test_a_deleted_thread_goes_as_a_whole(home: BotFixture) -> None:
-    roof = await home.join_channel("ROOF", "ada")
-    root = await home.post(roof, "ada", "One.")
-    thread = replace(roof, thread=root.id)
-    reply = await home.post(thread, "ada", "Two.")
-    await home.post(roof, "ada", "Three.")
-    await home.ingest_service.handle(ChannelRemoved(thread))
-    await home.receive(reply)
-    assert await home.document_texts(roof) == {"window:m3": ["Ada: Three."]}
+async def test_nothing_stays_of_a_channel_that_the_bot_was_removed_from(bot: BotFixture, both: list[Location]) -> None:
+    await bot.ingest_service.handle(ChannelRemoved(ROOF))
+    assert [await bot.document_texts(place) for place in both] == [{}, {"window:m2": ["Ada: Two."]}]
+    assert await bot.store.channels.list_joined("slack", "T1") == [HALL]
 
 
-async def test_nothing_stays_of_a_channel_that_the_bot_was_put_out_of(home: BotFixture) -> None:
-    roof, hall = await home.join_channel("ROOF", "ada"), await home.join_channel("HALL", "ada")
-    await home.post(roof, "ada", "One.")
-    await home.post(hall, "ada", "Two.")
-    await home.ingest_service.handle(ChannelRemoved(roof))
-    assert (await home.document_texts(roof), await home.document_texts(hall)) == ({}, {"window:m2": ["Ada: Two."]})
-    assert await home.context.store.channels.list_joined("slack", "T1") == [hall]
+@with_settings(platform=FakePlatform("discord", "G1"))
+async def test_where_the_bot_sees_everything_only_channels_that_were_turned_on_are_indexed(
+    bot: BotFixture, roof: Location
+) -> None:
+    await bot.post(roof, "ada", "One.")
+    assert (await bot.document_texts(roof), bot.platform.posts) == ({}, [])
+    await bot.save_settings(roof, ingest=True)
+    await bot.ingest_service.handle(BotAdded(roof, "ada"))
+    await bot.post(roof, "ada", "Two.")
+    assert (await bot.document_texts(roof), len(bot.platform.posts)) == ({"window:m2": ["Ada: Two."]}, 1)
 
 
-async def test_where_the_bot_sees_everything_only_channels_that_were_switched_on_are_read(tmp_path: Path) -> None:
-    async with open_bot_fixture(tmp_path / "home", FakePlatform("discord", "G1")) as home:
-        roof = await home.join_channel("ROOF", "ada")
-        await home.post(roof, "ada", "One.")
-        assert (await home.document_texts(roof), home.platform.posts) == ({}, [])
-        await home.context.store.channel_settings.save(roof.room, ChannelSettings(ingest=True))
-        await home.ingest_service.handle(BotAdded(roof, "ada"))
-        await home.post(roof, "ada", "Two.")
-        assert (await home.document_texts(roof), len(home.platform.posts)) == ({"window:m2": ["Ada: Two."]}, 1)
-
-
-async def test_a_channel_is_told_once_what_the_bot_does(home: BotFixture) -> None:
-    roof = await home.join_channel("ROOF", "ada")
-    await home.ingest_service.handle(BotAdded(roof))
-    await home.post(roof, "ada", "One.")
-    [(place, card)] = home.platform.posts
+async def test_a_channel_is_told_once_what_the_bot_does(bot: BotFixture, roof: Location) -> None:
+    await bot.ingest_service.handle(BotAdded(roof))
+    await bot.post(roof, "ada", "One.")
+    [(place, card)] = bot.platform.posts
     assert place == roof
     assert "90 days" in card.text
 
 
-async def test_being_taken_in_unnoticed_is_made_up_for_at_the_first_message(home: BotFixture) -> None:
-    roof = home.platform.add_channel("ROOF", "ada")
-    await home.post(roof, "ada", "One.")
-    assert await home.document_texts(roof) == {"window:m1": ["Ada: One."]}
-    assert len(home.platform.posts) == 1
+@pytest.mark.parametrize(
+    ("kind", "may_post", "documents", "posts"),
+    [("open", True, ONE, 1), ("open", False, {}, 0), ("direct", True, {}, 0)],
+    ids=["joined unnoticed", "the bot may not post", "a direct message"],
+)
+async def test_a_channel_is_indexed_from_its_first_message_on_if_it_can_be_told_so(
+    bot: BotFixture, kind: str, documents: dict[str, list[str]], posts: int, *, may_post: bool
+) -> None:
+    place = bot.platform.add_channel("ROOF", "ada", kind=kind)  # type: ignore[arg-type]
+    if not may_post:
+        bot.platform.failing["post"] = PermissionDenied("not in channel")
+        await bot.ingest_service.handle(BotAdded(place))
+    await bot.post(place, "ada", "One.")
+    assert (await bot.document_texts(place), len(bot.platform.posts)) == (documents, posts)
+    assert bot.platform.calls.count("post") == (1 if kind == "open" else 0)
 
 
-async def test_where_the_bot_may_not_speak_it_does_not_read(home: BotFixture) -> None:
-    home.platform.failing["post"] = PermissionDenied("not in channel")
-    roof = await home.join_channel("ROOF", "ada")
-    await home.post(roof, "ada", "One.")
-    assert await home.document_texts(roof) == {}
-    assert home.platform.calls.count("post") == 1
-
-
-async def test_direct_messages_are_not_indexed(home: BotFixture) -> None:
-    direct = home.platform.add_channel("D1", "ada", kind="direct")
-    await home.post(direct, "ada", "Between us.")
-    assert (await home.document_texts(direct), home.platform.posts) == ({}, [])
-
-
-async def test_a_channel_that_turns_private_takes_its_documents_along(home: BotFixture) -> None:
-    roof = await home.join_channel("ROOF", "ada")
-    await home.post(roof, "ada", "One.")
-    home.platform.change_channel("ROOF", kind="closed")
-    await home.ingest_service.handle(VisibilityChanged(roof))
-    assert [each.space for each in await home.list_documents(roof)] == ["slack:T1:ROOF"]
-    await home.post(roof, "ada", "Two.", after=3600)
-    assert {each.space for each in await home.list_documents(roof)} == {"slack:T1:ROOF"}
-
-
-async def test_a_change_in_the_workspace_concerns_all_its_channels(home: BotFixture) -> None:
-    roof, hall = await home.join_channel("ROOF", "ada"), await home.join_channel("HALL", "ada")
-    await home.post(roof, "ada", "One.")
-    await home.post(hall, "ada", "Two.")
+@pytest.mark.parametrize(
+    ("place", "error", "spaces"),
+    [
+        pytest.param(ROOF, None, ["slack:T1:ROOF", "slack:T1:open"], id="a channel turns private"),
+        pytest.param(ROOF, PermissionDenied("no"), ["slack:T1:ROOF", "slack:T1:open"], id="an unknown audience"),
+        pytest.param(FakePlatform().place(""), None, ["slack:T1:ROOF", "slack:T1:HALL"], id="a workspace changes"),
+    ],
+)
+async def test_documents_move_with_their_audience(
+    bot: BotFixture, both: list[Location], place: Location, error: Exception | None, spaces: list[str]
+) -> None:
     for channel in ("ROOF", "HALL"):
-        home.platform.change_channel(channel, kind="closed")
-    await home.ingest_service.handle(VisibilityChanged(home.platform.place("")))
-    assert [each.space for place in (roof, hall) for each in await home.list_documents(place)] == [roof.room, hall.room]
+        bot.platform.change_channel(channel, kind="closed")
+    if error:
+        bot.platform.failing["channel"] = error
+    await bot.ingest_service.handle(VisibilityChanged(place))
+    assert [space for each in both for space in await bot.spaces(each)] == spaces
+    bot.platform.failing.clear()
+    await bot.post(ROOF, "ada", "Later.", after=3600)
+    assert set(await bot.spaces(ROOF)) == {"slack:T1:ROOF"}
 
 
-async def test_a_channel_of_which_nobody_says_who_reads_it_is_closed(home: BotFixture) -> None:
-    roof = await home.join_channel("ROOF", "ada")
-    await home.post(roof, "ada", "One.")
-    home.platform.failing["channel"] = PermissionDenied("no")
-    await home.ingest_service.handle(VisibilityChanged(roof))
-    assert [each.space for each in await home.list_documents(roof)] == [roof.room]
-
-
-async def test_a_change_that_cannot_be_looked_up_now_is_tried_again(home: BotFixture) -> None:
-    roof = await home.join_channel("ROOF", "ada")
-    home.platform.failing["channel"] = PlatformError("busy")
+async def test_a_change_that_cannot_be_looked_up_now_is_tried_again(bot: BotFixture, roof: Location) -> None:
+    bot.platform.failing["channel"] = PlatformError("busy")
     with pytest.raises(PlatformError):
-        await home.ingest_service.handle(VisibilityChanged(roof))
+        await bot.ingest_service.handle(VisibilityChanged(roof))
 
 
-async def test_data_stays_when_the_bot_leaves_a_workspace_unless_it_is_to_go(tmp_path: Path) -> None:
-    for purge in (False, True):
-        async with open_bot_fixture(tmp_path / str(purge), delete_data_on_uninstall=purge) as home:
-            roof = await home.join_channel("ROOF", "ada")
-            await home.post(roof, "ada", "One.")
-            await home.ingest_service.handle(WorkspaceLeft("slack", "T1", "app_uninstalled"))
-            assert len(await home.list_documents(roof)) == (0 if purge else 1)
-            assert await home.context.store.channels.list_joined("slack") == ([] if purge else [roof])
-
-
-async def test_a_workspace_is_purged_of_each_channel_once_nobody_else_is_busy_with_it(tmp_path: Path) -> None:
-    async with open_bot_fixture(tmp_path / "home", delete_data_on_uninstall=True) as home:
-        roof = await home.join_channel("ROOF", "ada")
-        await home.post(roof, "ada", "One.")
-        async with home.ingest_service._documents.lock(roof.room):
-            ending = asyncio.create_task(home.ingest_service.handle(WorkspaceLeft("slack", "T1", "app_uninstalled")))
-            await asyncio.sleep(0.05)
-            assert len(await home.list_documents(roof)) == 1
-        await ending
-        assert await home.list_documents(roof) == []
+@pytest.mark.parametrize(
+    ("bot", "deleted"),
+    [({"delete_data_on_uninstall": False}, False), ({"delete_data_on_uninstall": True}, True)],
+    indirect=["bot"],
+)
+async def test_data_of_a_workspace_that_removed_the_bot_is_deleted_if_that_is_set(
+    bot: BotFixture, both: list[Location], *, deleted: bool
+) -> None:
+    async with bot.ingest_service._documents.lock(ROOF.room):
+        leaving = asyncio.create_task(bot.ingest_service.handle(WorkspaceLeft("slack", "T1", "app_uninstalled")))
+        await asyncio.sleep(0.05)
+        assert await bot.document_texts(ROOF) == ONE, "another task works on this channel"
+    await leaving
+    assert await bot.document_texts(ROOF) == ({} if deleted else ONE)
+    assert await bot.store.channels.list_joined("slack") == ([] if deleted else [HALL, ROOF])

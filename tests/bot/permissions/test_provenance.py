@@ -1,8 +1,7 @@
-"""What an answer draws on, and whether its readers may still read that."""
+"""The sources of an answer, and whether its readers may still read them."""
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -10,104 +9,84 @@ import pytest
 from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, build_provenance, can_read, provenance_of_answer
 from bot.platform.models import Location
-from bot.store import StoredAnswer
 from engine.models import Context, Scope, SearchQuery
-from tests.bot.answers.test_footer import SOURCE
-from tests.support.answering_fixture import AnsweringFixture, open_answering_bot
-from tests.support.fake_platform import START
+from tests.support.builders import HALL, ROOF, make_answer, make_source
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
+    from tests.support.bot_fixture import BotFixture
 
-NONE: frozenset[str] = frozenset()
-EMPTY_SCOPE = Scope(NONE, NONE)
-OPEN = frozenset({"slack:T1:open"})
-
-
-def context(*spaces: str) -> Context:
-    secret = replace(SOURCE, number=2, document="d2", space="slack:T1:VAULT", room="slack:T1:VAULT")
-    return Context(SearchQuery("?"), "mix", sources=(SOURCE, secret), spaces=spaces)
+OPEN, VAULT, DEN = "slack:T1:open", "slack:T1:VAULT", "slack:T1:DEN"
+ADAS = "slack:T1:dm:ada"
+SECRET = make_source(number=2, document="d2", space=VAULT, room=VAULT)
 
 
-@pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[AnsweringFixture]:
-    async with open_answering_bot(tmp_path / "home") as opened:
-        yield opened
+def scope(*spaces: str, rooms: tuple[str, ...] = ()) -> Scope:
+    return Scope(frozenset(spaces), frozenset(rooms))
 
 
-def test_it_draws_on_the_spaces_of_its_sources_and_of_the_graph() -> None:
-    scope = Scope(OPEN | {"slack:T1:VAULT", "slack:T1:DEN"}, NONE)
-    made = build_provenance(context("slack:T1:DEN"), scope, EMPTY_SCOPE, 5.0)
-    assert made.source_scope == Scope(frozenset({"slack:T1:open", "slack:T1:VAULT", "slack:T1:DEN"}), NONE)
-    assert made.room_spaces == {"slack:T1:ROOF": "slack:T1:open", "slack:T1:VAULT": "slack:T1:VAULT"}
+def context(*spaces: str, empty: bool = False) -> Context:
+    return Context(SearchQuery("?"), "mix", sources=() if empty else (make_source(), SECRET), spaces=spaces)
 
 
-def test_of_what_was_in_scope_by_its_room_it_draws_on_the_room() -> None:
-    made = build_provenance(context(), Scope(NONE, frozenset({"slack:T1:ROOF", "slack:T1:VAULT"})), EMPTY_SCOPE, 5.0)
-    assert made.source_scope == Scope(NONE, frozenset({"slack:T1:ROOF", "slack:T1:VAULT"}))
+@pytest.mark.parametrize(
+    ("retrieved", "allowed", "history", "expected"),
+    [
+        pytest.param(context(DEN), scope(OPEN, VAULT, DEN), scope(), scope(OPEN, VAULT, DEN), id="sources and graph"),
+        pytest.param(
+            *(context(), scope(rooms=(ROOF.room, VAULT)), scope(), scope(rooms=(ROOF.room, VAULT))), id="rooms in scope"
+        ),
+        pytest.param(
+            *(context(empty=True), scope(OPEN), scope(DEN, rooms=(HALL.room,)), scope(DEN, rooms=(HALL.room,))),
+            id="the history",
+        ),
+    ],
+)
+def test_the_sources_are_those_of_the_context_and_the_history(
+    retrieved: Context, allowed: Scope, history: Scope, expected: Scope
+) -> None:
+    made = build_provenance(retrieved, allowed, history, 5.0)
+    spaces = {ROOF.room: OPEN, VAULT: VAULT} if retrieved.sources else {}
+    assert made == Provenance(expected, spaces, 5.0)
 
 
-def test_it_draws_on_what_was_said_before_too() -> None:
-    past = Scope(frozenset({"slack:T1:DEN"}), frozenset({"slack:T1:HALL"}))
-    made = build_provenance(Context(SearchQuery("?"), "mix"), Scope(OPEN, NONE), past, 5.0)
-    assert made == Provenance(past, {}, 5.0)
+@pytest.mark.parametrize(
+    "place", [HALL, Location("discord", "", "D1"), Location("slack", "T1", "dm:ada")], ids=lambda each: each.room
+)
+def test_a_room_has_the_name_of_its_location(place: Location) -> None:
+    assert Location.from_room(place.room) == place
 
 
-def test_a_room_bears_the_name_of_its_place() -> None:
-    for place in (Location("slack", "T1", "HALL"), Location("discord", "", "D1"), Location("slack", "T1", "dm:ada")):
-        assert Location.from_room(place.room) == place
+@pytest.mark.parametrize(
+    ("drawn", "reader", "failing", "readable"),
+    [
+        pytest.param(scope(OPEN), "", False, True, id="open"),
+        pytest.param(scope(OPEN, VAULT), "", False, False, id="closed"),
+        pytest.param(scope(OPEN), "", True, None, id="unknown readers"),
+        pytest.param(scope(rooms=(HALL.room,)), "", True, True, id="unknown readers of the room itself"),
+        pytest.param(scope(ADAS, rooms=(ADAS,)), "ada", False, True, id="the person's own file"),
+        pytest.param(scope(ADAS, rooms=(ADAS,)), "", False, False, id="another person's own file"),
+    ],
+)
+async def test_readers_may_read_what_is_in_their_scope(
+    bot: BotFixture, drawn: Scope, reader: str, *, failing: bool, readable: bool | None
+) -> None:
+    bot.platform.add_channel("HALL", "ada")
+    bot.platform.failing |= {"channel": PlatformError("Down.")} if failing else {}
+    assert await can_read(bot.context.audience, Provenance(drawn, {}, 0.0), HALL, reader) is readable
 
 
-async def test_what_all_may_read_may_be_read(home: AnsweringFixture) -> None:
-    hall = home.platform.add_channel("HALL", "ada")
-    assert await can_read(home.context.audience, Provenance(Scope(OPEN, NONE), {}, 0.0), hall) is True
+@pytest.mark.parametrize(("kind", "readable"), [("", True), ("open", True), ("closed", False)])
+async def test_a_room_is_taken_as_open_until_it_changes(bot: BotFixture, kind: str, *, readable: bool) -> None:
+    for channel in ("HALL", "ROOF"):
+        bot.platform.add_channel(channel, "ada")
+    drawn = Provenance(scope(OPEN), {ROOF.room: OPEN}, bot.context.audience.clock())
+    if kind:
+        bot.change_channel(ROOF, kind=kind)
+    assert await can_read(bot.context.audience, drawn, HALL) is readable
+    assert kind or bot.platform.calls == ["channel"]
 
 
-async def test_what_not_all_may_read_may_not(home: AnsweringFixture) -> None:
-    hall = home.platform.add_channel("HALL", "ada")
-    assert (
-        await can_read(home.context.audience, Provenance(Scope(OPEN | {"slack:T1:VAULT"}, NONE), {}, 0.0), hall)
-        is False
-    )
-
-
-async def test_a_room_that_was_open_when_it_was_recalled_is_believed(home: AnsweringFixture) -> None:
-    hall = home.platform.add_channel("HALL", "ada")
-    based = Provenance(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, home.context.audience.clock())
-    assert await can_read(home.context.audience, based, hall) is True
-    assert home.platform.calls == ["channel"]
-
-
-@pytest.mark.parametrize(("kind", "allowed"), [("open", True), ("closed", False)])
-async def test_until_it_changes(home: AnsweringFixture, kind: str, allowed: bool) -> None:  # noqa: FBT001 - a case
-    hall, roof = home.platform.add_channel("HALL", "ada"), home.platform.add_channel("ROOF", "ada")
-    based = Provenance(Scope(OPEN, NONE), {"slack:T1:ROOF": "slack:T1:open"}, home.context.audience.clock())
-    home.platform.change_channel("ROOF", kind=kind)
-    home.context.audience.invalidate(roof)
-    assert await can_read(home.context.audience, based, hall) is allowed
-
-
-async def test_if_readers_are_unknown_only_the_room_s_own_may_be_read(home: AnsweringFixture) -> None:
-    hall = home.platform.add_channel("HALL", "ada")
-    home.platform.failing["channel"] = PlatformError("Down.")
-    own = Provenance(Scope(NONE, frozenset({"slack:T1:HALL"})), {}, 0.0)
-    assert await can_read(home.context.audience, own, hall) is True
-    assert await can_read(home.context.audience, Provenance(Scope(OPEN, NONE), {}, 0.0), hall) is None
-
-
-async def test_one_person_may_read_what_he_gave_the_bot_alone(home: AnsweringFixture) -> None:
-    hall = home.platform.add_channel("HALL", "ada")
-    based = Provenance(Scope(frozenset({"slack:T1:dm:ada"}), frozenset({"slack:T1:dm:ada"})), {}, 0.0)
-    assert await can_read(home.context.audience, based, hall, "ada") is True
-    assert await can_read(home.context.audience, based, hall) is False
-
-
-def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_recalled() -> None:
-    documents = frozenset(
-        {"slack:T1:ROOF:thread:m1", "slack:T1:HALL:file:m2:F1", "slack:T1:dm:ada:file:m3:F2", "other"}
-    )
-    stored = StoredAnswer("a1", Location("slack", "T1", "HALL"), "ada", "Who?", START, documents=documents, spaces=OPEN)
-    assert provenance_of_answer(stored).source_scope == Scope(
-        OPEN, frozenset({"slack:T1:ROOF", "slack:T1:HALL", "slack:T1:dm:ada"})
-    )
+def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_retrieved() -> None:
+    files = {"slack:T1:HALL:file:m2:F1", "slack:T1:dm:ada:file:m3:F2"}
+    stored = make_answer(documents=frozenset({f"{ROOF.room}:thread:m1", *files, "other"}), spaces=frozenset({OPEN}))
+    assert provenance_of_answer(stored).source_scope == scope(OPEN, rooms=(ROOF.room, HALL.room, ADAS))

@@ -1,209 +1,200 @@
-"""Listening is killed before or after any of its writes, and started again: what is known in the end is the same."""
+"""The bot is killed before or after any of its writes and started again: what it knows in the end is the same."""
 
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, VisibilityChanged
+from bot.platform.events import MessageReceived
 from bot.store.database import Database, fetch
 from engine import ParsedFile
 from engine.engine import Engine
 from engine.models import Passage
-from tests.support.bot_fixture import open_bot_fixture
+from tests.support import steps
+from tests.support.bot_fixture import open_bot
+from tests.support.builders import ROOF
 from tests.support.fake_platform import FakePlatform
+from tests.support.steps import DAY, delete_away, edit_away, edit_event, run_steps, say, write
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
-    from bot.platform.events import PlatformEvent
-    from bot.platform.models import Location
     from tests.support.bot_fixture import BotFixture
+    from tests.support.steps import Step
 
 EACH = 3  # every third write of a story is where it is killed in one run of the tests
 
 
 class Killed(BaseException):
-    """The process is gone."""
+    """The process ends here."""
 
 
-@dataclass(slots=True)
-class Executioner:
+class Killer:
     """Counts the moments before and after writes, and kills at one of them."""
 
-    at: int = -1
-    moments: int = 0
+    def __init__(self) -> None:
+        self.at, self.moments = -1, 0
 
-    def moment(self) -> None:
-        """Before or after a write."""
+    def count(self) -> None:
         self.moments += 1
         if self.moments - 1 == self.at:
             raise Killed
 
 
 @pytest.fixture
-def executioner(monkeypatch: pytest.MonkeyPatch) -> Executioner:
-    made, write = Executioner(), Database.write
+def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
+    killer, write = Killer(), Database.write
 
-    async def guarded(database: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
-        guard = write if work is fetch else _guarded(write, made)  # single statements are left out
-        return await guard(database, work, *args, **kwargs)
+    def guard(write: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+        async def guarded(*args: Any, **kwargs: Any) -> Any:
+            killer.count()
+            result = await write(*args, **kwargs)
+            killer.count()
+            return result
 
-    monkeypatch.setattr(Database, "write", guarded)
+        return guarded
+
+    async def guarded_write(database: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+        writing = write if work is fetch else guard(write)  # single statements are left out
+        return await writing(database, work, *args, **kwargs)
+
+    monkeypatch.setattr(Database, "write", guarded_write)
     for name in ("add", "amend", "forget", "move_room"):
-        monkeypatch.setattr(Engine, name, _guarded(getattr(Engine, name), made))
-    return made
+        monkeypatch.setattr(Engine, name, guard(getattr(Engine, name)))
+    return killer
 
 
-def _guarded(write: Callable[..., Awaitable[Any]], executioner: Executioner) -> Callable[..., Awaitable[Any]]:
-    async def guarded(*args: Any, **kwargs: Any) -> Any:
-        executioner.moment()
-        result = await write(*args, **kwargs)
-        executioner.moment()
-        return result
-
-    return guarded
-
-
-class PlainReader:
+class PlainParser:
     """Reads files as they are, in this process."""
 
     async def parse(self, name: str, data: bytes) -> ParsedFile:
         return ParsedFile(name, (Passage("1", data.decode()),))
 
 
-def _day() -> tuple[FakePlatform, Location, list[PlatformEvent]]:
-    """A window, a thread that grows out of it, an edit, a file, a deletion, and the channel turns private."""
+def start(home: Path, platform: FakePlatform, days: int = 0) -> AbstractAsyncContextManager[BotFixture]:
+    return open_bot(home, platform, parser=PlainParser(), backfill_days=days)
+
+
+def make_day() -> FakePlatform:
+    """A window, a thread that grows out of it, a file, and a later window."""
     platform = FakePlatform()
-    roof = platform.add_channel("ROOF", "ada", "bob")
-    morning = platform.add_message(roof, "ada", "Good morning.")
-    ladder = platform.add_message(roof, "bob", "Who has the ladder?")
-    uploads = [platform.add_file("tiles.txt", b"The tiles come on Monday.")]
-    tiles = platform.add_message(roof, "ada", "See the list.", uploads=uploads)
-    mina = platform.add_message(replace(roof, thread=ladder.id), "ada", "Mina.")
-    later = platform.add_message(roof, "bob", "Later.", after=3600)
-    told = [MessageReceived(each, addressed=False) for each in (morning, ladder, tiles, mina, later)]
-    edited = MessageEdited(replace(morning, text="Good evening.", edited="+"))
-    gone = MessagesDeleted(roof, (tiles.id,))
-    return platform, roof, [BotAdded(roof), *told[:4], edited, gone, told[4], VisibilityChanged(roof)]
+    platform.add_channel("ROOF", "ada", "bob")
+    platform.add_message(ROOF, "ada", "Good morning.")
+    platform.add_message(ROOF, "bob", "Who has the ladder?")
+    tiles = platform.add_file("tiles.txt", b"The tiles come on Monday.")
+    platform.add_message(ROOF, "ada", "See the list.", uploads=[tiles])
+    platform.add_message(replace(ROOF, thread="m2"), "ada", "Mina.")
+    platform.add_message(ROOF, "bob", "Later.", after=3600)
+    return platform
 
 
-async def _lived(home: BotFixture, told: Sequence[PlatformEvent]) -> int:
-    """Tell what happens; gives the number of happenings that were handled before the process was killed."""
-    for number, each in enumerate(told):
+def hear(number: int) -> Step:
+    """A message is received with its file."""
+
+    async def step(bot: BotFixture) -> None:
+        await bot.ingest_service.handle(MessageReceived(steps.find(bot, number), addressed=False))
+        await bot.ingest_service.files.ingest(steps.find(bot, number))
+
+    return step
+
+
+DAY_STEPS = [
+    *(lambda bot: bot.rejoin(ROOF), *(hear(number) for number in (1, 2, 4, 5))),
+    *(edit_event(1, text="Good evening."), steps.delete_event(4), hear(6), steps.close_channel()),
+]
+
+
+async def run_until_killed(bot: BotFixture, happened: list[Step]) -> int:
+    """Gives the number of steps that were finished before the process was killed."""
+    for number, step in enumerate(happened):
         try:
-            await home.ingest_service.handle(each)
-            if isinstance(each, MessageReceived):
-                await home.ingest_service.files.ingest(each.message)
+            await step(bot)
         except Killed:
             return number
-    return len(told)
+    return len(happened)
 
 
-async def _known(home: BotFixture, place: Location) -> object:
-    """All that a person could find out."""
-    store = home.context.store
-    texts = await home.document_texts(place)
-    rows = [await store.messages.list_by_document(f"{place.room}:{key}") for key in sorted(texts)]
-    facts = [(each.key, each.space, each.open, each.title, each.time) for each in await home.list_documents(place)]
-    windows = [await store.conversations.get(f"{place.room}:{key}") for key in sorted(texts)]
-    files = [
-        (each.document, each.is_applied)
-        for each in await store.files.list_by_workspace(place.platform, place.workspace)
-    ]
+async def known(bot: BotFixture) -> object:
+    """Everything that a person could find out."""
+    texts = await bot.document_texts(ROOF)
+    rows = [await bot.store.messages.list_by_document(f"{ROOF.room}:{key}") for key in sorted(texts)]
+    facts = [(each.key, each.space, each.open, each.title, each.time) for each in await bot.list_documents(ROOF)]
+    windows = [await bot.store.conversations.get(f"{ROOF.room}:{key}") for key in sorted(texts)]
+    files = [(each.document, each.is_applied) for each in await bot.store.files.list_by_workspace("slack", "T1")]
     return texts, rows, facts, windows, files
 
 
 @pytest.mark.parametrize("offset", range(EACH))
-async def test_a_day_ends_the_same_however_often_the_process_is_killed(
-    tmp_path: Path, executioner: Executioner, offset: int
-) -> None:
-    platform, roof, told = _day()
-    platform.change_channel("ROOF", kind="closed")
-    async with open_bot_fixture(tmp_path / "whole", platform, reader=PlainReader(), backfill_days=0) as home:
-        start = executioner.moments
-        await _lived(home, told)
-        moments = executioner.moments - start
-        expected = await _known(home, roof)
+async def test_a_day_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer, offset: int) -> None:
+    platform = make_day()
+    async with start(tmp_path / "whole", platform) as bot:
+        first = killer.moments
+        await run_steps(bot, DAY_STEPS)
+        moments, expected = killer.moments - first, await known(bot)
     for at in range(offset, moments, EACH):
-        folder = tmp_path / str(at)
-        async with open_bot_fixture(folder, platform, reader=PlainReader(), backfill_days=0) as home:
-            executioner.at = executioner.moments + at
-            reached = await _lived(home, told)
-        executioner.at = -1
-        async with open_bot_fixture(folder, platform, reader=PlainReader(), backfill_days=0) as home:
-            assert reached < len(told)
-            await _lived(home, told[reached:])
-            assert await _known(home, roof) == expected, f"killed at moment {at} of {told[reached]}"
+        async with start(tmp_path / str(at), platform) as bot:
+            killer.at = killer.moments + at
+            reached = await run_until_killed(bot, DAY_STEPS)
+        killer.at = -1
+        async with start(tmp_path / str(at), platform) as bot:
+            assert reached < len(DAY_STEPS)
+            await run_steps(bot, DAY_STEPS[reached:])
+            assert await known(bot) == expected, f"killed at moment {at} of step {reached}"
 
 
-async def test_a_back_fill_ends_the_same_wherever_the_process_is_killed(
-    tmp_path: Path, executioner: Executioner
-) -> None:
-    platform, roof, _ = _day()
+async def test_a_back_fill_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer) -> None:
+    platform, at, moments, expected = make_day(), -1, 1, None
     platform.page_size = 2
-    facts: dict[str, Any] = {"reader": PlainReader(), "backfill_days": 3650}
-    async with open_bot_fixture(tmp_path / "whole", platform, **facts) as home:
-        await home.ingest_service.handle(BotAdded(roof))
-        start = executioner.moments
-        await home.ingest_service.run_sync()
-        moments = executioner.moments - start
-        expected = await _known(home, roof)
-    for at in range(moments):
-        async with open_bot_fixture(tmp_path / str(at), platform, **facts) as home:
-            await home.ingest_service.handle(BotAdded(roof))
-            executioner.at = executioner.moments + at
-            with pytest.raises(Killed):
-                await home.ingest_service.run_sync()
-        executioner.at = -1
-        async with open_bot_fixture(tmp_path / str(at), platform, **facts) as home:
-            await home.ingest_service.run_sync()
-            assert await _known(home, roof) == expected, f"killed at moment {at}"
+    while at < moments:
+        async with start(tmp_path / str(at), platform, 3650) as bot:
+            first = killer.moments
+            killer.at = first + at if at >= 0 else -1
+            with suppress(Killed):
+                await bot.rejoin(ROOF)
+            moments = max(moments, killer.moments - first)
+        killer.at = -1
+        async with start(tmp_path / str(at), platform, 3650) as bot:
+            await bot.rejoin(ROOF)
+            expected = expected or await known(bot)
+            assert await known(bot) == expected, f"killed at moment {at}"
+        at += EACH
 
 
-async def _missed(home: BotFixture, platform: FakePlatform) -> Location:
-    """The bot knows of a thread and of what is beside it; while it is away, all sorts of things happen."""
-    roof = platform.add_channel("ROOF", "ada", "bob")
-    await home.ingest_service.handle(BotAdded(roof))
-    morning, ladder = [await home.post(roof, "ada", word) for word in ("Good morning.", "Who has the ladder?")]
-    mina = await home.post(replace(roof, thread=ladder.id), "bob", "Mina.")
-    platform.edit_message(morning, "Good evening.")
-    platform.delete_message(mina)
-    platform.add_message(replace(roof, thread=ladder.id), "ada", "Thanks.")
-    tiles = [platform.add_file(f"{name}.txt", b"The tiles come on Monday.") for name in ("one", "two")]
-    platform.add_message(roof, "ada", "See the list.", uploads=tiles[:1], after=3 * 86400)
-    platform.add_message(roof, "ada", "", uploads=tiles[1:], after=3 * 86400)
-    platform.add_message(roof, "bob", "Later.", after=3600)
-    platform.advance(3600)
-    return roof
+async def miss(bot: BotFixture) -> None:
+    """The bot knows a thread and the messages beside it; while it is away, all sorts of things happen."""
+    bot.platform.page_size = 2
+    bot.platform.add_channel("ROOF", "ada", "bob")
+    await bot.rejoin(ROOF)
+    known_messages = [say("ada", "Good morning."), say("ada", "Who has the ladder?"), say("bob", "Mina.", thread=2)]
+    away = [edit_away(1, "Good evening."), delete_away(3), write("ada", "Thanks.", thread=2)]
+    await run_steps(bot, [*known_messages, *away])
+    for text in ("See the list.", ""):
+        tiles = bot.platform.add_file("tiles.txt", b"The tiles come on Monday.")
+        bot.platform.add_message(ROOF, "ada", text, uploads=[tiles], after=3 * DAY)
+    await run_steps(bot, [write("bob", "Later.", after=3600)])
+    bot.platform.advance(3600)
 
 
-async def test_catching_up_ends_the_same_wherever_the_process_is_killed(
-    tmp_path: Path, executioner: Executioner
-) -> None:
-    facts: dict[str, Any] = {"reader": PlainReader(), "backfill_days": 0}
+async def test_reconciliation_ends_the_same_wherever_the_process_is_killed(tmp_path: Path, killer: Killer) -> None:
     moments, at, expected = 1, -1, None
     while at < moments:
         platform = FakePlatform()
-        platform.page_size = 2
-        async with open_bot_fixture(tmp_path / str(at), platform, **facts) as home:
-            roof = await _missed(home, platform)
-            await home.ingest_service.start_reconciliation("slack")
-            start = executioner.moments
-            executioner.at = start + at if at >= 0 else -1
+        async with start(tmp_path / str(at), platform) as bot:
+            await miss(bot)
+            await bot.ingest_service.start_reconciliation("slack")
+            first = killer.moments
+            killer.at = first + at if at >= 0 else -1
             with suppress(Killed):
-                await home.ingest_service.run_sync()
-            moments = max(moments, executioner.moments - start)
-        executioner.at = -1
-        async with open_bot_fixture(tmp_path / str(at), platform, **facts) as home:
-            await home.post(roof, "ada", "Much later.", after=30 * 86400)
-            await home.ingest_service.start_reconciliation("slack")
-            await home.ingest_service.run_sync()
-            known = await _known(home, roof)
-            expected = expected or known
-            assert known == expected, f"killed at moment {at}"
+                await bot.ingest_service.run_sync()
+            moments = max(moments, killer.moments - first)
+        killer.at = -1
+        async with start(tmp_path / str(at), platform) as bot:
+            await run_steps(bot, [say("ada", "Much later.", after=30 * DAY), steps.reconcile(0)])
+            expected = expected or await known(bot)
+            assert await known(bot) == expected, f"killed at moment {at}"
         at += EACH

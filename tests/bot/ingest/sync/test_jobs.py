@@ -1,30 +1,35 @@
-"""Upkeep: what time brings is done while the past is read, and what fails is done at the next look."""
+"""Periodic jobs: conversations close while history is read, old messages go, and failed jobs are repeated."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+import pytest
+
+from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync import jobs
+from bot.ingest.sync.retention import TOMBSTONE_TTL, Retention
 from bot.platform.events import BotAdded
 from engine.errors import StoreError
-from tests.support.bot_fixture import open_bot_fixture
-from tests.support.fake_platform import FakePlatform
+from tests.support.bot_fixture import with_settings
+from tests.support.builders import ROOF
+from tests.support.fake_platform import START, FakePlatform
+from tests.support.steps import DAY, delete, forget_message, run_steps, say
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
-    from datetime import datetime
-    from pathlib import Path
-
-    import pytest
 
     from bot.platform.models import Location, Message
     from tests.support.bot_fixture import BotFixture
 
+pytestmark = pytest.mark.usefixtures("roof")
 
-class Endless(FakePlatform):
-    """Nobody ever sees the end of a channel's history; `asked` is set once somebody waits for it."""
+
+class EndlessPlatform(FakePlatform):
+    """The history of the hall never ends; `asked` is set once the bot waits for it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,9 +44,9 @@ class Endless(FakePlatform):
 
 
 @asynccontextmanager
-async def working(home: BotFixture) -> AsyncIterator[None]:
-    """Upkeep goes on meanwhile."""
-    task = asyncio.create_task(home.ingest_service.run())
+async def running(bot: BotFixture) -> AsyncIterator[None]:
+    """The jobs run meanwhile."""
+    task = asyncio.create_task(bot.ingest_service.run())
     try:
         yield
     finally:
@@ -50,45 +55,71 @@ async def working(home: BotFixture) -> AsyncIterator[None]:
             await task
 
 
-async def test_conversations_end_while_the_past_of_a_channel_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def is_open(bot: BotFixture) -> list[bool]:
+    return [each.open for each in await bot.list_documents(ROOF)]
+
+
+@with_settings(platform=EndlessPlatform())
+async def test_conversations_close_while_the_history_of_a_channel_is_read(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "POLL_SECONDS", 0.01)
-    platform = Endless()
-    async with open_bot_fixture(tmp_path / "home", platform) as home:
-        roof = await home.join_channel("ROOF", "ada")
-        await home.ingest_service.handle(BotAdded(platform.add_channel("HALL", "ada")))
-        async with working(home), asyncio.timeout(30):
-            await platform.asked.wait()
-            await home.post(roof, "ada", "One.")
-            assert [each.open for each in await home.list_documents(roof)] == [True]
-            platform.advance(3600)
-            while [each.open for each in await home.list_documents(roof)] == [True]:  # noqa: ASYNC110 - nobody is told
-                await asyncio.sleep(0)
+    assert isinstance(bot.platform, EndlessPlatform)
+    await bot.ingest_service.handle(BotAdded(bot.platform.add_channel("HALL", "ada")))
+    async with running(bot), asyncio.timeout(30):
+        await bot.platform.asked.wait()
+        await bot.post(ROOF, "ada", "One.")
+        assert await is_open(bot) == [True]
+        bot.platform.advance(3600)
+        while await is_open(bot) == [True]:  # noqa: ASYNC110 - no event
+            await asyncio.sleep(0)
 
 
-async def test_a_daily_look_that_could_not_begin_is_not_put_off_for_a_day(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_conversation_closes_after_a_quarter_of_an_hour_and_a_reply_opens_it_again(bot: BotFixture) -> None:
+    await run_steps(bot, [say("ada", "Who?"), say("ada", "Anyone?", thread=1)])
+    for minute, expected in ((1, True), (18, False)):
+        await bot.ingest_service.run_due_jobs(START.replace(minute=minute))
+        assert await is_open(bot) == [expected]
+    await run_steps(bot, [say("ada", "Hello?", thread=1, after=7200)])
+    assert await is_open(bot) == [True]
+
+
+async def test_a_daily_comparison_that_could_not_begin_is_not_postponed_for_a_day(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_bot_fixture(tmp_path / "home") as home:
-        place, rooms = await home.join_channel("ROOF", "ada"), home.context.store.channels
-        known = rooms.list_joined
+    async def fail(platform: str, workspace: str | None = None) -> list[Location]:
+        raise StoreError("locked")
 
-        async def locked(platform: str, workspace: str | None = None) -> list[Location]:
-            raise StoreError("locked")
-
-        monkeypatch.setattr(rooms, "list_joined", locked)
-        await home.ingest_service.run_due_jobs()
-        monkeypatch.setattr(rooms, "list_joined", known)
-        await home.ingest_service.run_due_jobs()
-        assert place in home.ingest_service.pending_syncs
+    with monkeypatch.context() as patch:
+        patch.setattr(bot.store.channels, "list_joined", fail)
+        await bot.ingest_service.run_due_jobs()
+    await bot.ingest_service.run_due_jobs()
+    assert ROOF in bot.ingest_service.pending_syncs
 
 
-async def test_it_ends_also_if_there_is_news_at_that_moment(tmp_path: Path) -> None:
-    async with open_bot_fixture(tmp_path) as home:
-        task = asyncio.create_task(home.ingest_service.run())
-        await asyncio.sleep(0.1)
-        home.ingest_service._membership.updated.set()
-        task.cancel()
-        _, left = await asyncio.wait({task}, timeout=5)
-        assert not left
+async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFixture) -> None:
+    task = asyncio.create_task(bot.ingest_service.run())
+    await asyncio.sleep(0.1)
+    bot.ingest_service._membership.updated.set()
+    task.cancel()
+    _, left = await asyncio.wait({task}, timeout=5)
+    assert not left
+
+
+@with_settings(retention_days=10)
+async def test_old_messages_are_forgotten(bot: BotFixture) -> None:
+    await run_steps(bot, [say("ada", "Old."), say("ada", "New.", after=8 * DAY)])
+    await bot.ingest_service.run_due_jobs(START.replace(day=30, hour=12))
+    assert await bot.document_texts(ROOF) == {"window:m2": ["Ada: New."]}
+
+
+async def test_an_old_deletion_is_remembered_only_where_the_platform_may_still_show_the_message(
+    bot: BotFixture,
+) -> None:
+    await run_steps(bot, [say("ada", "One."), say("ada", "Two."), say("ada", "Three."), delete(1), forget_message(2)])
+    retention = Retention(bot.context, ConversationDocuments(bot.context))
+    for late, expected in ((-1, {"m1", "m2"}), (1, {"m2"})):
+        await retention.delete_expired(datetime.now(UTC) + TOMBSTONE_TTL + timedelta(minutes=late))
+        assert await bot.store.messages.find_tombstones(ROOF.room, ["m1", "m2"]) == expected
+    await bot.backfill(ROOF)
+    assert await bot.document_texts(ROOF) == {"window:m1": ["Ada: Three."]}

@@ -1,4 +1,4 @@
-"""Looking back at channels: again soon, or later and later, until all of one is known."""
+"""The sync queue: channels are compared again soon, or later and later, until nothing is missing."""
 
 from __future__ import annotations
 
@@ -8,72 +8,91 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
-from bot.ingest.sync.pending import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS
-from tests.support.bot_fixture import open_bot_fixture
-from tests.support.fake_platform import FakePlatform
+from bot.ingest.sync.pending import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue
+from bot.platform.models import Location
+from tests.support.bot_fixture import run_before
+from tests.support.builders import HALL, ROOF
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-    from datetime import datetime
-    from pathlib import Path
+    from tests.support.bot_fixture import BotFixture
 
-    from bot.platform.models import Location, Message
+YARD = Location("slack", "T2", "YARD")
+WAITS = [FIRST_RETRY_SECONDS * 2**number for number in range(6)] + 3 * [MAX_RETRY_SECONDS]
 
 
+def test_a_sync_that_does_not_finish_is_tried_later_each_time() -> None:
+    pending, now, waits = RetryQueue(), 0.0, []
+    pending.add([ROOF])
+    for _ in WAITS:
+        [sync] = pending.list_due(now)
+        pending.delay(sync, now)
+        waits.append(min(wait for wait in range(int(MAX_RETRY_SECONDS) + 1) if pending.list_due(now + wait)))
+        now += waits[-1]
+    assert waits == WAITS
+
+
+def test_a_channel_that_is_added_again_is_due_at_once_although_an_older_sync_ends() -> None:
+    pending = RetryQueue()
+    pending.add([ROOF, HALL])
+    roof, hall = pending.list_due(0.0)
+    pending.delay(roof, 0.0)
+    pending.add([ROOF, HALL])
+    for late in (pending.finish, lambda sync: pending.delay(sync, 0.0)):
+        late(roof)
+        late(hall)
+    assert {each.location for each in pending.list_due(0.0)} == {ROOF, HALL}
+
+
+def test_what_is_finished_and_what_the_bot_left_is_pending_no_more() -> None:
+    pending = RetryQueue()
+    pending.add([ROOF, HALL, YARD])
+    roof, hall, yard = pending.list_due(0.0)
+    pending.finish(roof)
+    pending.delete_workspace("slack", "T1")
+    assert [pending.is_current(each) for each in (roof, hall, yard)] == [False, False, True]
+    assert pending.locations == {YARD}
+
+
+@pytest.mark.usefixtures("roof")
 @pytest.mark.parametrize("error", [PermissionDenied("hidden"), PlatformError("busy")])
-async def test_a_channel_that_is_lastingly_hidden_is_asked_for_less_and_less_often(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: PlatformError
+async def test_a_channel_that_stays_hidden_is_asked_for_less_and_less_often(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch, error: PlatformError
 ) -> None:
-    async with open_bot_fixture(tmp_path / "home", FakePlatform()) as home:
-        place = await home.join_channel("ROOF", "ada")
-        await home.ingest_service.start_reconciliation("slack")
-        home.platform.failing["history"] = error
-        start, asked = time.monotonic(), list[float]()
-        for passed in range(0, int(4 * MAX_RETRY_SECONDS), int(FIRST_RETRY_SECONDS)):
-            monkeypatch.setattr(time, "monotonic", lambda now=start + passed: now)
-            before = home.platform.calls.count("history")
-            await home.ingest_service.run_sync()
-            asked += [passed / FIRST_RETRY_SECONDS] * (home.platform.calls.count("history") - before)
-        assert asked == [0, 1, 3, 7, 15, 31, 63, 123, 183]
-        home.platform.failing.clear()
-        await home.ingest_service.start_reconciliation("slack")
-        await home.ingest_service.run_sync()
-        assert place not in home.ingest_service.pending_syncs
+    await bot.ingest_service.start_reconciliation("slack")
+    bot.platform.failing["history"] = error
+    start, asked = time.monotonic(), list[float]()
+    for passed in range(0, int(4 * MAX_RETRY_SECONDS), int(FIRST_RETRY_SECONDS)):
+        monkeypatch.setattr(time, "monotonic", lambda now=start + passed: now)
+        before = bot.platform.calls.count("history")
+        await bot.ingest_service.run_sync()
+        asked += [passed / FIRST_RETRY_SECONDS] * (bot.platform.calls.count("history") - before)
+    assert asked == [0, 1, 3, 7, 15, 31, 63, 123, 183]
+    bot.platform.failing.clear()
+    await bot.reconcile()
+    assert not bot.ingest_service.pending_syncs
 
 
-class Meanwhile(FakePlatform):
-    """Something happens while a history is asked for."""
-
-    happens: Callable[[], Awaitable[object]] | None = None
-
-    async def history(self, place: Location, since: datetime, before: str = "") -> AsyncIterator[Sequence[Message]]:
-        happens, self.happens = self.happens, None
-        if happens:
-            await happens()
-        async for page in super().history(place, since, before):
-            yield page
+def reconcile_before(bot: BotFixture, call: str) -> None:
+    run_before(bot.platform, call, lambda: bot.ingest_service.start_reconciliation("slack"))
 
 
-async def test_a_connection_that_is_lost_while_a_channel_is_compared_has_it_compared_again(tmp_path: Path) -> None:
-    platform = Meanwhile()
-    async with open_bot_fixture(tmp_path / "home", platform) as home:
-        place = await home.join_channel("ROOF", "ada")
-        await home.post(place, "ada", "One.")
-        await home.ingest_service.start_reconciliation("slack")
-        platform.happens = lambda: home.ingest_service.start_reconciliation("slack")
-        await home.ingest_service.run_sync()
-        assert place in home.ingest_service.pending_syncs
-        await home.ingest_service.run_sync()
-        assert not home.ingest_service.pending_syncs
+async def test_a_channel_is_compared_again_if_the_connection_is_lost_meanwhile(bot: BotFixture, roof: Location) -> None:
+    await bot.post(roof, "ada", "One.")
+    await bot.ingest_service.start_reconciliation("slack")
+    reconcile_before(bot, "fetch_person")
+    bot.platform.add_message(roof, "cy", "Two.")
+    await bot.ingest_service.run_sync()
+    assert roof in bot.ingest_service.pending_syncs
+    await bot.ingest_service.run_sync()
+    assert not bot.ingest_service.pending_syncs
 
 
-async def test_channels_are_compared_between_two_back_fills(tmp_path: Path) -> None:
-    platform = Meanwhile()
-    async with open_bot_fixture(tmp_path / "home", platform) as home:
-        place = await home.join_channel("ROOF", "ada")
-        missed = platform.add_message(place, "ada", "Missed.")
-        for name in ("HALL", "YARD"):
-            await home.ingest_service.start_backfill(platform.add_channel(name, "ada"), 30)
-        platform.happens = lambda: home.ingest_service.start_reconciliation("slack")
-        await home.ingest_service.run_sync()
-        assert await home.document_texts(place) == {f"window:{missed.id}": ["Ada: Missed."]}
+async def test_channels_are_compared_between_two_back_fills(bot: BotFixture, roof: Location) -> None:
+    missed = bot.platform.add_message(roof, "ada", "Missed.")
+    for name in ("HALL", "YARD"):
+        place = bot.platform.add_channel(name, "ada")
+        bot.platform.add_message(place, "cy", "Hello.")
+        await bot.ingest_service.start_backfill(place, 30)
+    reconcile_before(bot, "fetch_person")
+    await bot.ingest_service.run_sync()
+    assert (await bot.document_texts(roof))[f"window:{missed.id}"] == ["Ada: Missed."]

@@ -1,165 +1,162 @@
-"""Catching up after the bot was away: what is new is taken in, and only what is surely gone is forgotten."""
+"""Reconciliation after downtime: what is new is indexed, and only what is surely gone is forgotten."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
 from bot.ingest.documents import ConversationDocuments
-from bot.ingest.sync import reconcile
-from bot.store import ChannelSettings
+from bot.ingest.sync import deletions, reconcile
 from engine.errors import StoreError
-from tests.support.bot_fixture import open_bot_fixture
-from tests.support.downtime import DAY, build_indexed_channel, reconcile_all
+from tests.support import steps
+from tests.support.bot_fixture import with_settings
+from tests.support.builders import HALL, ROOF
 from tests.support.fake_platform import FakePlatform
+from tests.support.steps import (
+    DAY,
+    FOUR,
+    delete_away,
+    edit_away,
+    fail,
+    find,
+    list_only,
+    recover,
+    run_steps,
+    say,
+    write,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from datetime import datetime
-    from pathlib import Path
 
     from bot.platform.models import Location, Message
     from tests.support.bot_fixture import BotFixture
+    from tests.support.steps import Step
+
+pytestmark = pytest.mark.usefixtures("roof")
+RECONCILE, OFF = steps.reconcile(), steps.save_settings(ingest=False)
+LATER, BUSY = say("ada", "Later.", after=30 * DAY), fail("message", PlatformError("busy"))
+WINDOW, THREAD = {"window:m1": ["Ada: One.", "Ada: Two."]}, {"thread:m3": ["Ada: Three.", "Bob: Four."]}
+ONE, TWO = {"window:m1": ["Ada: One."]}, {"window:m1": ["Ada: Two."]}
+FIFTH = {"window:m5": ["Ada: Later."]}
+FOURTH, THIRD = {"thread:m3": ["Bob: Four."]}, {"thread:m3": ["Ada: Three."]}
+HISTORY_FAILS, THREAD_HIDDEN = fail("history", PlatformError("busy")), fail("thread", PermissionDenied("plan"))
 
 
-@pytest.fixture
-async def home(tmp_path: Path) -> AsyncIterator[BotFixture]:
-    async with open_bot_fixture(tmp_path / "home", FakePlatform()) as opened:
-        yield opened
+@pytest.mark.parametrize(
+    ("happened", "documents"),
+    [
+        pytest.param([], WINDOW | THREAD, id="nothing"),
+        pytest.param([RECONCILE], WINDOW | THREAD, id="twice"),
+        pytest.param(
+            [write("bob", "Five.", after=7200), write("bob", "Six.", thread=3)],
+            WINDOW | {"thread:m3": [*THREAD["thread:m3"], "Bob: Six."], "window:m5": ["Bob: Five."]},
+            id="new messages",
+        ),
+        pytest.param(
+            [edit_away(1, "Eins."), delete_away(2), delete_away(4)],
+            {"window:m1": ["Ada: Eins."]} | THIRD,
+            id="edited and deleted",
+        ),
+        pytest.param([LATER, delete_away(4)], WINDOW | THIRD | FIFTH, id="an old reply"),
+        pytest.param([LATER, delete_away(3, 4)], WINDOW | FIFTH, id="an old thread"),
+        pytest.param(
+            [say("bob", "Five.", thread=3, after=5 * DAY), delete_away(4)],
+            WINDOW | {"thread:m3": ["Ada: Three.", "Bob: Five."]},
+            id="an old reply of a thread that goes on",
+        ),
+        pytest.param(
+            [say("bob", "Five.", thread=3, after=5 * DAY), delete_away(3, 4)],
+            WINDOW | {"thread:m3": ["Bob: Five."]},
+            id="an old root of a thread that goes on",
+        ),
+        pytest.param([OFF, write("ada", "Five."), delete_away(2)], ONE | THREAD, id="deletions where it is off"),
+        pytest.param([list_only()], WINDOW | THREAD, id="an empty list"),
+        pytest.param([list_only(1), RECONCILE, steps.list_all()], WINDOW | THREAD, id="a list that lacks messages"),
+        pytest.param([list_only(2, 3), delete_away(1), THREAD_HIDDEN], TWO | THREAD, id="a hidden thread"),
+        pytest.param(
+            [delete_away(1, 2), RECONCILE, steps.restore(1, 2)], WINDOW | THREAD, id="found missing, and shown again"
+        ),
+        pytest.param(
+            [delete_away(1, 4), BUSY, RECONCILE, recover(), LATER],
+            TWO | THIRD | FIFTH,
+            id="nobody could say, however much follows",
+        ),
+    ],
+)
+async def test_after_downtime_the_documents_are_those_of_the_messages(
+    bot: BotFixture, happened: list[Step], documents: dict[str, list[str]]
+) -> None:
+    await run_steps(bot, [*FOUR, *happened, RECONCILE])
+    assert await bot.document_texts(ROOF) == documents
+    assert not bot.ingest_service.pending_syncs
 
 
-async def test_what_was_said_while_the_bot_was_away_is_taken_in(home: BotFixture) -> None:
-    place, said = await build_indexed_channel(home)
-    home.platform.add_message(place, "bob", "Five.", after=7200)
-    home.platform.add_message(replace(place, thread=said[2].id), "bob", "Six.")
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {
-        "window:m1": ["Ada: One.", "Ada: Two."],
-        "thread:m3": ["Ada: Three.", "Bob: Four.", "Bob: Six."],
-        "window:m5": ["Bob: Five."],
-    }
+@pytest.mark.parametrize(
+    "failing",
+    [HISTORY_FAILS, fail("channel", PermissionDenied("hidden")), fail("channel", PlatformError("busy"))],
+    ids=["history", "channel hidden", "channel busy"],
+)
+async def test_what_cannot_be_read_deletes_nothing_and_is_read_later(bot: BotFixture, failing: Step) -> None:
+    await run_steps(bot, [*FOUR, delete_away(2), failing, RECONCILE])
+    assert await bot.document_texts(ROOF) == WINDOW | THREAD
+    assert bot.ingest_service.pending_syncs == {ROOF}
 
 
-async def test_what_was_edited_and_deleted_while_the_bot_was_away_is_noticed(home: BotFixture) -> None:
-    place, said = await build_indexed_channel(home)
-    home.platform.edit_message(said[0], "Eins.")
-    home.platform.delete_message(said[1])
-    home.platform.delete_message(said[3])
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {"window:m1": ["Ada: Eins."], "thread:m3": ["Ada: Three."]}
-
-
-async def test_a_history_that_cannot_be_read_deletes_nothing_and_is_read_later(home: BotFixture) -> None:
-    place, said = await build_indexed_channel(home)
-    home.platform.delete_message(said[1])
-    home.platform.failing["history"] = PlatformError("busy")
-    await reconcile_all(home)
-    assert "Ada: Two." in (await home.document_texts(place))["window:m1"]
-    assert list(home.ingest_service.pending_syncs) == [place]
-
-
-@pytest.mark.parametrize("gone", ["deleted", "put out"])
-async def test_a_channel_that_is_gone_is_forgotten_when_the_bot_is_back(home: BotFixture, gone: str) -> None:
-    place, _ = await build_indexed_channel(home)
+@pytest.mark.parametrize("gone", ["deleted", "removed"])
+async def test_a_channel_that_is_gone_is_forgotten(bot: BotFixture, gone: str) -> None:
+    await run_steps(bot, FOUR)
     if gone == "deleted":
-        home.platform.failing["channel"] = ChannelGone("no such channel")
+        bot.platform.failing["channel"] = ChannelGone("no such channel")
     else:
-        home.platform.change_channel("ROOF", has_bot=False)
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {}
-    assert await home.context.store.channels.list_joined("slack") == []
-    assert await home.context.store.messages.get_newest_time(place.room) is None
-    assert not home.ingest_service.pending_syncs
+        bot.platform.change_channel("ROOF", has_bot=False)
+    await bot.reconcile(300)
+    assert await bot.document_texts(ROOF) == {}
+    assert await bot.store.channels.list_joined("slack") == []
+    assert await bot.store.messages.get_newest_time(ROOF.room) is None
+    assert not bot.ingest_service.pending_syncs
 
 
-@pytest.mark.parametrize("error", [PermissionDenied("hidden"), PlatformError("busy")])
-async def test_a_channel_that_cannot_be_looked_at_is_not_forgotten(home: BotFixture, error: PlatformError) -> None:
-    place, _ = await build_indexed_channel(home)
-    before = await home.document_texts(place)
-    home.platform.failing["channel"] = error
-    await reconcile_all(home)
-    assert await home.document_texts(place) == before
-    assert list(home.ingest_service.pending_syncs) == [place]
+@pytest.mark.parametrize(
+    ("bot", "deleted"),
+    [({"delete_data_on_uninstall": False}, False), ({"delete_data_on_uninstall": True}, True)],
+    indirect=["bot"],
+)
+async def test_a_workspace_that_removed_the_bot_is_deleted_if_that_is_set(bot: BotFixture, *, deleted: bool) -> None:
+    await run_steps(bot, FOUR)
+    await bot.join("HALL", "ada")
+    await run_steps(bot, [fail("channel", WorkspaceGone("no such workspace")), RECONCILE])
+    assert bool(await bot.document_texts(ROOF)) is not deleted
+    assert await bot.store.channels.list_joined("slack") == ([] if deleted else [HALL, ROOF])
+    assert not bot.ingest_service.pending_syncs
 
 
-@pytest.mark.parametrize("purged", [False, True])
-async def test_a_workspace_that_put_the_bot_out_is_purged_if_that_is_set(tmp_path: Path, *, purged: bool) -> None:
-    async with open_bot_fixture(tmp_path / "home", FakePlatform(), delete_data_on_uninstall=purged) as home:
-        place, _ = await build_indexed_channel(home)
-        hall = await home.join_channel("HALL", "ada")
-        home.platform.failing["channel"] = WorkspaceGone("no such workspace")
-        await reconcile_all(home)
-        assert bool(await home.document_texts(place)) is not purged
-        assert await home.context.store.channels.list_joined("slack") == ([] if purged else [hall, place])
-        assert not home.ingest_service.pending_syncs
+@with_settings(retention_days=30)
+async def test_what_retention_deleted_from_a_lively_thread_stays_out(bot: BotFixture) -> None:
+    old = [say("ada", "Old root."), say("bob", "Old reply.", thread=1)]
+    await run_steps(bot, [*old, say("bob", "New reply.", thread=1, after=40 * DAY)])
+    await bot.ingest_service.run_due_jobs(bot.platform.current_time())
+    await bot.reconcile(300)
+    assert await bot.document_texts(ROOF) == {"thread:m1": ["Bob: New reply."]}
 
 
-@pytest.mark.parametrize("root", ["stays", "goes too"])
-async def test_a_thread_that_is_gone_is_forgotten_as_a_whole_however_old_it_is(home: BotFixture, root: str) -> None:
-    place, said = await build_indexed_channel(home)
-    await home.post(place, "ada", "Five.", after=3 * 86400)
-    for each in said[3:] if root == "stays" else said[2:]:
-        home.platform.delete_message(each)
-    await reconcile_all(home)
-    assert "Bob: Four." not in str(await home.document_texts(place))
+@with_settings(backfill_days=0)
+async def test_messages_from_before_the_bot_stay_out_though_their_thread_goes_on(bot: BotFixture) -> None:
+    yard = bot.platform.add_channel("YARD", "ada")
+    root = bot.platform.add_message(yard, "ada", "Before the bot.")
+    bot.platform.add_message(yard, "ada", "Later.", after=10 * DAY)
+    await bot.rejoin(yard)
+    await bot.post(replace(yard, thread=root.id), "bob", "Reply.")
+    await bot.reconcile(300)
+    assert "Before the bot." not in str(await bot.document_texts(yard))
 
 
-async def test_deletions_are_noticed_too_where_reading_was_switched_off(home: BotFixture) -> None:
-    place, said = await build_indexed_channel(home)
-    await home.context.store.channel_settings.save(place.room, ChannelSettings(ingest=False))
-    home.platform.add_message(place, "ada", "Five.")
-    home.platform.delete_message(said[1])
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {"window:m1": ["Ada: One."], "thread:m3": ["Ada: Three.", "Bob: Four."]}
-
-
-async def test_nothing_is_taken_in_twice_by_catching_up(home: BotFixture) -> None:
-    place, _ = await build_indexed_channel(home)
-    before = await home.document_texts(place)
-    await reconcile_all(home)
-    await reconcile_all(home)
-    assert await home.document_texts(place) == before
-
-
-async def test_a_thread_that_is_hidden_is_kept_and_holds_up_nothing(home: BotFixture) -> None:
-    place, said = await build_indexed_channel(home)
-    home.platform.delete_message(said[0])
-    home.platform.listed_messages = home.platform.messages[:-1]
-    home.platform.failing["thread"] = PermissionDenied("hidden by the plan")
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {"window:m1": ["Ada: Two."], "thread:m3": ["Ada: Three.", "Bob: Four."]}
-    assert not home.ingest_service.pending_syncs
-
-
-async def test_what_retention_took_out_of_a_lively_thread_stays_out(tmp_path: Path) -> None:
-    async with open_bot_fixture(tmp_path / "home", FakePlatform(), retention_days=30) as home:
-        place = await home.join_channel("ROOF", "ada", "bob")
-        root = await home.post(place, "ada", "Old root.")
-        thread = replace(place, thread=root.id)
-        await home.post(thread, "bob", "Old reply.")
-        await home.post(thread, "bob", "New reply.", after=40 * 86400)
-        await home.ingest_service.run_due_jobs(home.platform.current_time())
-        await reconcile_all(home)
-        assert await home.document_texts(place) == {"thread:m1": ["Bob: New reply."]}
-
-
-async def test_what_was_said_before_the_bots_time_stays_out_though_its_thread_goes_on(tmp_path: Path) -> None:
-    platform = FakePlatform()
-    place = platform.add_channel("ROOF", "ada", "bob")
-    root = platform.add_message(place, "ada", "Before the bot.")
-    async with open_bot_fixture(tmp_path / "home", platform, backfill_days=0) as home:
-        platform.add_message(place, "ada", "Later.", after=10 * 86400)
-        await home.join_channel("ROOF", "ada", "bob")
-        await home.post(replace(place, thread=root.id), "bob", "Reply.")
-        await reconcile_all(home)
-        assert "Before the bot." not in str(await home.document_texts(place))
-
-
-class Meanwhile(FakePlatform):
-    """Something happens between a page's being asked for and its being looked at."""
+class EventfulPlatform(FakePlatform):
+    """Something `happens` between the request for a page of history and its use."""
 
     happens: Callable[[], Awaitable[object]] | None = None
 
@@ -171,139 +168,215 @@ class Meanwhile(FakePlatform):
             yield page
 
 
-async def test_a_page_that_is_older_than_an_edit_does_not_undo_it(tmp_path: Path) -> None:
-    platform = Meanwhile()
-    async with open_bot_fixture(tmp_path / "home", platform) as home:
-        place = await home.join_channel("ROOF", "ada")
-        said = [await home.post(place, "ada", word) for word in ("One.", "Two.")]
-        said[1] = platform.edit_message(said[1], "Two, unheard.")
-
-        async def both_are_edited() -> None:
-            for each in said:
-                await home.edit(each, f"Not {each.text}")
-
-        platform.happens = both_are_edited
-        await reconcile_all(home)
-        assert await home.document_texts(place) == {"window:m1": ["Ada: Not One.", "Ada: Not Two, unheard."]}
+@with_settings(platform=EventfulPlatform())
+async def test_a_page_that_is_older_than_an_edit_does_not_undo_it(bot: BotFixture) -> None:
+    await run_steps(bot, [say("ada", "One."), say("ada", "Two."), edit_away(2, "Two, unheard.")])
+    assert isinstance(bot.platform, EventfulPlatform)
+    bot.platform.happens = lambda: run_steps(bot, [steps.edit(1, "Not one."), steps.edit(2, "Not two.")])
+    await bot.reconcile(300)
+    assert await bot.document_texts(ROOF) == {"window:m1": ["Ada: Not one.", "Ada: Not two."]}
 
 
-async def _weekend(home: BotFixture) -> tuple[Location, Message]:
-    """Off from Friday to Monday: on Saturday and Sunday somebody spoke, and Friday's last message was deleted."""
-    place = await home.join_channel("ROOF", "ada", "bob")
-    await home.post(place, "ada", "Friday.")
-    secret = await home.post(place, "ada", "The secret.")
-    home.platform.add_message(place, "bob", "Saturday.", after=DAY)
-    home.platform.add_message(place, "bob", "Sunday.", after=DAY)
-    home.platform.delete_message(secret)
-    return place, home.platform.add_message(place, "bob", "Monday.", after=DAY)
-
-
-WEEK = {f"window:m{number}": [f"Bob: {day}."] for number, day in ((3, "Saturday"), (4, "Sunday"), (5, "Monday"))}
+WEEKEND = [
+    *(say("ada", "Friday."), say("ada", "The secret."), write("bob", "Saturday.", after=DAY)),
+    *(write("bob", "Sunday.", after=DAY), delete_away(2), write("bob", "Monday.", after=DAY)),
+]
+WEEK = {
+    "window:m1": ["Ada: Friday."],
+    **{f"window:m{number}": [f"Bob: {day}."] for number, day in enumerate(("Saturday", "Sunday", "Monday"), 3)},
+}
 
 
 @pytest.mark.parametrize("addressed", [False, True])
-async def test_what_is_heard_before_a_channels_turn_hides_nothing_that_was_missed(
-    home: BotFixture, *, addressed: bool
+async def test_a_message_that_is_received_before_the_comparison_hides_nothing_that_was_missed(
+    bot: BotFixture, *, addressed: bool
 ) -> None:
-    place, monday = await _weekend(home)
-    await home.receive(monday, addressed=addressed)
-    await reconcile_all(home)
-    expected = {"window:m1": ["Ada: Friday."], **WEEK}
-    if addressed:
-        del expected["window:m5"]
-    assert await home.document_texts(place) == expected
+    await run_steps(bot, [*WEEKEND, steps.receive(5, addressed=addressed), RECONCILE])
+    expected = {key: texts for key, texts in WEEK.items() if not addressed or key != "window:m5"}
+    assert await bot.document_texts(ROOF) == expected
 
 
 @pytest.mark.parametrize("pages", [1, 2, 3])
-async def test_a_history_that_breaks_off_is_read_from_where_the_bot_went_away(home: BotFixture, pages: int) -> None:
-    home.platform.page_size = 1
-    place, _ = await _weekend(home)
-    home.platform.fail_after("page", pages, PlatformError("busy"))
-    await reconcile_all(home)
-    home.platform.failing.clear()
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {"window:m1": ["Ada: Friday."], **WEEK}
+async def test_a_history_that_breaks_off_is_read_from_where_the_bot_stopped(bot: BotFixture, pages: int) -> None:
+    bot.platform.page_size = 1
+    await run_steps(bot, WEEKEND)
+    bot.platform.fail_after("page", pages, PlatformError("busy"))
+    await run_steps(bot, [RECONCILE, recover(), RECONCILE])
+    assert await bot.document_texts(ROOF) == WEEK
 
 
-async def test_what_was_compared_once_is_not_read_again_for_ever(home: BotFixture) -> None:
-    place = await home.join_channel("ROOF", "ada")
-    compared = home.context.store.channels.get_synced_until
-    assert await compared(place.room) == home.platform.current_time()
-    await home.post(place, "ada", "One.")
-    assert await compared(place.room) == home.platform.start_time
-    await reconcile_all(home)
-    assert await compared(place.room) == home.platform.current_time()
+async def test_what_was_compared_once_is_not_read_again(bot: BotFixture) -> None:
+    synced_until = bot.store.channels.get_synced_until
+    assert await synced_until(ROOF.room) == bot.platform.current_time()
+    await bot.post(ROOF, "ada", "One.")
+    assert await synced_until(ROOF.room) == bot.platform.start_time
+    await bot.reconcile(300)
+    assert await synced_until(ROOF.room) == bot.platform.current_time()
 
 
-async def test_what_a_crash_kept_from_the_engine_reaches_it_by_catching_up(
-    home: BotFixture, monkeypatch: pytest.MonkeyPatch
+async def test_what_a_failing_disk_kept_from_the_engine_reaches_it_later(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place, _ = await build_indexed_channel(home)
-    before = await home.document_texts(place)
-    home.platform.add_message(place, "bob", "Five.", after=7200)
-
-    async def cut_off(*_: object, **__: object) -> None:
+    async def fail_to_write(*_: object, **__: object) -> None:
         raise StoreError("the disk is full")
 
+    await run_steps(bot, [*FOUR, write("bob", "Five.", after=7200)])
     with monkeypatch.context() as broken:
-        broken.setattr(ConversationDocuments, "_amend_or_add", cut_off)
-        await reconcile_all(home)
-    assert await home.document_texts(place) == before
-    await home.post(place, "bob", "Six.", after=3 * DAY)
-    await reconcile_all(home)
-    assert await home.document_texts(place) == {**before, "window:m5": ["Bob: Five."], "window:m6": ["Bob: Six."]}
+        broken.setattr(ConversationDocuments, "_amend_or_add", fail_to_write)
+        await bot.reconcile(300)
+    assert await bot.document_texts(ROOF) == WINDOW | THREAD
+    await run_steps(bot, [say("bob", "Six.", after=3 * DAY), RECONCILE])
+    added = {"window:m5": ["Bob: Five."], "window:m6": ["Bob: Six."]}
+    assert await bot.document_texts(ROOF) == WINDOW | THREAD | added
 
 
-@pytest.mark.parametrize("words", ["Look.", ""])
-async def test_a_file_that_could_not_be_had_is_had_later_and_holds_up_nothing(home: BotFixture, words: str) -> None:
-    place, _ = await build_indexed_channel(home)
-    tiles = home.platform.add_file("tiles.txt", b"The tiles come on Monday.")
-    shared = home.platform.add_message(place, "ada", words, uploads=[tiles], after=7200)
-    home.platform.add_message(place, "bob", "Six.", after=7200)
-    home.platform.failing["fetch"] = PlatformError("busy")
-    await reconcile_all(home)
-    found = await home.document_texts(place)
-    assert ["Bob: Six."] in found.values()
-    assert f"file:{shared.id}:{tiles.id}" not in found
-    assert home.ingest_service.pending_syncs == {place}
-    home.platform.failing.clear()
-    await home.post(place, "bob", "Much later.", after=3 * DAY)
-    await reconcile_all(home)
-    assert (await home.document_texts(place))[f"file:{shared.id}:{tiles.id}"] == ["The tiles come on Monday."]
-    assert not home.ingest_service.pending_syncs
+@pytest.mark.parametrize(
+    ("text", "deleted"), [("Look.", False), ("", False), ("Look.", True)], ids=["words", "no words", "deleted"]
+)
+async def test_a_file_that_could_not_be_fetched_is_fetched_later_unless_its_message_is_gone(
+    bot: BotFixture, text: str, *, deleted: bool
+) -> None:
+    await run_steps(bot, FOUR)
+    shared = bot.share(ROOF, bot.platform.add_file("tiles.txt", b"Red ones."), text=text)
+    key = f"file:{shared.id}:{shared.uploads[0].id}"
+    await run_steps(bot, [write("bob", "Six.", after=7200), fail("fetch", PlatformError("busy")), RECONCILE])
+    documents = await bot.document_texts(ROOF)
+    assert ["Bob: Six."] in documents.values()
+    assert key not in documents
+    assert bot.ingest_service.pending_syncs == {ROOF}
+    if deleted:
+        bot.platform.delete_message(shared)
+    await run_steps(bot, [recover(), say("bob", "Later.", after=3 * DAY), RECONCILE])
+    documents = await bot.document_texts(ROOF)
+    assert documents.get(key) == (None if deleted else ["Red ones."])
+    assert ("Ada: Look." in str(documents)) is (bool(text) and not deleted)
+    assert not bot.ingest_service.pending_syncs
 
 
-async def test_a_file_that_could_not_be_had_is_not_missed_once_its_message_is_deleted(home: BotFixture) -> None:
-    place, _ = await build_indexed_channel(home)
-    shared = home.platform.add_message(
-        place, "ada", "Look.", uploads=[home.platform.add_file("a.txt", b"A.")], after=7200
-    )
-    home.platform.failing["fetch"] = PlatformError("busy")
-    await reconcile_all(home)
-    home.platform.failing.clear()
-    home.platform.delete_message(shared)
-    await home.post(place, "bob", "Much later.", after=3 * DAY)
-    await reconcile_all(home)
-    assert "Look." not in str(await home.document_texts(place))
-    assert not home.ingest_service.pending_syncs
-
-
-async def test_however_many_files_were_shared_all_are_had(home: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_all_missed_files_are_fetched_and_useless_ones_once(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(reconcile, "FILE_BATCH", 2)
-    place, _ = await build_indexed_channel(home)
-    for name in "abcde":
-        upload = home.platform.add_file(f"{name}.txt", f"The {name} is here.".encode())
-        home.platform.add_message(place, "ada", "Look.", uploads=[upload], after=7200)
-    await reconcile_all(home)
-    found = [key for key in await home.document_texts(place) if key.startswith("file:")]
-    assert len(found) == 5
-    assert not home.ingest_service.pending_syncs
+    await run_steps(bot, FOUR)
+    files = {f"{name}.txt": f"The {name} is here.".encode() for name in "abc"} | {"d.exe": b"\x7fELF"}
+    for name, data in files.items():
+        bot.share(ROOF, bot.platform.add_file(name, data), text="Look.")
+    await run_steps(bot, [RECONCILE, RECONCILE])
+    assert [key[:5] for key in await bot.document_texts(ROOF)].count("file:") == 3
+    assert bot.platform.calls.count("fetch") == 4
+    assert not bot.ingest_service.pending_syncs
 
 
-async def test_a_file_that_is_of_no_use_is_fetched_once(home: BotFixture) -> None:
-    place, _ = await build_indexed_channel(home)
-    home.platform.add_message(place, "ada", "Look.", uploads=[home.platform.add_file("a.exe", b"\x7fELF")])
-    await reconcile_all(home)
-    await reconcile_all(home)
-    assert home.platform.calls.count("fetch") == 1
-    assert not home.ingest_service.pending_syncs
+# Messages that a list lacks are asked for one by one, as often as it takes.
+
+
+async def test_the_file_of_a_deleted_question_is_forgotten(bot: BotFixture) -> None:
+    direct = bot.platform.add_channel("D1", "ada", kind="direct")
+    shared = [bot.share(direct, bot.platform.add_file(f"{n}.txt", b"The tiles."), text="Look.") for n in range(3)]
+    for each in shared:
+        await bot.receive(each, addressed=True)
+        await bot.ingest_service.files.ingest(each, asked=True)
+    bot.platform.delete_message(shared[0])
+    bot.platform.messages[-1] = replace(shared[2], uploads=())
+    await run_steps(bot, [BUSY, RECONCILE])
+    assert len(await bot.document_texts(direct)) == 3
+    await run_steps(bot, [recover(), RECONCILE])
+    assert list(await bot.document_texts(direct)) == [f"file:{shared[1].id}:{shared[1].uploads[0].id}"]
+
+
+async def test_of_a_thread_that_is_too_long_only_what_the_list_reaches_is_checked(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reconcile, "MAX_REPLIES", 3)
+    replies = [say("ada", f"Reply {number}.", thread=1) for number in range(6)]
+    await run_steps(bot, [say("ada", "Root."), *replies, delete_away(2, 6), RECONCILE])
+    left = [f"Ada: Reply {number}." for number in (0, 1, 2, 3, 5)]
+    assert await bot.document_texts(ROOF) == {"thread:m1": ["Ada: Root.", *left]}
+    assert bot.platform.calls.count("message") == 1
+
+
+@pytest.mark.parametrize(
+    ("limit", "happened", "documents"),
+    [
+        pytest.param("MAX_UNANSWERED", [BUSY], WINDOW | THREAD, id="nobody can say"),
+        pytest.param("MAX_CHECKS", [], ONE | FOURTH, id="too many at once"),
+    ],
+)
+async def test_checks_are_limited_and_continued_the_next_time(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch, limit: str, happened: list[Step], documents: Any
+) -> None:
+    monkeypatch.setattr(deletions, limit, 2)
+    await run_steps(bot, [*FOUR, delete_away(1, 2, 3), *happened, RECONCILE])
+    assert await bot.document_texts(ROOF) == documents
+    assert bot.platform.calls.count("message") == 2
+    await run_steps(bot, [recover(), RECONCILE])
+    assert await bot.document_texts(ROOF) == FOURTH
+
+
+async def test_a_thread_that_is_surely_gone_is_deleted_at_once_however_long_it_is(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletions, "MAX_CHECKS", 1)
+    replies = [say("bob", f"Reply {number}.", thread=3) for number in range(5)]
+    await run_steps(bot, [*FOUR, *replies, delete_away(*range(3, 10)), RECONCILE])
+    assert await bot.document_texts(ROOF) == WINDOW
+
+
+async def test_a_message_of_the_last_minute_is_not_missing_yet(bot: BotFixture) -> None:
+    await run_steps(bot, [*FOUR, delete_away(4)])
+    bot.platform.messages[-1] = replace(find(bot, 3), time=find(bot, 4).time)
+    await bot.reconcile()
+    assert await bot.document_texts(ROOF) == WINDOW | THREAD
+    assert bot.ingest_service.pending_syncs == {ROOF}
+    await bot.reconcile(300)
+    assert await bot.document_texts(ROOF) == WINDOW | THIRD
+    assert not bot.ingest_service.pending_syncs
+
+
+class UnsurePlatform(FakePlatform):
+    """Of some messages it never says whether they are there."""
+
+    unsure: frozenset[str] = frozenset()
+
+    async def fetch_message(self, place: Location, message: str) -> Message | None:
+        if message in self.unsure:
+            raise PlatformError("Nobody can say.")
+        return await super().fetch_message(place, message)
+
+
+@with_settings(platform=UnsurePlatform())
+async def test_a_message_that_is_never_answered_for_keeps_no_other_from_being_checked(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletions, "MAX_UNANSWERED", 2)
+    assert isinstance(bot.platform, UnsurePlatform)
+    bot.platform.unsure = frozenset({"m2", "m3"})
+    await run_steps(bot, [*FOUR, delete_away(1, 2, 3), RECONCILE])
+    assert await bot.document_texts(ROOF) == WINDOW | THREAD
+    assert bot.ingest_service.pending_syncs == {ROOF}
+    await bot.reconcile(300)
+    assert await bot.document_texts(ROOF) == TWO | THREAD
+    assert not bot.ingest_service.pending_syncs
+
+
+async def test_many_messages_that_were_deleted_at_once_go_within_minutes(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(deletions, "MAX_CHECKS", 2)
+    await run_steps(bot, [*(say("ada", f"{number}.") for number in range(5)), delete_away(1, 2, 3, 4, 5)])
+    for left in (True, True, False):
+        await bot.reconcile(300)
+        assert bool(bot.ingest_service.pending_syncs) is left
+    assert await bot.document_texts(ROOF) == {}
+
+
+async def test_what_lists_lack_although_it_is_there_is_checked_no_more_than_once_a_day(bot: BotFixture) -> None:
+    await run_steps(bot, [*FOUR, list_only(3, 4)])
+    for _ in range(2):
+        await bot.reconcile(300)
+        assert not bot.ingest_service.pending_syncs
+    assert bot.platform.listed_messages is not None
+    bot.platform.listed_messages.append(await bot.post(ROOF, "ada", "Much later.", after=30 * DAY))
+    for _ in range(3):
+        await bot.reconcile(300)
+    assert await bot.store.unconfirmed_deletions.list_next(ROOF.room, 9) == []
