@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from engine.engine import Engine
     from engine.models import Document, Prompt
     from engine.usage import UsageMeter
+    from tests.support.indexed_engine import OpenIndexed
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
 
@@ -41,97 +42,81 @@ def overview(wanted: str, scope: Scope = HERE, within: Filters | None = None, **
     return Question("What was said?", scope, filters=within or Filters(), overview=made, **more)  # type: ignore[arg-type]
 
 
-async def test_all_of_the_scope_is_there_in_the_order_of_time_and_nothing_else(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        for each in (said(3, "The Roof leaks."), said(1, "The Tiles came."), said(2, "A secret.", space="theirs")):
-            await engine.add(each)
-        context = await engine.retrieve(overview("summary"))
-        assert [each.text for each in context.sources] == ["The Tiles came.", "The Roof leaks."]
-        assert [each.number for each in context.sources] == [1, 2]
+async def source_texts(engine: Engine, question: Question) -> list[str]:
+    return [source.text for source in (await engine.retrieve(question)).sources]
 
 
-async def test_rooms_documents_and_times_narrow_it(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        for each in (said(1, "One."), said(5, "Two."), said(5, "Three.", room="attic")):
-            await engine.add(each)
-        for within, texts in (
-            (Filters(rooms=frozenset({"attic"})), ["Three."]),
-            (Filters(since=MAY + timedelta(days=2)), ["Two.", "Three."]),
-            (Filters(until=MAY + timedelta(days=2)), ["One."]),
-            (Filters(documents=frozenset({"here-hall-5"})), ["Two."]),
-        ):
-            context = await engine.retrieve(overview("summary", within=within))
-            assert sorted(each.text for each in context.sources) == sorted(texts)
-        rooms = Scope(frozenset(), frozenset({"attic"}))
-        assert [each.text for each in (await engine.retrieve(overview("summary", rooms))).sources] == ["Three."]
+async def test_everything_in_scope_is_used_in_the_order_of_time(indexed: OpenIndexed) -> None:
+    secret = said(2, "A secret.", space="theirs")
+    engine = await indexed(said(3, "The Roof leaks."), said(1, "The Tiles came."), secret)
+    context = await engine.retrieve(overview("summary"))
+    assert [(each.number, each.text) for each in context.sources] == [(1, "The Tiles came."), (2, "The Roof leaks.")]
 
 
-async def test_lately_is_the_last_two_weeks_before_the_newest(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        for each in (said(1, "Old."), said(30, "New."), said(20, "Newer.")):
-            await engine.add(each)
-        asked = parse_overview_request("What was decided lately?", datetime(2030, 1, 1, tzinfo=UTC))
-        assert asked is not None
-        context = await engine.retrieve(apply_overview_request(Question("?", HERE), asked))
-        assert [each.text for each in context.sources] == ["Newer.", "New."]
+async def test_rooms_documents_and_times_narrow_it(indexed: OpenIndexed) -> None:
+    engine = await indexed(said(1, "One."), said(5, "Two."), said(5, "Three.", room="attic"))
+    for narrow, texts in (
+        (Filters(rooms=frozenset({"attic"})), {"Three."}),
+        (Filters(since=MAY + timedelta(days=2)), {"Two.", "Three."}),
+        (Filters(until=MAY + timedelta(days=2)), {"One."}),
+        (Filters(documents=frozenset({"here-hall-5"})), {"Two."}),
+    ):
+        assert set(await source_texts(engine, overview("summary", within=narrow))) == texts
+    assert await source_texts(engine, overview("summary", Scope(frozenset(), frozenset({"attic"})))) == ["Three."]
 
 
-async def test_of_very_much_only_the_newest_is_taken_and_that_is_known(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_lately_means_the_two_weeks_before_the_newest_message(indexed: OpenIndexed) -> None:
+    engine = await indexed(said(1, "Old."), said(30, "New."), said(20, "Newer."))
+    request = parse_overview_request("What was decided lately?", datetime(2030, 1, 1, tzinfo=UTC))
+    assert request is not None
+    assert await source_texts(engine, apply_overview_request(Question("?", HERE), request)) == ["Newer.", "New."]
+
+
+async def test_of_too_much_only_the_newest_is_used_and_marked(
+    indexed: OpenIndexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(overview_recall, "MAX_OVERVIEW_CHUNKS", 2)
-    async with open_memory_engine(tmp_path) as engine:
-        for day in range(4):
-            await engine.add(said(day, f"Day {day}."))
-        context = await engine.retrieve(overview("summary"))
-        assert [each.text for each in context.sources] == ["Day 2.", "Day 3."]
-        assert context.overview is not None
-        assert context.overview.truncated
+    context = await (await indexed(*(said(day, f"Day {day}.") for day in range(4)))).retrieve(overview("summary"))
+    assert [each.text for each in context.sources] == ["Day 2.", "Day 3."]
+    assert context.overview is not None
+    assert context.overview.truncated
 
 
-class Reducing(ToyLanguage):
-    """Notes each part as its numbers, and puts notes together."""
+class PartialAnswers(ToyLanguage):
+    """Answers each part with its source numbers, and joins the answers to the parts."""
 
     def __init__(self) -> None:
         super().__init__()
         self.prompts: list[Prompt] = []
 
-    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         self.prompts.append(prompt)
-        self._record_call("answer", bill, prompt.question)
         if prompt.partial_answers:
-            yield " ".join(prompt.partial_answers)
-            yield " and [999]"
+            yield " ".join(prompt.partial_answers) + " and [999]"
         else:
             yield "".join(f"[{each.number}]" for each in prompt.context.sources)
 
 
-async def test_what_is_too_long_for_one_prompt_is_noted_part_by_part(tmp_path: Path) -> None:
-    language = Reducing()
-    async with open_memory_engine(tmp_path, language) as engine:
-        for day in range(6):
-            await engine.add(said(day, f"{day} " + "word " * 600))
-        answer = await engine.ask(overview("summary", max_total_tokens=2000))
-        text = await answer.collect_text()
-        *parts, whole = language.prompts
-        assert len(parts) >= 3
-        assert not any(each.partial_answers for each in parts)
-        assert sorted(source.number for each in parts for source in each.context.sources) == [1, 2, 3, 4, 5, 6]
-        assert len(whole.partial_answers) == len(parts)
-        assert re.findall(r"\[(\d+)\]", text) == ["1", "2", "3", "4", "5", "6"]
-        assert [each.number for each in answer.sources] == [1, 2, 3, 4, 5, 6]
-        rendered = language.build_answer_messages(whole)[0].content
-        assert "Summarize" in rendered
-        assert "notes on their parts" in rendered
+async def test_text_too_long_for_one_prompt_is_answered_in_parts(indexed: OpenIndexed) -> None:
+    language = PartialAnswers()
+    engine = await indexed(*(said(day, f"{day} " + "word " * 600) for day in range(6)), language=language)
+    answer = await engine.ask(overview("summary", max_total_tokens=2000))
+    assert re.findall(r"\[(\d+)\]", await answer.collect_text()) == ["1", "2", "3", "4", "5", "6"]
+    assert [each.number for each in answer.sources] == [1, 2, 3, 4, 5, 6]
+    *parts, whole = language.prompts
+    assert len(whole.partial_answers) == len(parts) >= 3
+    assert not any(each.partial_answers for each in parts)
+    assert sorted(source.number for each in parts for source in each.context.sources) == [1, 2, 3, 4, 5, 6]
+    rendered = language.build_answer_messages(whole)[0].content
+    assert "Summarize" in rendered
+    assert "notes on their parts" in rendered
 
 
-async def test_what_fits_is_one_prompt(tmp_path: Path) -> None:
-    language = Reducing()
-    async with open_memory_engine(tmp_path, language) as engine:
-        await engine.add(said(1, "One."))
-        await told(engine, overview("decisions"))
-        assert len(language.prompts) == 1
-        assert "List the decisions" in language.build_answer_messages(language.prompts[0])[0].content
+async def test_text_that_fits_is_one_prompt(indexed: OpenIndexed) -> None:
+    language = PartialAnswers()
+    await told(await indexed(said(1, "One."), language=language), overview("decisions"))
+    (prompt,) = language.prompts
+    assert "List the decisions" in language.build_answer_messages(prompt)[0].content
 
 
 @pytest.fixture

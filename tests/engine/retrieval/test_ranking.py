@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -32,101 +33,90 @@ from engine.retrieval.ranking import (
 )
 
 RANKING = RankingOptions()
-RANKINGS = st.lists(st.tuples(st.sampled_from([0.5, 1.0]), st.lists(st.integers(0, 9), max_size=6)), max_size=3)
 
 
-def test_what_stands_high_in_both_rankings_comes_first() -> None:
-    assert reciprocal_rank_fusion((1.0, ["a", "b", "c"]), (1.0, ["b", "d"]), damping=20) == ["b", "a", "d", "c"]
+@pytest.mark.parametrize(
+    ("rankings", "fused"),
+    [
+        pytest.param([(1.0, "abc"), (1.0, "bd")], "badc", id="high in both rankings"),
+        pytest.param([(1.0, "a"), (2.0, "b")], "ba", id="a heavier ranking counts more"),
+        pytest.param([(1.0, "aab"), (1.0, "b")], "ba", id="a repeated key counts at its best place"),
+        pytest.param([(0.7, "cab")], "cab", id="one ranking is unchanged"),
+        pytest.param([], "", id="nothing"),
+    ],
+)
+def test_rankings_are_fused(rankings: list[tuple[float, str]], fused: str) -> None:
+    assert reciprocal_rank_fusion(*rankings, damping=20) == list(fused)
 
 
-def test_a_heavier_ranking_counts_more() -> None:
-    assert reciprocal_rank_fusion((1.0, ["a"]), (2.0, ["b"]), damping=20) == ["b", "a"]
-
-
-def test_a_key_given_twice_in_a_ranking_counts_at_its_best_place() -> None:
-    assert reciprocal_rank_fusion((1.0, ["a", "a", "b"]), (1.0, ["b"]), damping=20) == ["b", "a"]
-
-
-@given(RANKINGS)
-def test_every_key_comes_once(rankings: list[tuple[float, list[int]]]) -> None:
-    made = reciprocal_rank_fusion(*rankings, damping=20)
-    assert sorted(made) == sorted({key for _, keys in rankings for key in keys})
-
-
-def test_one_ranking_is_left_as_it_is() -> None:
-    assert reciprocal_rank_fusion((0.7, [3, 1, 2]), damping=20) == [3, 1, 2]
-    assert reciprocal_rank_fusion(damping=20) == []
+@pytest.mark.parametrize(
+    ("hands", "dealt"),
+    [
+        pytest.param([["L1", "L2", "L3"], ["G1", "L1"]], ["L1", "G1", "L2", "L3"], id="in turn"),
+        pytest.param([["ab", "cd"], ["cd"]], ["ab", "cd"], id="nothing twice"),
+        pytest.param([[], []], [], id="two empty ones"),
+        pytest.param([], [], id="nothing"),
+    ],
+)
+def test_rr_searches_are_dealt_in_turn(hands: list[list[str]], dealt: list[str]) -> None:
+    assert round_robin(*hands) == dealt
 
 
 ITEMS = st.lists(st.lists(st.integers(0, 30), max_size=12), max_size=8)
 
 
-def items_of(*sizes: int) -> list[list[str]]:
-    return [[f"e{item}c{chunk}" for chunk in range(size)] for item, size in enumerate(sizes)]
+@given(ITEMS, st.lists(st.sampled_from([0.5, 1.0]), min_size=8, max_size=8), st.integers(1, 6))
+def test_nothing_is_lost_or_repeated(items: list[list[int]], weights: list[float], limit: int) -> None:
+    keys = sorted({key for item in items for key in item})
+    assert sorted(reciprocal_rank_fusion(*zip(weights, items, strict=False), damping=20)) == keys
+    assert sorted(round_robin(*items)) == keys
+    unique = deduplicate_items(items)
+    assert (len(unique), sorted(key for item in unique for key in item)) == (len(items), keys)
+    picked = pick_by_weight(unique, limit)
+    quota = sum(round(limit - index / max(1, len(items) - 1) * (limit - 1)) for index in range(len(items)))
+    assert len(picked) == len(set(picked)) == min(quota, sum(map(len, unique)))
 
 
-def test_rr_two_legs_are_dealt_in_turn_and_nothing_twice() -> None:
-    assert round_robin(["L1", "L2", "L3"], ["G1", "L1"]) == ["L1", "G1", "L2", "L3"]
-    assert round_robin([("a", "b"), ("c", "d")], [("c", "d")]) == [("a", "b"), ("c", "d")]
-    assert round_robin() == round_robin([], []) == []
+@pytest.mark.parametrize(
+    ("sizes", "limit", "counts"),
+    [
+        pytest.param((10, 10, 10), 5, (5, 3, 1), id="w1 three items"),
+        pytest.param((10, 10, 10, 10, 10), 5, (5, 4, 3, 2, 1), id="w2 five items"),
+        pytest.param((2, 0, 9), 4, (2, 0, 5), id="w4 the first that can makes up for the others"),
+        pytest.param((3,), 2, (2,), id="w5 one item"),
+        pytest.param((3,), 0, (0,), id="w5 none requested"),
+        pytest.param((3,), -1, (0,), id="w5 a negative number"),
+        pytest.param((), 5, (), id="w5 no items"),
+    ],
+)
+def test_items_give_chunks_by_their_rank(sizes: tuple[int, ...], limit: int, counts: tuple[int, ...]) -> None:
+    items = [[f"item {item} chunk {chunk}" for chunk in range(size)] for item, size in enumerate(sizes)]
+    expected = [chunk for item, count in zip(items, counts, strict=True) for chunk in item[:count]]
+    assert pick_by_weight(items, limit) == expected
 
 
-@given(ITEMS)
-def test_rr_deals_everything_once(hands: list[list[int]]) -> None:
-    dealt = round_robin(*hands)
-    assert sorted(dealt) == sorted({key for hand in hands for key in hand})
+def test_a_chunk_stays_with_its_first_item_and_frequent_ones_come_first() -> None:
+    items = [["a", "b", "c"], ["c", "d"], ["d", "c", "b", "e"]]
+    assert deduplicate_items(items) == [["c", "b", "a"], ["d"], ["e"]]
 
 
-def test_w1_three_items_of_ten_give_five_three_and_one() -> None:
-    items = items_of(10, 10, 10)
-    assert pick_by_weight(items, 5) == items[0][:5] + items[1][:3] + items[2][:1]
+C0, C1 = {"c0": np.array([[1.0, 0]])}, {"c1": np.array([[0.9, 0.1]])}
+TWO_PARTS = {"two": np.array([[0.0, 1.0], [0.6, 0.8]]), "one": np.array([[0.5, 0.9]])}
 
 
-def test_w2_five_items_of_ten_give_five_to_one() -> None:
-    items = items_of(10, 10, 10, 10, 10)
-    assert pick_by_weight(items, 5) == [
-        key for item, wanted in zip(items, (5, 4, 3, 2, 1), strict=True) for key in item[:wanted]
-    ]
-
-
-def test_w4_what_some_items_cannot_give_comes_from_the_first_that_can() -> None:
-    assert pick_by_weight(items_of(2, 0, 9), 4) == ["e0c0", "e0c1", "e2c0", "e2c1", "e2c2", "e2c3", "e2c4"]
-
-
-def test_w5_one_item_gives_what_is_wanted_and_nothing_gives_nothing() -> None:
-    assert pick_by_weight(items_of(3), 2) == ["e0c0", "e0c1"]
-    assert pick_by_weight(items_of(3), 0) == pick_by_weight(items_of(3), -1) == pick_by_weight([], 5) == []
-
-
-@given(ITEMS, st.integers(1, 6))
-def test_picking_by_weight_gives_as_many_as_wanted_if_they_are_there(items: list[list[int]], m: int) -> None:
-    spreaded = deduplicate_items(items)
-    picked = pick_by_weight(spreaded, m)
-    wanted = sum(round(m - index / max(1, len(items) - 1) * (m - 1)) for index in range(len(items)))
-    assert len(picked) == len(set(picked)) == min(wanted, sum(map(len, spreaded)))
-
-
-def test_a_chunk_stays_with_its_first_item_and_often_used_ones_come_first() -> None:
-    assert deduplicate_items([["a", "b", "c"], ["c", "d"], ["d", "c", "b", "e"]]) == [["c", "b", "a"], ["d"], ["e"]]
-
-
-@given(ITEMS)
-def test_spreading_loses_nothing(items: list[list[int]]) -> None:
-    found = deduplicate_items(items)
-    assert len(found) == len(items)
-    assert sorted(key for item in found for key in item) == sorted({key for item in items for key in item})
-
-
-def test_v1_candidates_without_a_vector_are_left_out() -> None:
-    vectors = {"c0": np.array([[1.0, 0, 0]]), "c1": np.array([[0.9, 0.1, 0]])}
-    assert pick_by_vector(["c1", "c2", "c0"], vectors, np.array([1.0, 0, 0]), 5) == ["c0", "c1"]
-    assert pick_by_vector(["c1", "c0"], vectors, np.array([1.0, 0, 0]), 1) == ["c0"]
-    assert pick_by_vector(["c2"], vectors, np.array([1.0, 0, 0]), 5) == []
-
-
-def test_the_best_part_of_a_chunk_counts() -> None:
-    vectors = {1: np.array([[0.0, 1.0], [0.6, 0.8]]), 2: np.array([[0.5, 0.9]])}
-    assert pick_by_vector([2, 1], vectors, np.array([1.0, 0.0]), 2) == [1, 2]
+@pytest.mark.parametrize(
+    ("candidates", "vectors", "limit", "picked"),
+    [
+        pytest.param(["c1", "c2", "c0"], C0 | C1, 5, ["c0", "c1"], id="v1 none without a vector"),
+        pytest.param(["c1", "c0"], C0 | C1, 1, ["c0"], id="the limit"),
+        pytest.param(["c2"], C0 | C1, 5, [], id="no vector at all"),
+        pytest.param(["one", "two"], TWO_PARTS, 2, ["two", "one"], id="the best part of a chunk counts"),
+    ],
+)
+def test_chunks_are_picked_by_vector(
+    candidates: list[str], vectors: dict[str, np.ndarray], limit: int, picked: list[str]
+) -> None:
+    assert pick_by_vector(candidates, vectors, np.array([1.0, 0]), limit) == picked
 
 
 def test_exact_names_come_before_entities_of_both_searches() -> None:
@@ -144,8 +134,7 @@ def test_scores_that_differ_after_six_digits_are_equal() -> None:
 
 
 def test_each_side_gives_an_equal_number_of_vector_candidates() -> None:
-    options = RankingOptions(max_vector_candidates=4)
-    assert vector_candidates(options, [[1, 2], [2, 3]], [[9]]) == [1, 2, 9]
+    assert vector_candidates(RankingOptions(max_vector_candidates=4), [[1, 2], [2, 3]], [[9]]) == [1, 2, 9]
 
 
 def test_a_chunk_of_an_entity_is_not_one_of_a_relation_too() -> None:
@@ -153,30 +142,29 @@ def test_a_chunk_of_an_entity_is_not_one_of_a_relation_too() -> None:
 
 
 def test_without_vectors_chunks_are_picked_by_weight() -> None:
-    query = np.array([0.0, 1.0])
-    vectors = {1: np.array([[1.0, 0.0]]), 2: np.array([[0.0, 1.0]])}
+    vectors, query = {1: np.array([[1.0, 0.0]]), 2: np.array([[0.0, 1.0]])}, np.array([0.0, 1.0])
     assert pick_chunks([[1, 2]], vectors, query, RANKING) == [2, 1]
     assert pick_chunks([[1, 2]], {}, query, RANKING) == pick_chunks([[1, 2]], vectors, None, RANKING) == [1, 2]
     assert pick_chunks([[1, 2]], vectors, query, RankingOptions(chunk_selection="weight")) == [1, 2]
 
 
-def test_k9_the_best_scores_come_first() -> None:
-    assert apply_rerank(["a", "b", "c"], [0.1, 0.9, 0.5], 2) == ["b", "c"]
+BAD_SCORES = [[], [None] * 3, [0.5], [math.nan, math.inf, None], [1.0, 2.0, 3.0, 4.0]]
 
 
-def test_k9_what_has_no_score_is_absent_and_ties_keep_their_order() -> None:
-    assert apply_rerank(["a", "b", "c", "d"], [None, 0.5, math.nan, 0.5], 9) == ["b", "d"]
-
-
-@pytest.mark.parametrize("scores", [[], [None, None, None], [0.5], [math.nan, math.inf, None], [1.0, 2.0, 3.0, 4.0]])
-def test_k9_bad_scores_leave_the_order_as_it_was(scores: list[float | None]) -> None:
-    assert apply_rerank(["a", "b", "c"], scores, 2) == ["a", "b"]
-
-
-def test_k9_a_least_score_counts_only_if_it_is_positive() -> None:
-    assert apply_rerank(["a", "b"], [-1.0, 0.4], 5, 0.0) == ["b", "a"]
-    assert apply_rerank(["a", "b", "c"], [0.5, 0.4, 0.6], 5, 0.5) == ["c", "a"]
-    assert apply_rerank(["a", "b"], [0.1, 0.2], 5, 0.5) == []
+@pytest.mark.parametrize(
+    ("scores", "limit", "minimum", "kept"),
+    [
+        pytest.param([0.1, 0.9, 0.5], 2, 0.0, "bc", id="the best first"),
+        pytest.param([None, 0.5, 0.5], 9, 0.0, "bc", id="none without a score, ties in order"),
+        pytest.param([math.nan, 0.1, 0.5], 9, 0.0, "cb", id="none with NaN"),
+        *(pytest.param(scores, 2, 0.0, "ab", id=f"bad scores {scores}") for scores in BAD_SCORES),
+        pytest.param([-1.0, 0.4, -2.0], 5, 0.0, "bac", id="no minimum"),
+        pytest.param([0.5, 0.4, 0.6], 5, 0.5, "ca", id="a minimum"),
+        pytest.param([0.1, 0.2, 0.3], 5, 0.5, "", id="all below the minimum"),
+    ],
+)
+def test_k9_a_reranker_orders_items(scores: list[float | None], limit: int, minimum: float, kept: str) -> None:
+    assert apply_rerank(["a", "b", "c"], scores, limit, minimum) == list(kept)
 
 
 @given(st.floats(-1, 1), st.integers(0, 10**6), st.floats(0, 1e6))
@@ -190,98 +178,77 @@ PUBLISHED = FactEdge(("association", "journal"), 1.0, 0.8, [1])
 LED = FactEdge(("association", "hall"), 1.0, 0.3, [2])
 OTHER = FactEdge(("lake", "river"), 1.0, 0.1, [3])
 NAMES = [
-    EntityNode("journal", 1, [1]),
-    EntityNode("association", 2, [1, 2]),
-    EntityNode("hall", 1, [2]),
-    EntityNode("lake", 1, [3]),
+    *(EntityNode("journal", 1, [1]), EntityNode("association", 2, [1, 2])),
+    *(EntityNode("hall", 1, [2]), EntityNode("lake", 1, [3])),
 ]
 
 
-def test_a_chunk_two_steps_away_comes_before_one_that_is_not_joined() -> None:
-    many = [
-        FactEdge((f"a{number}", f"b{number}"), 1.0, 0.5, [10 + number]) for number in range(RANKING.max_seed_facts - 1)
-    ]
+@pytest.mark.parametrize(
+    ("names", "facts", "similarity", "order"),
+    [
+        pytest.param([], [], {5: 0.1, 6: 0.9, 7: 0.4}, [6, 7, 5], id="without facts by similarity"),
+        pytest.param([], [], {}, [], id="nothing"),
+        pytest.param([EntityNode("a", 1, [4, 3])], [], {}, [4, 3], id="without a seed unchanged"),
+        pytest.param(
+            [EntityNode("a", 2, [2, 1])], [FactEdge(("a", "b"), 1.0, 0.5, [])], {}, [2, 1], id="ties in order"
+        ),
+    ],
+)
+def test_chunks_are_ranked_by_pagerank(
+    names: list[EntityNode], facts: list[FactEdge], similarity: dict[int, float], order: list[int]
+) -> None:
+    assert rank_chunks_by_pagerank(names, facts, similarity, RANKING) == order
+
+
+def test_a_chunk_two_steps_away_comes_before_an_unconnected_one() -> None:
+    many = [FactEdge((f"a{n}", f"b{n}"), 1.0, 0.5, [10 + n]) for n in range(RANKING.max_seed_facts - 1)]
     order = rank_chunks_by_pagerank(NAMES, [PUBLISHED, LED, OTHER, *many], {}, RANKING)
     assert order.index(1) < order.index(2) < order.index(3)
 
 
-def test_the_chunk_that_states_the_best_fact_comes_first() -> None:
-    assert rank_chunks_by_pagerank(NAMES, [OTHER, LED, PUBLISHED], {}, RANKING)[0] == 1
+def test_the_chunk_that_states_the_best_fact_comes_first_and_similar_ones_are_added() -> None:
+    order = rank_chunks_by_pagerank(NAMES, [OTHER, LED, PUBLISHED], {99: 0.2}, RANKING)
+    assert (order[0], set(order)) == (1, {1, 2, 3, 99})
 
 
-def test_without_facts_the_order_is_that_of_similarity() -> None:
-    assert rank_chunks_by_pagerank([], [], {5: 0.1, 6: 0.9, 7: 0.4}, RANKING) == [6, 7, 5]
+MANY_FACTS = [FactEdge((f"a{number}", f"b{number}"), 1.0, 1.0 - number / 20, []) for number in range(12)]
+UNLIKE_FACTS = [FactEdge(("a", "b"), 1.0, 0.0, [1]), FactEdge(("c", "d"), 1.0, -0.2, [1])]
 
 
-def test_without_anything_there_is_nothing() -> None:
-    assert rank_chunks_by_pagerank([], [], {}, RANKING) == []
+def test_only_the_best_facts_are_seeds() -> None:
+    best = {f"{side}{number}" for side in "ab" for number in range(RANKING.max_seed_facts)}
+    assert set(build_seed_weights([], MANY_FACTS, {}, RANKING)) == best
+    assert build_seed_weights([], UNLIKE_FACTS, {}, RANKING) == {}
 
 
-def test_without_a_start_the_order_stays() -> None:
-    assert rank_chunks_by_pagerank([EntityNode("a", 1, [4, 3])], [], {}, RANKING) == [4, 3]
+def test_a_seed_weighs_less_the_more_often_its_name_is_mentioned() -> None:
+    names = [EntityNode("hub", 100, []), EntityNode("rare", 2, [])]
+    weights = build_seed_weights(names, [FactEdge(("hub", "rare"), 1.0, 0.6, [])], {}, RANKING)
+    assert weights == {"hub": pytest.approx(0.006), "rare": pytest.approx(0.3)}
 
 
-def test_chunks_only_found_by_similarity_are_there_too() -> None:
-    assert set(rank_chunks_by_pagerank(NAMES, [PUBLISHED], {99: 0.2}, RANKING)) == {1, 2, 3, 99}
+def test_similarities_of_chunks_are_stretched_between_zero_and_their_share() -> None:
+    share = RANKING.chunk_seed_weight
+    weights = build_seed_weights([], [], {1: 0.2, 2: 0.6, 3: 0.4}, RANKING)
+    assert weights == {1: 0.0, 2: share, 3: pytest.approx(share / 2)}
 
 
-def test_only_the_best_facts_are_starts() -> None:
-    facts = [FactEdge((f"a{number}", f"b{number}"), 1.0, 1.0 - number / 20, []) for number in range(12)]
-    assert set(build_seed_weights([], facts, {}, RANKING)) == {
-        f"{side}{number}" for side in "ab" for number in range(RANKING.max_seed_facts)
-    }
-
-
-def test_facts_unlike_the_question_are_no_start() -> None:
-    facts = [FactEdge(("a", "b"), 1.0, 0.0, [1]), FactEdge(("c", "d"), 1.0, -0.2, [1])]
-    assert build_seed_weights([], facts, {}, RANKING) == {}
-
-
-def test_a_start_is_the_rarer_the_more_often_its_name_is_mentioned() -> None:
-    found = build_seed_weights(
-        [EntityNode("hub", 100, []), EntityNode("rare", 2, [])], [FactEdge(("hub", "rare"), 1.0, 0.6, [])], {}, RANKING
-    )
-    assert found == {"hub": pytest.approx(0.006), "rare": pytest.approx(0.3)}
-
-
-def test_similarities_of_chunks_are_stretched_between_nothing_and_their_share() -> None:
-    assert build_seed_weights([], [], {1: 0.2, 2: 0.6, 3: 0.4}, RANKING) == {
-        1: 0.0,
-        2: RANKING.chunk_seed_weight,
-        3: pytest.approx(RANKING.chunk_seed_weight / 2),
-    }
-
-
-def test_a_name_and_a_chunk_are_joined_once_however_many_facts_join_them() -> None:
-    edges = build_edges(
-        [EntityNode("a", 1, [1])], [FactEdge(("a", "b"), 3.0, 0.5, [1]), FactEdge(("a", "c"), 1.0, 0.5, [1])]
-    )
+def test_a_name_and_a_chunk_have_one_edge_however_many_facts_connect_them() -> None:
+    facts = [FactEdge(("a", "b"), 3.0, 0.5, [1]), FactEdge(("a", "c"), 1.0, 0.5, [1])]
+    edges = build_edges([EntityNode("a", 1, [1])], facts)
     assert edges == {("a", 1): 1.0, ("a", "b"): 3.0, ("b", 1): 1.0, ("a", "c"): 1.0, ("c", 1): 1.0}
 
 
-def test_equals_are_equal_and_keep_their_order() -> None:
-    assert rank_chunks_by_pagerank([EntityNode("a", 2, [2, 1])], [FactEdge(("a", "b"), 1.0, 0.5, [])], {}, RANKING) == [
-        2,
-        1,
-    ]
+CHUNKS = st.integers(1, 20)
+NODES = st.builds(EntityNode, st.sampled_from("abcdef"), st.integers(1, 9), st.lists(CHUNKS, max_size=4))
+PAIRS = st.tuples(st.sampled_from("abc"), st.sampled_from("def"))
+FACTS = st.builds(FactEdge, PAIRS, st.sampled_from([1.0, 5.0]), st.floats(-1, 1), CHUNKS.map(lambda chunk: [chunk]))
 
 
-@given(
-    st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(1, 9), st.lists(st.integers(1, 20), max_size=4))),
-    st.lists(
-        st.tuples(
-            st.sampled_from("abc"), st.sampled_from("def"), st.integers(1, 5), st.floats(-1, 1), st.integers(1, 20)
-        )
-    ),
-    st.dictionaries(st.integers(1, 30), st.floats(-1, 1)),
-)
-def test_every_chunk_comes_once(
-    names: list[tuple[str, int, list[int]]],
-    facts: list[tuple[str, str, int, float, int]],
-    similarity: dict[int, float],
+@given(st.lists(NODES), st.lists(FACTS), st.dictionaries(st.integers(1, 30), st.floats(-1, 1)))
+def test_every_chunk_is_ranked_once(
+    names: list[EntityNode], facts: list[FactEdge], similarity: dict[int, float]
 ) -> None:
-    told = [EntityNode(*each) for each in names]
-    said = [FactEdge((a, b), float(weight), like, [chunk]) for a, b, weight, like, chunk in facts]
-    order = rank_chunks_by_pagerank(told, said, similarity, RANKING)
-    expected = {chunk for each in told for chunk in each.chunks} | {fact.chunks[0] for fact in said} | set(similarity)
-    assert sorted(order) == sorted(expected)
+    items: list[Any] = [*names, *facts]
+    expected = {chunk for item in items for chunk in item.chunks} | set(similarity)
+    assert sorted(rank_chunks_by_pagerank(names, facts, similarity, RANKING)) == sorted(expected)

@@ -3,36 +3,31 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.models import ChatTurn, Document, Filters, Passage, Question, Scope, SearchQuery
 from engine.storage.ledger.queries import filters
-from tests.support.engine_fixture import HERE, doc, open_memory_engine
+from tests.support.engine_fixture import HERE, doc
+from tests.support.indexed_engine import index
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.scripted_language import ScriptedLanguage
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     import numpy as np
 
     from engine.engine import Engine
-    from engine.models import ContextEntity, ContextRelation, RetrievalMode
+    from engine.models import RetrievalMode
     from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
+    from tests.support.indexed_engine import OpenIndexed
 
-ROOM_ONLY = Scope(frozenset(), frozenset({"hall"}))
+TOWN = (doc("ferry", "Ada rows the Ferry to Brook."), doc("inn", "Bob keeps the Inn at Brook.", room="cellar"))
+WHO = Question("Who rows the Ferry?", HERE)
 
 
 def day(number: int) -> datetime:
     return datetime(2026, 3, number, 12, tzinfo=UTC)
-
-
-async def town(engine: Engine) -> None:
-    await engine.add(doc("ferry", "Ada rows the Ferry to Brook."))
-    await engine.add(doc("inn", "Bob keeps the Inn at Brook.", room="cellar"))
-    await engine.wait_until_indexed()
 
 
 async def documents(engine: Engine, question: Question) -> set[str]:
@@ -49,215 +44,162 @@ async def documents(engine: Engine, question: Question) -> set[str]:
         ("mix", {"chunks", "entities", "relations"}),
     ],
 )
-async def test_a_mode_says_what_is_searched(tmp_path: Path, mode: RetrievalMode, searched: set[str]) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        await town(engine)
-        context = await engine.retrieve(Question("Who rows the Ferry?", HERE, mode=mode))
-        assert {stage.removeprefix("vectors ") for stage in context.timings if stage.startswith("vectors ")} == searched
-        assert ("words" in context.timings) == ("chunks" in searched)
-        assert bool(context.entities) == (mode != "naive")
-        assert context.sources
-        assert context.mode == mode
+async def test_the_mode_decides_what_is_searched(indexed: OpenIndexed, mode: RetrievalMode, searched: set[str]) -> None:
+    engine = await indexed(*TOWN)
+    context = await engine.retrieve(replace(WHO, mode=mode))
+    assert {stage.removeprefix("vectors ") for stage in context.timings if stage.startswith("vectors ")} == searched
+    assert ("words" in context.timings) == ("chunks" in searched)
+    assert (bool(context.entities), bool(context.sources), context.mode) == (mode != "naive", True, mode)
+    keywords = replace(WHO, mode=mode, low=("Ferry",), high=("rows the Ferry",))
+    assert "ferry" in await documents(engine, keywords)
+    room = Question("Who keeps the Inn or rows the Ferry?", Scope(frozenset(), frozenset({"hall"})), mode=mode)
+    found = await engine.retrieve(room)
+    assert (found.entities, found.relations) == ((), ())
+    assert {source.document for source in found.sources} <= {"ferry"}
+    assert (await engine.get_neighbourhood("Ada", room.scope)).entity is None
 
 
-async def test_the_graph_alone_leads_to_passages_too(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        await town(engine)
-        for mode in ("local", "global", "hybrid"):
-            question = Question("Who rows the Ferry?", HERE, mode=mode, low=("Ferry",), high=("rows the Ferry",))
-            assert "ferry" in await documents(engine, question)
+async def test_rooms_and_spaces_of_a_scope_add_up(indexed: OpenIndexed) -> None:
+    far = doc("far", "Ada rows the Ferry abroad.", space="far", room="beach")
+    engine = await indexed(*TOWN, far, doc("farther", "Ada rows the Ferry home.", space="far", room="dune"))
+    scope = Scope(frozenset({"here"}), frozenset({"beach"}))
+    assert await documents(engine, Question("rows the Ferry", scope)) & {"ferry", "far", "farther"} == {"ferry", "far"}
 
 
-@pytest.mark.parametrize("mode", ["naive", "local", "global", "hybrid", "mix"])
-async def test_a_scope_of_rooms_only_knows_chunks_and_no_graph(tmp_path: Path, mode: RetrievalMode) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        await town(engine)
-        context = await engine.retrieve(Question("Who keeps the Inn or rows the Ferry?", ROOM_ONLY, mode=mode))
-        assert not context.entities
-        assert not context.relations
-        assert {source.document for source in context.sources} <= {"ferry"}
-        assert (await engine.get_neighbourhood("Ada", ROOM_ONLY)).entity is None
-
-
-async def test_rooms_and_spaces_of_a_scope_add_up(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        await town(engine)
-        await engine.add(doc("far", "Ada rows the Ferry abroad.", space="far", room="beach"))
-        await engine.add(doc("farther", "Ada rows the Ferry home.", space="far", room="dune"))
-        await engine.wait_until_indexed()
-        question = Question("rows the Ferry", Scope(frozenset({"here"}), frozenset({"beach"})))
-        assert await documents(engine, question) >= {"ferry", "far"}
-        assert "farther" not in await documents(engine, question)
-
-
-async def test_a_slow_rewrite_does_not_keep_the_vector_search_waiting(tmp_path: Path) -> None:
+async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenIndexed) -> None:
     searched = asyncio.Event()
 
-    class Watched(MemoryVectors):
+    class Observed(MemoryVectors):
         async def search(self, table: VectorTable, vector: np.ndarray, k: int, area: VectorFilter) -> list[VectorHit]:
             if table == "chunks":
                 searched.set()
             return await super().search(table, vector, k, area)
 
     language = ScriptedLanguage()
+    engine = await indexed(language=language)
+    engine._runtime.vectors = Observed(128)
+    await index(engine, *TOWN)
     language.condense_gate.clear()
-    async with open_memory_engine(tmp_path, language) as engine:
-        vectors = Watched(128)
-        vectors.tables = engine._runtime.vectors.tables  # type: ignore[attr-defined]
-        engine._runtime.vectors = vectors
-        await town(engine)
-        recalling = asyncio.create_task(engine.retrieve(Question("Who rows the Ferry?", HERE)))
-        await asyncio.wait_for(searched.wait(), 10)
-        assert not recalling.done()
-        language.condense_gate.set()
-        context = await recalling
-        assert context.sources[0].document == "ferry"
-        assert "Ferry" in {row.name for row in context.entities}
+    retrieval = asyncio.create_task(engine.retrieve(WHO))
+    await asyncio.wait_for(searched.wait(), 10)
+    assert not retrieval.done()
+    language.condense_gate.set()
+    context = await retrieval
+    assert context.sources[0].document == "ferry"
+    assert "Ferry" in {row.name for row in context.entities}
 
 
-async def test_a_question_that_hangs_on_its_history_waits_for_the_rewrite(tmp_path: Path) -> None:
+async def test_a_question_with_history_waits_for_its_rewrite(indexed: OpenIndexed) -> None:
     language = ScriptedLanguage(keywords=SearchQuery("Who keeps the Inn?", (), ("Inn",)))
     language.condense_gate.clear()
-    async with open_memory_engine(tmp_path, language) as engine:
-        await town(engine)
-        question = Question("And there?", HERE, mode="naive", history=(ChatTurn("user", "Tell me of the Inn."),))
-        recalling = asyncio.create_task(engine.retrieve(question))
-        await language.wait_for_calls("condense", 1)
-        language.condense_gate.set()
-        context = await recalling
-        assert context.sources[0].document == "inn"
+    engine = await indexed(*TOWN, language=language)
+    question = Question("And there?", HERE, mode="naive", history=(ChatTurn("user", "Tell me of the Inn."),))
+    retrieval = asyncio.create_task(engine.retrieve(question))
+    await language.wait_for_calls("condense", 1)
+    language.condense_gate.set()
+    assert (await retrieval).sources[0].document == "inn"
 
 
-async def test_a_recall_that_is_cancelled_stops_the_rewrite(tmp_path: Path) -> None:
+async def test_a_cancelled_retrieval_cancels_the_rewrite(indexed: OpenIndexed) -> None:
     language = ScriptedLanguage()
     language.condense_gate.clear()
-    async with open_memory_engine(tmp_path, language) as engine:
-        await town(engine)
-        recalling = asyncio.create_task(engine.retrieve(Question("Who rows the Ferry?", HERE)))
-        await language.wait_for_calls("condense", 1)
-        recalling.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await recalling
-        await asyncio.sleep(0)
-        assert not [task for task in asyncio.all_tasks() if "timed" in repr(task)]
+    engine = await indexed(*TOWN, language=language)
+    retrieval = asyncio.create_task(engine.retrieve(WHO))
+    await language.wait_for_calls("condense", 1)
+    retrieval.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await retrieval
+    await asyncio.sleep(0)
+    assert not [task for task in asyncio.all_tasks() if "timed" in repr(task)]
 
 
-async def chats(engine: Engine) -> None:
-    for number, author in ((1, "Ada"), (2, "Bob"), (3, "Ada")):
-        lines = (
-            Passage(f"{number}.0", f"Ferry news of day {number} by {author}", author=author, time=day(number)),
-            Passage(f"{number}.1", f"Ferry remark of Cyd on day {number}", author="Cyd", time=day(number), position=1),
-        )
-        room = "hall" if number < 3 else "cellar"
-        await engine.add(
-            Document(f"day{number}", "here", room, f"Day {number}", lines, day(number), kind="conversation")
-        )
-    await engine.wait_until_indexed()
-
-
-@pytest.mark.parametrize(
-    ("within", "found"),
-    [
-        (Filters(), {"1.0", "1.1", "2.0", "2.1", "3.0", "3.1"}),
-        (Filters(documents=frozenset({"day2"})), {"2.0", "2.1"}),
-        (Filters(rooms=frozenset({"cellar"})), {"3.0", "3.1"}),
-        (Filters(authors=frozenset({"Ada"})), {"1.0", "3.0"}),
-        (Filters(since=day(2)), {"2.0", "2.1", "3.0", "3.1"}),
-        (Filters(until=day(1)), {"1.0", "1.1"}),
-        (Filters(since=day(2), until=day(2), authors=frozenset({"Bob"})), {"2.0"}),
-        (Filters(authors=frozenset({"Nobody"})), set()),
-        (Filters(documents=frozenset({"day1"}), rooms=frozenset({"cellar"})), set()),
-    ],
-)
-async def test_a_narrowed_question_sees_only_what_it_asks_for(tmp_path: Path, within: Filters, found: set[str]) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        await chats(engine)
-        for mode in ("naive", "mix"):
-            context = await engine.retrieve(Question("What is the Ferry news?", HERE, mode=mode, filters=within))
-            assert {source.passage for source in context.sources} == found
-            rows: list[ContextEntity | ContextRelation] = [*context.entities, *context.relations]
-            told = " ".join(row.description for row in rows)
-            assert all(
-                f"day {number}" not in told for number in (1, 2, 3) if not {f"{number}.0", f"{number}.1"} & found
-            )
-
-
-async def test_narrowing_never_widens_the_scope(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        await chats(engine)
-        question = Question("Ferry", Scope(frozenset({"far"}), frozenset()), filters=Filters(rooms=frozenset({"hall"})))
-        assert (await engine.retrieve(question)).is_empty
-
-
-async def test_an_entity_is_found_by_its_name_in_any_case_and_by_an_alias(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        await town(engine)
-        await engine.merge("here", "Boat", "Ferry")
-        await engine.wait_until_indexed()
-        for name in ("Ferry", "FERRY", "“ferry”", "boat"):
-            row = await engine.get_entity(name, HERE)
-            assert row is not None
-            assert row.name == "Ferry"
-        assert await engine.get_entity("Zebra", HERE) is None
-        assert await engine.get_entity("Ferry", Scope(frozenset({"far"}), frozenset())) is None
-
-
-async def test_a_neighbourhood_is_an_entity_with_its_relations_and_their_other_ends(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        await town(engine)
-        around = await engine.get_neighbourhood("Brook", HERE)
-        assert around.entity is not None
-        assert around.entity.name == "Brook"
-        assert {(row.source, row.target) for row in around.relations} == {("Brook", "Ferry"), ("Brook", "Inn")}
-        assert {row.name for row in around.neighbours} == {"Ferry", "Inn"}
-        assert len((await engine.get_neighbourhood("Brook", HERE, limit=1)).relations) == 1
-
-
-async def test_a_chunk_that_holds_more_than_what_is_meant_gives_its_passages_but_not_its_facts(tmp_path: Path) -> None:
-    both = Document(
-        "talk",
-        "here",
-        "hall",
-        "Talk",
-        (
-            Passage("1", "Ada keeps the Lighthouse.", author="Ada"),
-            Passage("2", "Bram paints the Lighthouse.", author="Bram"),
-        ),
+def chat(number: int, author: str, room: str) -> Document:
+    """A line of the author and one of Cyd, on that day."""
+    lines = (
+        Passage(f"{number}.0", f"Ferry news of day {number} by {author}", author=author, time=day(number)),
+        Passage(f"{number}.1", f"Ferry remark of Cyd on day {number}", author="Cyd", time=day(number), position=1),
     )
-    async with open_memory_engine(tmp_path) as engine:
-        await engine.add(both)
-        await engine.wait_until_indexed()
-        asked = Question("Who is at the Lighthouse?", HERE, filters=Filters(authors=frozenset({"Bram"})))
-        context = await engine.retrieve(asked)
-        assert [source.author for source in context.sources] == ["Bram"]
-        assert not context.entities
-        assert not context.relations
-        everybody = await engine.retrieve(Question("Who is at the Lighthouse?", HERE))
-        assert everybody.entities
+    return Document(f"day{number}", "here", room, f"Day {number}", lines, day(number), kind="conversation")
 
 
-@pytest.mark.parametrize(
-    "within",
-    [
-        Filters(since=day(7)),
-        Filters(until=day(3)),
-        Filters(documents=frozenset({"d3", "d4"})),
-        Filters(since=day(31)),
-    ],
-)
-async def test_what_is_narrowed_to_too_much_to_be_listed_is_found_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, within: Filters
+CHATS = (chat(1, "Ada", "hall"), chat(2, "Bob", "hall"), chat(3, "Ada", "cellar"))
+ALL = {"1.0", "1.1", "2.0", "2.1", "3.0", "3.1"}
+
+
+async def test_filters_narrow_a_question_and_never_widen_its_scope(indexed: OpenIndexed) -> None:
+    engine = await indexed(*CHATS)
+    cases: list[tuple[dict[str, Any], set[str]]] = [
+        ({}, ALL),
+        ({"documents": frozenset({"day2"})}, {"2.0", "2.1"}),
+        ({"rooms": frozenset({"cellar"})}, {"3.0", "3.1"}),
+        ({"authors": frozenset({"Ada"})}, {"1.0", "3.0"}),
+        ({"since": day(2)}, ALL - {"1.0", "1.1"}),
+        ({"until": day(1)}, {"1.0", "1.1"}),
+        ({"since": day(2), "until": day(2), "authors": frozenset({"Bob"})}, {"2.0"}),
+        ({"authors": frozenset({"Nobody"})}, set()),
+        ({"documents": frozenset({"day1"}), "rooms": frozenset({"cellar"})}, set()),
+    ]
+    for narrow, passages in cases:
+        for mode in ("naive", "mix"):
+            question = Question("What is the Ferry news?", HERE, mode=mode, filters=Filters(**narrow))
+            context = await engine.retrieve(question)
+            assert {source.passage for source in context.sources} == passages, (narrow, mode)
+            facts = repr((context.entities, context.relations))
+            shown = {passage[0] for passage in passages}
+            assert not [number for number in "123" if f"day {number}" in facts and number not in shown], (narrow, mode)
+    elsewhere = Question("Ferry", Scope(frozenset({"far"}), frozenset()), filters=Filters(rooms=frozenset({"hall"})))
+    assert (await engine.retrieve(elsewhere)).is_empty
+
+
+async def test_an_entity_is_found_by_its_name_in_any_case_and_by_an_alias(indexed: OpenIndexed) -> None:
+    engine = await indexed(*TOWN)
+    await engine.merge("here", "Boat", "Ferry")
+    await engine.wait_until_indexed()
+    found = [await engine.get_entity(name, HERE) for name in ("Ferry", "FERRY", "“ferry”", "boat", "Zebra")]
+    assert [row.name if row else None for row in found] == ["Ferry"] * 4 + [None]
+    assert await engine.get_entity("Ferry", Scope(frozenset({"far"}), frozenset())) is None
+
+
+async def test_a_neighbourhood_holds_relations_and_their_other_ends(indexed: OpenIndexed) -> None:
+    engine = await indexed(*TOWN)
+    around = await engine.get_neighbourhood("Brook", HERE)
+    assert around.entity is not None
+    assert around.entity.name == "Brook"
+    assert {(row.source, row.target) for row in around.relations} == {("Brook", "Ferry"), ("Brook", "Inn")}
+    assert {row.name for row in around.neighbours} == {"Ferry", "Inn"}
+    assert len((await engine.get_neighbourhood("Brook", HERE, limit=1)).relations) == 1
+
+
+async def test_a_chunk_partly_outside_the_filters_gives_passages_but_no_facts(indexed: OpenIndexed) -> None:
+    lines = [("1", "Ada keeps the Lighthouse.", "Ada"), ("2", "Bram paints the Lighthouse.", "Bram")]
+    passages = tuple(Passage(key, text, author=author) for key, text, author in lines)
+    engine = await indexed(Document("talk", "here", "hall", "Talk", passages))
+    question = Question("Who is at the Lighthouse?", HERE)
+    context = await engine.retrieve(replace(question, filters=Filters(authors=frozenset({"Bram"}))))
+    assert [source.author for source in context.sources] == ["Bram"]
+    assert (context.entities, context.relations) == ((), ())
+    assert (await engine.retrieve(question)).entities
+
+
+async def test_filters_over_too_many_chunks_to_list_find_the_same(
+    indexed: OpenIndexed, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async with open_memory_engine(tmp_path, ScriptedLanguage()) as engine:
-        for n in range(9):
-            line = Passage("1", f"Ada met Bob at the Ferry on day {n}.", time=day(n + 1))
-            await engine.add(replace(doc(f"d{n}"), passages=(line,)))
-        await engine.wait_until_indexed()
-        question = Question(
-            "Who met at the Ferry?", HERE, filters=within, low=("Ada",), high=("Ferry",), threshold=-1.0
+    lines = [Passage("1", f"Ada met Bob at the Ferry on day {n}.", time=day(n + 1)) for n in range(9)]
+    engine = await indexed(*(replace(doc(f"d{n}"), passages=(line,)) for n, line in enumerate(lines)))
+    for narrow, is_empty in (
+        (Filters(since=day(7)), False),
+        (Filters(until=day(3)), False),
+        (Filters(documents=frozenset({"d3", "d4"})), False),
+        (Filters(since=day(31)), True),
+    ):
+        question = replace(WHO, filters=narrow, low=("Ada",), high=("Ferry",), threshold=-1.0)
+        listed = await engine.retrieve(question)
+        with monkeypatch.context() as patched:
+            patched.setattr(filters, "MAX_LISTED", 0)
+            joined = await engine.retrieve(question)
+        assert (joined.sources, joined.entities, joined.relations) == (
+            listed.sources,
+            listed.entities,
+            listed.relations,
         )
-        few = await engine.retrieve(question)
-        monkeypatch.setattr(filters, "MAX_LISTED", 0)
-        many = await engine.retrieve(question)
-        assert (many.sources, many.entities, many.relations) == (few.sources, few.entities, few.relations)
-        assert bool(few.sources) == (within.since != day(31))
+        assert listed.is_empty == is_empty

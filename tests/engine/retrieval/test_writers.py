@@ -1,4 +1,4 @@
-"""Questions about what somebody wrote draw on nothing else, and fail in words where it is not clear who is meant."""
+"""Questions about messages of somebody use nothing else, and fail in words where it is unclear who is meant."""
 
 from __future__ import annotations
 
@@ -7,66 +7,52 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.errors import InvalidQuestion
-from engine.models import Document, Overview, Passage, Question, Scope
-from tests.support.engine_fixture import HERE, open_memory_engine
+from engine.models import Document, Overview, Passage, Question
+from tests.support.engine_fixture import HERE
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from engine.engine import Engine
+    from tests.support.indexed_engine import OpenIndexed
 
-SAID = (
-    ("Ada Lovell", "The lifeboat needs paint."),
-    ("Bob Miles", "The lifeboat is slow."),
-    ("Bob Lattimer", "The lifeboat leaks."),
-    ("Ada Lovell", "The bell is broken."),
-)
+PAINT, SLOW, LEAK = "The lifeboat needs paint.", "The lifeboat is slow.", "The lifeboat leaks."
+BELL, SOLD = "The bell is broken.", "It is sold."
+CHAT = (("Ada Lovell", PAINT), ("Bob Miles", SLOW), ("Bob Lattimer", LEAK), ("Ada Lovell", BELL))
 
 
-async def told(engine: Engine, space: str = "here") -> None:
-    for number, (author, text) in enumerate(SAID):
-        passage = Passage("1", text, author=author)
-        await engine.add(Document(f"{space}-{number}", space, "hall", "Talk", (passage,), kind="conversation"))
+def messages(space: str = "here", chat: tuple[tuple[str, str], ...] = CHAT, key: str = "chat") -> list[Document]:
+    return [
+        Document(f"{space} {key} {n}", space, "hall", "Talk", (Passage("1", text, author=author),), kind="conversation")
+        for n, (author, text) in enumerate(chat)
+    ]
 
 
-async def texts(engine: Engine, *writers: str, overview: bool = True, scope: Scope = HERE) -> set[str]:
-    made = Overview("summary") if overview else None
-    asked = Question("What was said about the lifeboat?", scope, writers=writers, overview=made)
-    return {source.text for source in (await engine.retrieve(asked)).sources}
+async def texts(engine: Engine, *writers: str, overview: bool = True) -> set[str]:
+    wanted = Overview("summary") if overview else None
+    question = Question("What was said about the lifeboat?", HERE, writers=writers, overview=wanted)
+    return {source.text for source in (await engine.retrieve(question)).sources}
 
 
-async def test_only_what_they_wrote_is_recalled(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        await told(engine)
-        assert await texts(engine, "ada") == {SAID[0][1], SAID[3][1]}
-        assert await texts(engine, "@Bob Miles") == {SAID[1][1]}
-        assert await texts(engine, "Ada and Bob Miles") == {SAID[0][1], SAID[1][1], SAID[3][1]}
-        assert await texts(engine, "Lattimer", overview=False) == {SAID[2][1]}
+async def test_only_messages_of_these_authors_are_used(indexed: OpenIndexed) -> None:
+    engine = await indexed(*messages())
+    assert await texts(engine, "ada") == {PAINT, BELL}
+    assert await texts(engine, "@Bob Miles") == {SLOW}
+    assert await texts(engine, "Ada and Bob Miles") == {PAINT, SLOW, BELL}
+    assert await texts(engine, "Lattimer", overview=False) == {LEAK}
 
 
 @pytest.mark.parametrize("overview", [True, False])
-async def test_a_name_of_nobody_or_of_several_is_refused_in_words(tmp_path: Path, overview: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    async with open_memory_engine(tmp_path) as engine:
-        await told(engine)
-        with pytest.raises(InvalidQuestion, match="any messages by “Zoe”"):
-            await texts(engine, "@Zoe", overview=overview)
-        with pytest.raises(InvalidQuestion, match="“Bob Lattimer”, “Bob Miles”"):
-            await texts(engine, "bob", overview=overview)
+async def test_a_name_of_nobody_or_of_several_is_refused_in_words(indexed: OpenIndexed, *, overview: bool) -> None:
+    engine = await indexed(*messages())
+    with pytest.raises(InvalidQuestion, match="any messages by “Zoe”"):
+        await texts(engine, "@Zoe", overview=overview)
+    with pytest.raises(InvalidQuestion, match="“Bob Lattimer”, “Bob Miles”"):
+        await texts(engine, "bob", overview=overview)
 
 
-async def test_authors_outside_the_scope_are_nobody(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        await told(engine, space="theirs")
-        await engine.add(Document("mine", "here", "hall", "Talk", (Passage("1", "It is sold.", author="Bob Ade"),)))
-        assert await texts(engine, "bob") == {"It is sold."}
-        with pytest.raises(InvalidQuestion, match="any messages"):
-            await texts(engine, "Ada")
-
-
-async def test_an_author_outside_the_scope_changes_no_name_within_it(tmp_path: Path) -> None:
-    async with open_memory_engine(tmp_path) as engine:
-        await told(engine, space="theirs")
-        await engine.add(
-            Document("mine", "here", "hall", "Talk", (Passage("1", "It is sold.", author="Ada Lovelace"),))
-        )
-        assert await texts(engine, "ada") == {"It is sold."}
+async def test_authors_outside_the_scope_are_unknown_and_make_no_name_ambiguous(indexed: OpenIndexed) -> None:
+    engine = await indexed(*messages("theirs"), *messages(chat=(("Bob Ade", SOLD),)))
+    assert await texts(engine, "bob") == {SOLD}
+    with pytest.raises(InvalidQuestion, match="any messages"):
+        await texts(engine, "Ada")
+    await engine.add(*messages(chat=(("Ada Lovelace", BELL),), key="later"))
+    assert await texts(engine, "ada") == {BELL}

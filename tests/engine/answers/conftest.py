@@ -1,0 +1,17 @@
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.support.indexed_engine import OpenIndexed, indexed_engines
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+
+@pytest.fixture
+async def indexed(tmp_path: Path) -> AsyncIterator[OpenIndexed]:
+    async with indexed_engines(tmp_path) as indexed:
+        yield indexed

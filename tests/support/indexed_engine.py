@@ -1,0 +1,56 @@
+"""Engines in memory that have indexed their documents; they are closed at the end of a test."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol
+
+from tests.support.engine_fixture import open_memory_engine
+from tests.support.scripted_language import ScriptedLanguage
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from engine.engine import Engine
+    from engine.llm.base import Embedder, LanguageModel
+    from engine.models import Document
+    from engine.options import EngineOptions
+
+
+class OpenIndexed(Protocol):
+    """Opens an engine and returns it once it has indexed the documents."""
+
+    async def __call__(
+        self,
+        *documents: Document,
+        language: LanguageModel | None = None,
+        embedder: Embedder | None = None,
+        options: EngineOptions | None = None,
+    ) -> Engine: ...
+
+
+@asynccontextmanager
+async def indexed_engines(home: Path) -> AsyncIterator[OpenIndexed]:
+    async with AsyncExitStack() as stack:
+
+        async def open_indexed(
+            *documents: Document,
+            language: LanguageModel | None = None,
+            embedder: Embedder | None = None,
+            options: EngineOptions | None = None,
+        ) -> Engine:
+            engine = await stack.enter_async_context(
+                open_memory_engine(home, language or ScriptedLanguage("?"), embedder, options)
+            )
+            await index(engine, *documents)
+            return engine
+
+        yield open_indexed
+
+
+async def index(engine: Engine, *documents: Document) -> None:
+    """Add the documents and wait until they are searchable."""
+    for document in documents:
+        await engine.add(document)
+    await engine.wait_until_indexed()
