@@ -1,4 +1,4 @@
-"""Messages come, change and go: what that does to the records, and what the gateway tells of it."""
+"""Changes of messages: what they do to the records, whom they ping, and what the gateway sends about them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from tests.support.discord_server.errors import ApiError
-from tests.support.discord_server.mentions import ResolvedMentions, add_reply_mention, resolve_mentions
-from tests.support.discord_server.message_payloads import emoji_json, event_json
 from tests.support.discord_server.model import (
     Attachment,
     Channel,
     File,
+    Intent,
     Json,
     Message,
     MessageFlag,
@@ -19,7 +18,7 @@ from tests.support.discord_server.model import (
     Ping,
     User,
 )
-from tests.support.discord_server.payloads import channel_json, member_json
+from tests.support.discord_server.payloads import channel_json, event_json
 from tests.support.discord_server.permissions import Permission
 from tests.support.discord_server.threads import add_members, unarchive
 
@@ -27,172 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
-    from tests.support.discord_server.drafts import Draft
+    from tests.support.discord_server.routes.limits import AllowedMentions, Draft
     from tests.support.discord_server.world import World
 
-GUILD_MESSAGES, DIRECT_MESSAGES = 1 << 9, 1 << 12
-GUILD_REACTIONS, DIRECT_REACTIONS = 1 << 10, 1 << 13
 BARE_URL = re.compile(r"(?<!<)\bhttps?://[^\s<>)\]]+")
-SYSTEM = {
-    MessageType.RECIPIENT_ADD,
-    MessageType.RECIPIENT_REMOVE,
-    MessageType.RENAMED,
-    MessageType.THREAD_CREATED,
-    MessageType.THREAD_STARTER,
-}
+CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
+USER_MENTION = re.compile(r"<@!?(\d+)>")
+ROLE_MENTION = re.compile(r"<@&(\d+)>")
+EVERYONE_MENTION = re.compile(r"@(everyone|here)\b")
+MAX_REACTIONS = 20
 
 
-def post_message(world: World, message: Message, draft: Draft) -> Message:
-    """Put a message into its channel: attachments stored, pings sent, links fetched for previews, everybody told."""
-    channel = message.channel
-    message.content = draft.content or ""
-    message.embeds = draft.embeds or []
-    message.components = draft.components or []
-    message.flags |= draft.flags
-    message.nonce = draft.nonce
-    message.attachments = [store_file(world, file, channel, ephemeral=bool(message.seen_by)) for file in draft.files]
-    found = _resolve_mentions(world, message, draft.allowed)
-    channel.messages[message.id] = message
-    if not message.seen_by:
-        channel.last_message = message.id
-        _update_thread(world, message, found)
-    if channel.guild is None and len(channel.messages) == 1:
-        world.emit("CHANNEL_CREATE", channel_json(channel, world.app.id), DIRECT_MESSAGES)
-    _emit_message(world, "MESSAGE_CREATE", message)
-    if found.pinged and not message.seen_by and MessageFlag.SUPPRESS_NOTIFICATIONS not in message.flags:
-        world.pings.append(Ping(message.author.id, message.id, frozenset(found.pinged), everyone=found.everyone))
-    add_previews(world, message)
-    return message
-
-
-def edit_message(world: World, message: Message, draft: Draft, *, by_author: bool = True) -> Message:
-    """Edit a message; what the draft leaves out stays. Editing never pings."""
-    was_loading = message.loading
-    if draft.content is not None:
-        message.content = draft.content
-    if draft.embeds is not None:
-        message.embeds = draft.embeds
-    if draft.components is not None:
-        message.components = draft.components
-    if draft.kept is not None:
-        for attachment in message.attachments:
-            attachment.gone = attachment.id not in draft.kept
-        message.attachments = [one for one in message.attachments if not one.gone]
-    message.attachments += [
-        store_file(world, file, message.channel, ephemeral=bool(message.seen_by)) for file in draft.files
-    ]
-    message.flags &= ~MessageFlag.LOADING
-    if draft.flags_given:
-        message.flags = (message.flags & ~MessageFlag.SUPPRESS_EMBEDS) | (
-            draft.flags & (MessageFlag.SUPPRESS_EMBEDS | MessageFlag.COMPONENTS_V2)
-        )
-    if draft.content is not None:
-        found = _resolve_mentions(world, message, draft.allowed)
-        if was_loading and found.pinged and not message.seen_by:
-            world.pings.append(Ping(message.author.id, message.id, frozenset(found.pinged), everyone=found.everyone))
-    if by_author and not was_loading:
-        message.edited = world.clock.now()
-    message.previews = [url for url in message.previews if url in message.content]
-    _emit_message(world, "MESSAGE_UPDATE", message)
-    add_previews(world, message)
-    return message
-
-
-def delete_messages(world: World, messages: Iterable[Message], *, bulk: bool = False) -> None:
-    """Take messages away; their files go with them."""
-    gone = list(messages)
-    for message in gone:
-        message.deleted = True
-        for attachment in message.attachments:
-            attachment.gone = True
-        message.channel.messages.pop(message.id, None)
-        if message.channel.thread is not None and not message.seen_by:
-            message.channel.thread.count -= 1
-    if bulk and gone:
-        world.emit(
-            "MESSAGE_DELETE_BULK", {"ids": [one.id for one in gone]} | _location_payload(gone[0]), _intent(gone[0])
-        )
-        return
-    for message in gone:
-        if world.can_view(world.app, message.channel):
-            world.emit("MESSAGE_DELETE", {"id": message.id} | _location_payload(message), _intent(message))
-
-
-def add_previews(world: World, message: Message) -> None:
-    """Bare links are fetched by the platform, and shown as embeds: an update that is no edit."""
-    if MessageFlag.SUPPRESS_EMBEDS in message.flags or MessageFlag.COMPONENTS_V2 in message.flags:
-        message.previews = []
-        return
-    if Permission.EMBED_LINKS not in world.permissions_of(message.author, message.channel):
-        return
-    fresh = [url for url in BARE_URL.findall(message.content) if url not in message.previews]
-    if not fresh:
-        return
-    message.previews += fresh
-    world.previews += [(message, url) for url in fresh]
-    _emit_message(world, "MESSAGE_UPDATE", message)
-
-
-def add_reaction(world: World, message: Message, user: User, emoji: str) -> None:
-    """Somebody puts an emoji below a message."""
-    users = message.reactions.get(emoji, [])
-    if user.id in users:
-        return
-    if not users and len(message.reactions) >= 20:
-        raise ApiError(30010)
-    message.reactions[emoji] = [*users, user.id]
-    data = _reaction(message, user, emoji) | {"message_author_id": message.author.id}
-    guild = message.channel.guild
-    if guild is not None and user.id in guild.members:
-        data["member"] = member_json(guild.members[user.id])
-    _emit_reaction(world, "MESSAGE_REACTION_ADD", message, data)
-
-
-def remove_reaction(world: World, message: Message, user: User, emoji: str) -> None:
-    """Somebody takes their emoji away again."""
-    if user.id not in message.reactions.get(emoji, []):
-        raise ApiError(10014)
-    message.reactions[emoji].remove(user.id)
-    if not message.reactions[emoji]:
-        del message.reactions[emoji]
-    _emit_reaction(world, "MESSAGE_REACTION_REMOVE", message, _reaction(message, user, emoji))
-
-
-def clear_reactions(world: World, message: Message, emoji: str = "") -> None:
-    """All reactions go, or all of one emoji."""
-    data = {"message_id": message.id} | _location_payload(message)
-    if emoji:
-        message.reactions.pop(emoji, None)
-        _emit_reaction(world, "MESSAGE_REACTION_REMOVE_EMOJI", message, data | {"emoji": emoji_json(emoji)})
-    else:
-        message.reactions.clear()
-        _emit_reaction(world, "MESSAGE_REACTION_REMOVE_ALL", message, data)
-
-
-def store_file(world: World, file: File, channel: Channel, *, ephemeral: bool = False) -> Attachment:
-    """Keep an uploaded file; its name loses what an address could not carry."""
-    name = re.sub(r"[^\w.\-]+", "_", file.name)
-    attachment = Attachment(world.ids.next(), File(name, file.data, file.kind, file.description), channel.id, ephemeral)
-    world.attachments[attachment.id] = attachment
-    return attachment
-
-
-def post_system_message(
-    world: World, channel: Channel, kind: MessageType, author: User, *, about: User | None = None, text: str = ""
-) -> Message:
-    """What the platform itself notes in a channel: somebody was added, a thread was begun or renamed."""
-    message = build_message(world, channel, author)
-    message.kind, message.content = kind, text
-    message.mentions = [about] if about is not None else []
-    channel.messages[message.id] = message
-    channel.last_message = message.id
-    _emit_message(world, "MESSAGE_CREATE", message)
-    return message
-
-
-def emit_message_update(world: World, message: Message) -> None:
-    """Tell that something about a message changed which is no edit."""
-    _emit_message(world, "MESSAGE_UPDATE", message)
+def build_message(world: World, channel: Channel, author: User, at: datetime | None = None) -> Message:
+    """An empty message of now, or of an earlier time."""
+    moment = at or world.clock.now()
+    return Message(world.ids.at(moment) if at else world.ids.next(), channel, author, moment)
 
 
 def set_reference(message: Message, replied: Message) -> None:
@@ -204,32 +52,181 @@ def set_reference(message: Message, replied: Message) -> None:
         message.reference["guild_id"] = replied.channel.guild.id
 
 
-def build_message(world: World, channel: Channel, author: User, at: datetime | None = None) -> Message:
-    """An empty message of now, or of an earlier moment."""
-    moment = at or world.clock.now()
-    return Message(world.ids.at(moment) if at else world.ids.next(), channel, author, moment)
+def post_message(world: World, message: Message, draft: Draft) -> Message:
+    """Put a message into its channel: stores its files, sends pings and events, fetches links for previews."""
+    channel = message.channel
+    message.content, message.nonce = draft.content or "", draft.nonce
+    message.embeds, message.components = draft.raw("embeds"), draft.raw("components")
+    message.flags |= draft.message_flags
+    message.attachments = [store_file(world, file, channel, ephemeral=bool(message.seen_by)) for file in draft.files]
+    pinged = _resolve_mentions(world, message, draft.allowed_mentions)
+    channel.messages[message.id] = message
+    if not message.seen_by:
+        channel.last_message = message.id
+        _update_thread(world, message)
+    if channel.guild is None and len(channel.messages) == 1:
+        world.emit("CHANNEL_CREATE", channel_json(channel, world.app.id), Intent.DIRECT_MESSAGES)
+    _emit_message(world, "MESSAGE_CREATE", message)
+    if MessageFlag.SUPPRESS_NOTIFICATIONS not in message.flags:
+        _ping(world, message, pinged)
+    add_previews(world, message)
+    return message
 
 
-def _resolve_mentions(world: World, message: Message, allowed: Json | None) -> ResolvedMentions:
-    found = resolve_mentions(world, message.channel, message.author, message.content, allowed)
-    if message.replied is not None and message.kind is MessageType.REPLY:
-        add_reply_mention(found, message.replied, message.author, allowed)
-    message.mentions, message.mention_roles, message.mention_everyone = found.users, found.roles, found.everyone
-    return found
+def edit_message(world: World, message: Message, draft: Draft) -> Message:
+    """Edit a message; fields that the draft omits stay. Pings only if it fills a deferred response."""
+    was_loading = message.loading
+    if draft.has("embeds"):
+        message.embeds = draft.raw("embeds")
+    if draft.has("components"):
+        message.components = draft.raw("components")
+    if draft.attachments is not None:
+        for attachment in message.attachments:
+            attachment.gone = attachment.id not in draft.kept
+        message.attachments = [attachment for attachment in message.attachments if not attachment.gone]
+    message.attachments += [
+        store_file(world, file, message.channel, ephemeral=bool(message.seen_by)) for file in draft.files
+    ]
+    message.flags &= ~MessageFlag.LOADING
+    if draft.has("flags"):
+        message.flags &= ~MessageFlag.SUPPRESS_EMBEDS
+        message.flags |= draft.message_flags & MessageFlag.SUPPRESS_EMBEDS
+    if draft.has("content"):
+        message.content = draft.content or ""
+        pinged = _resolve_mentions(world, message, draft.allowed_mentions)
+        _ping(world, message, pinged if was_loading else set())
+    if not was_loading:
+        message.edited = world.clock.now()
+    message.previews = [url for url in message.previews if url in message.content]
+    _emit_message(world, "MESSAGE_UPDATE", message)
+    add_previews(world, message)
+    return message
 
 
-def _update_thread(world: World, message: Message, found: ResolvedMentions) -> None:
-    """Talking in a thread wakes it, and makes the speaker and those they ping members."""
-    facts = message.channel.thread
-    if facts is None:
+def delete_messages(world: World, messages: Iterable[Message], *, bulk: bool = False) -> None:
+    """Delete messages and their files."""
+    gone = list(messages)
+    for message in gone:
+        message.deleted = True
+        for attachment in message.attachments:
+            attachment.gone = True
+        message.channel.messages.pop(message.id, None)
+        if message.channel.thread is not None and not message.seen_by:
+            message.channel.thread.count -= 1
+    if bulk:
+        ids = {"ids": [message.id for message in gone]}
+        world.emit("MESSAGE_DELETE_BULK", ids | _location_payload(gone[0]), _intent(gone[0]))
         return
-    unarchive(world, message.channel)
+    for message in gone:
+        if world.can_view(world.app, message.channel):
+            world.emit("MESSAGE_DELETE", {"id": message.id} | _location_payload(message), _intent(message))
+
+
+def add_previews(world: World, message: Message) -> None:
+    """Fetch links without angle brackets and show them as embeds: an update that is no edit."""
+    if MessageFlag.SUPPRESS_EMBEDS in message.flags:
+        message.previews = []
+        return
+    if Permission.EMBED_LINKS not in world.permissions_of(message.author, message.channel):
+        return
+    fresh = [url for url in BARE_URL.findall(message.content) if url not in message.previews]
+    if fresh:
+        message.previews += fresh
+        world.previews += [(message, url) for url in fresh]
+        _emit_message(world, "MESSAGE_UPDATE", message)
+
+
+def add_reaction(world: World, message: Message, emoji: str) -> None:
+    """The app adds an emoji."""
+    users = message.reactions.setdefault(emoji, [])
+    if len(message.reactions) > MAX_REACTIONS:
+        del message.reactions[emoji]
+        raise ApiError(30010)
+    if world.app.id not in users:
+        users.append(world.app.id)
+    world.notify_waiters()
+
+
+def remove_reaction(world: World, message: Message, emoji: str) -> None:
+    """The app removes its emoji."""
+    if world.app.id not in message.reactions.get(emoji, []):
+        raise ApiError(10014)
+    del message.reactions[emoji]
+    world.notify_waiters()
+
+
+def store_file(world: World, file: File, channel: Channel, *, ephemeral: bool = False) -> Attachment:
+    """Keep an uploaded file; its name loses what a URL cannot contain."""
+    name = re.sub(r"[^\w.\-]+", "_", file.name)
+    attachment = Attachment(world.ids.next(), File(name, file.data, file.kind), channel.id, ephemeral)
+    world.attachments[attachment.id] = attachment
+    return attachment
+
+
+def post_system_message(
+    world: World, channel: Channel, kind: MessageType, author: User, *, about: User | None = None, text: str = ""
+) -> Message:
+    """Post what the platform itself writes: somebody was added, a thread was created or renamed."""
+    message = build_message(world, channel, author)
+    message.kind, message.content = kind, text
+    message.mentions = [about] if about is not None else []
+    channel.messages[message.id] = message
+    channel.last_message = message.id
+    _emit_message(world, "MESSAGE_CREATE", message)
+    return message
+
+
+def emit_message_update(world: World, message: Message) -> None:
+    """Send an update of a message that is no edit."""
+    _emit_message(world, "MESSAGE_UPDATE", message)
+
+
+def _resolve_mentions(world: World, message: Message, allowed: AllowedMentions | None) -> set[str]:
+    """Set the mentions of a message, as its client allows them, and return the users that they ping."""
+    channel, author = message.channel, message.author
+    text = CODE.sub("", message.content)
+    powers = world.permissions_of(author, channel)
+    named = dict.fromkeys(USER_MENTION.findall(text))
+    users = [world.users[user] for user in named if user in world.users and _is_allowed(allowed, "users", user)]
+    if message.replied is not None and message.kind is MessageType.REPLY and (not allowed or allowed.replied_user):
+        users += [] if message.replied.author in users else [message.replied.author]
+    pinged = {user.id for user in users}
+    message.mentions, message.mention_roles, message.mention_everyone = users, [], False
+    roles = channel.guild.roles if channel.guild is not None else {}
+    for role in dict.fromkeys(ROLE_MENTION.findall(text)):
+        if role not in roles or not _is_allowed(allowed, "roles", role):
+            continue
+        message.mention_roles.append(role)
+        if roles[role].mentionable or Permission.MENTION_EVERYONE in powers:
+            pinged |= {member.user.id for member in channel.server.members.values() if role in member.roles}
+    if EVERYONE_MENTION.search(text) and Permission.MENTION_EVERYONE in powers and _is_allowed(allowed, "everyone"):
+        message.mention_everyone = True
+        pinged |= set(channel.server.members) if channel.guild is not None else set()
+    return (pinged & world.readers(channel)) - {author.id}
+
+
+def _is_allowed(allowed: AllowedMentions | None, kind: str, ident: str = "") -> bool:
+    if allowed is None or kind in allowed.parse:
+        return True
+    return ident in {"users": allowed.users, "roles": allowed.roles}.get(kind, [])
+
+
+def _ping(world: World, message: Message, users: set[str]) -> None:
+    if users and not message.seen_by:
+        world.pings.append(Ping(message.author.id, message.id, frozenset(users), everyone=message.mention_everyone))
+
+
+def _update_thread(world: World, message: Message) -> None:
+    """A message unarchives its thread, and adds its author and those it mentions."""
+    thread = message.channel
+    if thread.thread is None:
+        return
+    unarchive(world, thread)
     if message.kind is not MessageType.THREAD_STARTER:
-        facts.sent += 1
-        facts.count += 1
-    parent = message.channel.parent
-    invited = [user.id for user in found.users if parent is not None and world.can_view(user, parent)]
-    add_members(world, message.channel, [message.author.id, *invited])
+        thread.thread.count += 1
+    assert thread.parent is not None
+    invited = [user.id for user in message.mentions if world.can_view(user, thread.parent)]
+    add_members(world, thread, [message.author.id, *invited])
 
 
 def _emit_message(world: World, name: str, message: Message) -> None:
@@ -238,24 +235,11 @@ def _emit_message(world: World, name: str, message: Message) -> None:
     world.notify_waiters()
 
 
-def _emit_reaction(world: World, name: str, message: Message, data: Json) -> None:
-    if world.can_view(world.app, message.channel):
-        world.emit(name, data, DIRECT_REACTIONS if message.channel.guild is None else GUILD_REACTIONS)
-    world.notify_waiters()
-
-
-def _reaction(message: Message, user: User, emoji: str) -> Json:
-    about = {"user_id": user.id, "message_id": message.id, "emoji": emoji_json(emoji), "burst": False, "type": 0}
-    return about | _location_payload(message)
-
-
 def _location_payload(message: Message) -> Json:
     place = {"channel_id": message.channel.id}
-    if message.channel.guild is not None and not message.seen_by:
-        place["guild_id"] = message.channel.guild.id
-    return place
+    return place if message.channel.guild is None else place | {"guild_id": message.channel.guild.id}
 
 
-def _intent(message: Message) -> int:
-    """Ephemeral messages go straight to the person and the app, and so count as direct ones."""
-    return DIRECT_MESSAGES if message.channel.guild is None or message.seen_by else GUILD_MESSAGES
+def _intent(message: Message) -> Intent:
+    """Ephemeral messages count as direct ones."""
+    return Intent.DIRECT_MESSAGES if message.channel.guild is None or message.seen_by else Intent.GUILD_MESSAGES

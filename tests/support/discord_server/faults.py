@@ -1,23 +1,27 @@
-"""What goes wrong on demand: calls that fail, hang, are cut, or are done and then lost on the way back."""
+"""Rate limits, and faults that a test asks for: calls that fail, hang, are cut, or are done but never answered."""
 
 from __future__ import annotations
 
+import hashlib
+import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+from tests.support.discord_server.errors import ApiError
 
 if TYPE_CHECKING:
     from tests.support.discord_server.routing import ApiCall
 
-Trouble = Literal["status", "hang", "reset", "lost", "slow"]
+Trouble = Literal["status", "hang", "reset", "lost"]
+MESSAGE = "/channels/{channel}/messages/{message}"
 
 
 @dataclass(slots=True)
 class Fault:
     """What happens to the next `times` calls of a route.
 
-    `status`: answered with that status and code; `hang`: never answered; `reset`: cut before it is done; `lost`: done,
-    then cut; `slow`: done after `seconds`. For a 429, `seconds` is retry_after; `via` False leaves out the header that
-    tells the API's refusals from its shield's.
+    `status`: refused with that status and code; `hang`: never answered; `reset`: cut before it is done; `lost`: done,
+    then cut. For a 429, `seconds` is retry_after; `via` False omits the header that Discord's own refusals have.
     """
 
     method: str
@@ -30,8 +34,91 @@ class Fault:
     via: bool = True
 
     def matches(self, call: ApiCall) -> bool:
-        """Whether it strikes this call; it is used up by that."""
+        """Whether this call fails; counts it."""
         if self.times <= 0 or self.method not in {"*", call.method} or self.template not in {"*", call.template}:
             return False
         self.times -= 1
         return True
+
+    def refusal(self) -> ApiError:
+        """The response of a `status` fault."""
+        if self.status == 429:
+            return RateLimited(self.seconds, rate_headers({}, self.seconds, "shared") if self.via else {})
+        return ApiError(self.code, status=self.status, message="" if self.code else f"{self.status}: scripted")
+
+
+class RateLimited(ApiError):
+    """A refusal for too many calls."""
+
+    def __init__(self, wait: float, headers: dict[str, str], *, everywhere: bool = False) -> None:
+        super().__init__(0, status=429, message="You are being rate limited.")
+        self.headers = headers
+        self._limit = {"retry_after": round(wait, 3), "global": everywhere}
+
+    def body(self) -> dict[str, Any]:
+        return super().body() | self._limit
+
+
+def rate_headers(headers: dict[str, str], wait: float, scope: str) -> dict[str, str]:
+    """The headers of a 429."""
+    return headers | {"Via": "1.1 google", "Retry-After": str(max(1, round(wait))), "X-RateLimit-Scope": scope}
+
+
+@dataclass(frozen=True, slots=True)
+class RateRule:
+    """At most `limit` calls in `per` seconds from the first."""
+
+    limit: int
+    per: float
+
+
+RULES: dict[tuple[str, str], RateRule] = {
+    ("POST", "/channels/{channel}/messages"): RateRule(5, 5.0),
+    ("PATCH", MESSAGE): RateRule(5, 5.0),
+    ("DELETE", MESSAGE): RateRule(5, 1.0),
+    ("GET", "/channels/{channel}/messages"): RateRule(5, 1.0),
+    ("PUT", MESSAGE + "/reactions/{emoji}/@me"): RateRule(1, 0.25),
+    ("DELETE", MESSAGE + "/reactions/{emoji}/@me"): RateRule(1, 0.25),
+    ("POST", "/channels/{channel}/threads"): RateRule(50, 300.0),
+    ("POST", MESSAGE + "/threads"): RateRule(50, 300.0),
+    ("POST", "/webhooks/{app}/{token}"): RateRule(5, 2.0),
+    ("PATCH", "/webhooks/{app}/{token}/messages/{message}"): RateRule(5, 2.0),
+}
+
+
+class RateLimiter:
+    """Counts calls. A test may change `rules` (per route and major parameter) and `overall`."""
+
+    def __init__(self) -> None:
+        self.rules = dict(RULES)
+        self.overall = RateRule(50, 1.0)
+        self._windows: dict[str, tuple[float, int]] = {}
+
+    def count_call(self, call: ApiCall, *, overall: bool = True) -> dict[str, str]:
+        """Count a call and return its headers. Raises RateLimited. `overall`: interaction endpoints have no limit."""
+        if overall and (used := self._use("*", self.overall))[0] < 0:
+            headers = rate_headers({"X-RateLimit-Global": "true"}, used[1], "global")
+            raise RateLimited(used[1], headers, everywhere=True)
+        rule = self.rules.get((call.method, call.template))
+        if rule is None:
+            return {}
+        left, reset = self._use(f"{call.method} {call.template} {call.major}", rule)
+        headers = {
+            "X-RateLimit-Limit": str(rule.limit),
+            "X-RateLimit-Remaining": str(max(0, left)),
+            "X-RateLimit-Reset": f"{time.time() + reset:.3f}",
+            "X-RateLimit-Reset-After": f"{reset:.3f}",
+            "X-RateLimit-Bucket": hashlib.md5(f"{call.method} {call.template}".encode()).hexdigest(),
+        }
+        if left < 0:
+            raise RateLimited(reset, rate_headers(headers, reset, "user"))
+        return headers
+
+    def _use(self, key: str, rule: RateRule) -> tuple[int, float]:
+        """The calls left (negative: refused) and the seconds until the window ends."""
+        now = time.monotonic()
+        start, used = self._windows.get(key, (now, 0))
+        if now - start >= rule.per:
+            start, used = now, 0
+        self._windows[key] = start, min(used + 1, rule.limit)
+        return rule.limit - used - 1, start + rule.per - now

@@ -1,244 +1,208 @@
-"""The gateway: a websocket that says hello, takes IDENTIFY or RESUME, answers heartbeats and tells what happens."""
+"""The gateway: a websocket that takes IDENTIFY or RESUME, answers heartbeats and sends events of its sessions."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
 import json
+import secrets
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
 
-from tests.support.discord_server.payloads import guild_create_json, member_json, user_json
-from tests.support.discord_server.sessions import Connection, Session, Sessions
+from tests.support.discord_server.model import Intent
+from tests.support.discord_server.payloads import guild_create_json, mask_content, member_json, user_json
 
 if TYPE_CHECKING:
-    from tests.support.discord_server.model import Json
+    from tests.support.discord_server.model import Json, Message
     from tests.support.discord_server.world import World
 
-GUILDS = 1 << 0
-MOST_FRAMES, WITHIN = 120, 60.0
-LONGEST = 4096
-MEMBERS = 1 << 1
+HEARTBEAT_MS = 41_250
 KNOWN_INTENTS = (1 << 26) - 1
+PRIVILEGED_INTENTS = Intent.MEMBERS | Intent.PRESENCES | Intent.MESSAGE_CONTENT
 ABORT = -1
 
 
-class Gateway:
-    """Serves sockets. `heartbeat` in seconds; `identifies` counts sessions begun, of 1,000 a day."""
+class Connection:
+    """One socket; `queue` has the frames to send, and the close code at the end."""
 
-    def __init__(self, world: World, heartbeat: float = 41.25) -> None:
+    def __init__(self) -> None:
+        self.queue: asyncio.Queue[str | int] = asyncio.Queue()
+
+    def send(self, frame: Json) -> None:
+        self.queue.put_nowait(json.dumps(frame))
+
+    def close(self, code: int) -> None:
+        self.queue.put_nowait(code)
+
+
+class Session:
+    """What an IDENTIFY began; lives without a connection until it is invalidated. `number` counts its events."""
+
+    def __init__(self, intents: int, connection: Connection) -> None:
+        self.id = secrets.token_hex(16)
+        self.intents = intents
+        self.connection: Connection | None = connection
+        self.number = 0
+        self.sent: list[tuple[int, Json]] = []
+
+    def dispatch(self, name: str, data: Json) -> None:
+        self.number += 1
+        frame = {"op": 0, "t": name, "s": self.number, "d": data}
+        self.sent.append((self.number, frame))
+        if self.connection is not None:
+            self.connection.send(frame)
+
+    def resume(self, connection: Connection, after: int) -> None:
+        """Go on with another connection: send what came after a number again."""
+        self.connection = connection
+        for _, frame in self.sent[after:]:
+            connection.send(frame)
+        self.dispatch("RESUMED", {})
+
+
+class Sessions:
+    """All sessions of the app."""
+
+    def __init__(self, world: World) -> None:
+        self._world = world
+        self.all: dict[str, Session] = {}
+
+    def find(self, connection: Connection) -> Session | None:
+        return next((session for session in self.all.values() if session.connection is connection), None)
+
+    def emit(self, name: str, data: Json, intent: int, *, message: Message | None = None) -> None:
+        """Send an event to every session with one of these intents; 0 means all sessions."""
+        for session in self.all.values():
+            if intent and not session.intents & intent:
+                continue
+            masked = message is not None and not session.intents & Intent.MESSAGE_CONTENT
+            session.dispatch(name, mask_content(data, self._world) if masked else data)
+        self._world.notify_waiters()
+
+
+class Gateway:
+    """Serves sockets; counts new and resumed sessions."""
+
+    def __init__(self, world: World) -> None:
         self.world = world
-        self.heartbeat = heartbeat
         self.sessions = Sessions(world)
         self.connections: set[Connection] = set()
         self.identifies = 0
         self.resumes = 0
-        self.received: list[Json] = []
         world.emit = self.sessions.emit
-
-    # What a test does to connections.
 
     @property
     def connected(self) -> bool:
-        """A session is there, and its socket open."""
+        """Whether a session has an open socket."""
         return any(session.connection is not None for session in self.sessions.all.values())
 
     def reconnect(self) -> None:
-        """Op 7: come again, and resume."""
+        """Op 7: the client shall reconnect and resume."""
         for connection in self.connections:
             connection.send({"op": 7, "d": None})
 
-    def invalidate(self, *, resumable: bool = False) -> None:
-        """Op 9: the session is over, or may be resumed."""
+    def invalidate(self) -> None:
+        """Op 9: the sessions are over."""
         for connection in self.connections:
-            connection.send({"op": 9, "d": resumable})
-        if not resumable:
-            self.sessions.all.clear()
+            connection.send({"op": 9, "d": False})
+        self.sessions.all.clear()
 
     def disconnect(self, code: int = ABORT) -> None:
-        """Cut the sockets: without a word, or with a close code."""
+        """Cut the sockets, or close them with a code."""
         for connection in self.connections:
             connection.close(code)
-
-    def stop_responding(self) -> None:
-        """Sockets stay open, but neither heartbeats are answered nor events sent: zombies."""
-        for connection in self.connections:
-            connection.is_silent = True
-
-    # The socket.
 
     async def serve(self, request: web.Request) -> web.WebSocketResponse:
         socket = web.WebSocketResponse()
         await socket.prepare(request)
         connection = Connection()
         self.connections.add(connection)
-        if request.query.get("v") not in {"9", "10"} or request.query.get("encoding", "json") != "json":
-            connection.close(4012)
-        connection.send({"op": 10, "d": {"heartbeat_interval": int(self.heartbeat * 1000), "_trace": []}})
-        writer = asyncio.create_task(self._write(request, socket, connection))
+        connection.send({"op": 10, "d": {"heartbeat_interval": HEARTBEAT_MS}})
+        writer = asyncio.create_task(_write(request, socket, connection))
         try:
-            await self._read(socket, connection)
+            async for message in socket:
+                if message.type is WSMsgType.TEXT:
+                    self._handle_frame(message.json(), connection)
+                    self.world.notify_waiters()
         finally:
             writer.cancel()
             with contextlib.suppress(asyncio.CancelledError, ConnectionError):
                 await writer
             self.connections.discard(connection)
-            for session in self.sessions.all.values():
-                if session.connection is connection:
-                    session.connection = None
+            if (session := self.sessions.find(connection)) is not None:
+                session.connection = None
             self.world.notify_waiters()
         return socket
 
-    async def _write(self, request: web.Request, socket: web.WebSocketResponse, connection: Connection) -> None:
-        while True:
-            frame = await connection.line.get()
-            if isinstance(frame, str):
-                await socket.send_str(frame)
-            elif frame == ABORT:
-                if request.transport is not None:
-                    request.transport.abort()
-                return
-            else:
-                await socket.close(code=frame)
-                return
-
-    async def _read(self, socket: web.WebSocketResponse, connection: Connection) -> None:
-        while True:
-            try:
-                message = await socket.receive(timeout=self.heartbeat * 2)
-            except TimeoutError:
-                await socket.close(code=4009)
-                return
-            if message.type is not WSMsgType.TEXT:
-                return
-            if connection.is_flooding(MOST_FRAMES, WITHIN):
-                connection.close(4008)
-                continue
-            frame = _parse_frame(message.data)
-            if frame is None:
-                connection.close(4002)
-            elif not connection.is_silent:
-                self.received.append(frame)
-                self._handle_frame(frame, connection)
-                self.world.notify_waiters()
-
     def _handle_frame(self, frame: Json, connection: Connection) -> None:
-        op, data = frame.get("op"), frame.get("d")
-        session = next((one for one in self.sessions.all.values() if one.connection is connection), None)
+        op, data = frame["op"], frame["d"]
         if op == 1:
             connection.send({"op": 11})
+        elif op in {2, 6} and data["token"] != self.world.token:
+            connection.close(4004)
         elif op == 2:
-            self._identify(data, connection, session)
+            self._identify(data, connection)
         elif op == 6:
-            self._resume(data, connection, session)
-        elif session is None:
+            self._resume(data, connection)
+        elif (session := self.sessions.find(connection)) is None:
             connection.close(4003)
         elif op == 8:
-            self._members(data or {}, session)
-        elif op not in {3, 4}:
-            connection.close(4001)
+            self._send_members(data, session)
 
-    def _identify(self, data: Any, connection: Connection, session: Session | None) -> None:
-        if session is not None:
-            connection.close(4005)
-            return
-        if not isinstance(data, dict) or data.get("token") != self.world.token:
-            connection.close(4004)
-            return
-        intents = data.get("intents")
-        if not isinstance(intents, int) or intents & ~KNOWN_INTENTS:
+    def _identify(self, data: Json, connection: Connection) -> None:
+        intents = data["intents"]
+        if intents & ~KNOWN_INTENTS:
             connection.close(4013)
             return
-        if intents & (1 << 1 | 1 << 8 | 1 << 15) & ~self.world.privileged:
+        if intents & PRIVILEGED_INTENTS & ~self.world.privileged:
             connection.close(4014)
             return
         self.identifies += 1
         session = Session(intents, connection)
         self.sessions.all[session.id] = session
-        mine = [guild for guild in self.world.guilds.values() if self.world.app.id in guild.members]
-        session.dispatch(
-            "READY",
-            {
-                "v": 10,
-                "user": user_json(self.world.app) | {"verified": True, "mfa_enabled": True, "email": None, "flags": 0},
-                "guilds": [{"id": guild.id, "unavailable": True} for guild in mine],
-                "session_id": session.id,
-                "session_type": "normal",
-                "resume_gateway_url": self.world.base.replace("http", "ws", 1) + "/gateway/",
-                "shard": data.get("shard", [0, 1]),
-                "application": {"id": self.world.app.id, "flags": app_flags(self.world)},
-                "private_channels": [],
-            },
-        )
-        for guild in mine:
-            if not guild.available:
-                continue
-            if intents & GUILDS:
-                session.dispatch("GUILD_CREATE", guild_create_json(guild, self.world))
+        guilds = self.world.joined_guilds()
+        ready: Json = {
+            "v": 10,
+            "user": user_json(self.world.app),
+            "guilds": [{"id": guild.id, "unavailable": True} for guild in guilds],
+            "session_id": session.id,
+            "resume_gateway_url": self.world.base.replace("http", "ws", 1) + "/gateway/",
+            "application": {"id": self.world.app.id, "flags": app_flags(self.world)},
+        }
+        session.dispatch("READY", ready)
+        for guild in guilds:
+            if guild.available:
+                session.dispatch("GUILD_CREATE", guild_create_json(guild, self.world) | {"unavailable": False})
 
-    def _resume(self, data: Any, connection: Connection, session: Session | None) -> None:
-        if session is not None:
-            connection.close(4005)
-            return
-        if not isinstance(data, dict) or data.get("token") != self.world.token:
-            connection.close(4004)
-            return
-        old = self.sessions.all.get(str(data.get("session_id")))
-        after = data.get("seq")
-        if old is None or not isinstance(after, int) or after > old.number:
-            if old is not None:
-                connection.close(4007)
-                return
+    def _resume(self, data: Json, connection: Connection) -> None:
+        session = self.sessions.all.get(data["session_id"])
+        if session is None:
             connection.send({"op": 9, "d": False})
             return
-        if old.connection is not None:
-            old.connection.close(4000)
-        old.connection = connection
         self.resumes += 1
-        old.replay(after)
-        old.dispatch("RESUMED", {"_trace": []})
+        session.resume(connection, data["seq"])
 
-    def _members(self, data: Json, session: Session) -> None:
-        guild = self.world.guilds.get(str(data.get("guild_id")))
-        if guild is None or self.world.app.id not in guild.members:
+    def _send_members(self, data: Json, session: Session) -> None:
+        """Op 8: all members of a guild."""
+        guild = self.world.guilds[str(data["guild_id"])]
+        if not session.intents & Intent.MEMBERS:
             return
-        everybody = data.get("query") == "" and not data.get("limit")
-        if everybody and not session.intents & MEMBERS:
-            return
-        found = list(guild.members.values())
-        wanted = data.get("user_ids")
-        if wanted is not None:
-            ids = {str(one) for one in (wanted if isinstance(wanted, list) else [wanted])}
-            found = [member for member in found if member.user.id in ids][:100]
-        elif data.get("query"):
-            start = str(data["query"]).lower()
-            found = [member for member in found if member.user.name.lower().startswith(start)][: data.get("limit") or 1]
-        pages = [found[at : at + 1000] for at in range(0, len(found), 1000)] or [[]]
-        for index, page in enumerate(pages):
-            chunk: Json = {
-                "guild_id": guild.id,
-                "members": [member_json(member) for member in page],
-                "chunk_index": index,
-                "chunk_count": len(pages),
-            }
-            if wanted is not None:
-                chunk["not_found"] = sorted(ids - {member.user.id for member in found})
-            if data.get("nonce"):
-                chunk["nonce"] = data["nonce"]
-            session.dispatch("GUILD_MEMBERS_CHUNK", chunk)
+        members = [member_json(member) for member in guild.members.values()]
+        chunk: dict[str, Any] = {"guild_id": guild.id, "members": members, "chunk_index": 0, "chunk_count": 1}
+        session.dispatch("GUILD_MEMBERS_CHUNK", chunk | {"nonce": data.get("nonce")})
 
 
-def _parse_frame(raw: str) -> Json | None:
-    """A frame, or None if it is too long or no JSON."""
-    try:
-        frame = json.loads(raw) if len(raw) <= LONGEST else None
-    except ValueError:
-        return None
-    return frame if isinstance(frame, dict) else None
+async def _write(request: web.Request, socket: web.WebSocketResponse, connection: Connection) -> None:
+    while isinstance(frame := await connection.queue.get(), str):
+        await socket.send_str(frame)
+    if frame != ABORT:
+        await socket.close(code=frame)
+    elif request.transport is not None:
+        request.transport.abort()
 
 
 def app_flags(world: World) -> int:
-    """The application's flags: which privileged intents are switched on (for fewer than 100 guilds)."""
-    pairs = ((1 << 8, 1 << 13), (1 << 1, 1 << 15), (1 << 15, 1 << 19))
-    return sum(flag for intent, flag in pairs if world.privileged & intent)
+    """The flags of the application: which privileged intents are on (for fewer than 100 guilds)."""
+    flags = {Intent.MEMBERS: 1 << 15, Intent.MESSAGE_CONTENT: 1 << 19}
+    return sum(flag for intent, flag in flags.items() if world.privileged & intent)

@@ -1,4 +1,4 @@
-"""The records of the platform: people, guilds, channels, messages, interactions. They change; nothing here decides."""
+"""The records of the platform: people, guilds, channels, messages, interactions. They change, but decide nothing."""
 
 from __future__ import annotations
 
@@ -13,15 +13,23 @@ from tests.support.discord_server.permissions import NOTHING, Permission
 Json = dict[str, Any]
 
 
+class Intent(IntFlag):
+    """The gateway intents that select events."""
+
+    GUILDS = 1 << 0
+    MEMBERS = 1 << 1
+    PRESENCES = 1 << 8
+    GUILD_MESSAGES = 1 << 9
+    DIRECT_MESSAGES = 1 << 12
+    MESSAGE_CONTENT = 1 << 15
+
+
 class ChannelType(IntEnum):
     """Types of channels."""
 
     TEXT = 0
     DM = 1
     VOICE = 2
-    CATEGORY = 4
-    NEWS = 5
-    NEWS_THREAD = 10
     PUBLIC_THREAD = 11
     PRIVATE_THREAD = 12
     FORUM = 15
@@ -32,13 +40,20 @@ class MessageType(IntEnum):
 
     DEFAULT = 0
     RECIPIENT_ADD = 1
-    RECIPIENT_REMOVE = 2
     RENAMED = 4
     THREAD_CREATED = 18
     REPLY = 19
     COMMAND = 20
     THREAD_STARTER = 21
     CONTEXT_MENU = 23
+
+
+SYSTEM_MESSAGES = {
+    MessageType.RECIPIENT_ADD,
+    MessageType.RENAMED,
+    MessageType.THREAD_CREATED,
+    MessageType.THREAD_STARTER,
+}
 
 
 class MessageFlag(IntFlag):
@@ -50,12 +65,19 @@ class MessageFlag(IntFlag):
     EPHEMERAL = 1 << 6
     LOADING = 1 << 7
     SUPPRESS_NOTIFICATIONS = 1 << 12
-    COMPONENTS_V2 = 1 << 15
+
+
+class InteractionType(IntEnum):
+    """What somebody did with the app."""
+
+    COMMAND = 2
+    COMPONENT = 3
+    AUTOCOMPLETE = 4
 
 
 @dataclass(slots=True, eq=False)
 class User:
-    """Somebody, in all guilds."""
+    """A person or a bot, in all guilds."""
 
     id: str
     name: str
@@ -65,7 +87,7 @@ class User:
 
 @dataclass(slots=True, eq=False)
 class Role:
-    """A role of a guild; @everyone bears the guild's id."""
+    """A role of a guild; @everyone has the guild's id."""
 
     id: str
     name: str
@@ -77,12 +99,11 @@ class Role:
 
 @dataclass(slots=True, eq=False)
 class Member:
-    """Somebody in one guild."""
+    """A user in one guild."""
 
     user: User
     joined: datetime
     roles: set[str] = field(default_factory=set)
-    nick: str = ""
 
 
 @dataclass(slots=True, eq=False)
@@ -97,7 +118,7 @@ class Overwrite:
 
 @dataclass(slots=True, eq=False)
 class Guild:
-    """A server: its channels hold its threads, too."""
+    """A server; `channels` includes its threads."""
 
     id: str
     name: str
@@ -111,19 +132,15 @@ class Guild:
 
 @dataclass(slots=True, eq=False)
 class ThreadFacts:
-    """What a thread has beyond a channel; members with the moment they joined."""
+    """What a thread has beyond a channel; `members` maps ids to the time they joined."""
 
     owner: str
     created: datetime
     archived_at: datetime
     archived: bool = False
     locked: bool = False
-    invitable: bool = True
-    archive_after: int = 1440
     members: dict[str, datetime] = field(default_factory=dict)
     count: int = 0
-    sent: int = 0
-    tags: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True, eq=False)
@@ -135,7 +152,6 @@ class Channel:
     name: str = ""
     guild: Guild | None = None
     parent: Channel | None = None
-    topic: str = ""
     nsfw: bool = False
     position: int = 0
     overwrites: dict[str, Overwrite] = field(default_factory=dict)
@@ -146,9 +162,16 @@ class Channel:
     deleted: bool = False
 
     @property
-    def adult(self) -> bool:
-        """Age-restricted, by itself or by its parent."""
-        return self.parent.nsfw if self.thread is not None and self.parent is not None else self.nsfw
+    def server(self) -> Guild:
+        """The guild of a channel that has one."""
+        assert self.guild is not None
+        return self.guild
+
+    @property
+    def facts(self) -> ThreadFacts:
+        """The facts of a thread."""
+        assert self.thread is not None
+        return self.thread
 
     @property
     def private(self) -> bool:
@@ -157,17 +180,16 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file that somebody uploads."""
+    """A file to upload."""
 
     name: str
     data: bytes = field(repr=False)
     kind: str = "text/plain; charset=utf-8"
-    description: str = ""
 
 
 @dataclass(slots=True, eq=False)
 class Attachment:
-    """A file that was uploaded; `gone` once its message is."""
+    """An uploaded file; `gone` once its message is."""
 
     id: str
     file: File
@@ -178,7 +200,7 @@ class Attachment:
 
 @dataclass(slots=True, eq=False)
 class Message:
-    """A message; `seen_by` is the only person who sees it, for ephemeral ones."""
+    """A message; `seen_by` is the only person who sees it if it is ephemeral."""
 
     id: str
     channel: Channel
@@ -213,7 +235,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Ping:
-    """A notification that really went out: whom a message of `author` made look."""
+    """A notification that went out, and the users who got it."""
 
     author: str
     message: str
@@ -223,14 +245,14 @@ class Ping:
 
 @dataclass(slots=True, eq=False)
 class Interaction:
-    """A command, a click or a keystroke of a person, and what the app made of it.
+    """A command, a click or a keystroke of a person, and the app's responses.
 
-    `response` is the type of the first response (0: none yet); `error` what the person's screen says if none came.
+    `response` is the type of the first response (0: none yet); `error` is what the person reads if none came.
     """
 
     id: str
     token: str
-    kind: int
+    kind: InteractionType
     user: User
     channel: Channel
     started: float
@@ -241,12 +263,11 @@ class Interaction:
     original: Message | None = None
     followups: list[Message] = field(default_factory=list)
     choices: list[Json] = field(default_factory=list)
-    modal: Json | None = None
     error: str = ""
     took: float = 0.0
     acked: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def private(self) -> bool:
-        """Its response is for the person alone."""
+        """Only the person sees the response."""
         return self.original is not None and bool(self.original.seen_by)

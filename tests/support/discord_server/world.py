@@ -1,20 +1,23 @@
-"""Everything there is on the platform, and how it is found; what happens in it goes out through `emit`."""
+"""All records of the platform by id, its clock, and who may do what; `emit` sends events to the gateway."""
 
 from __future__ import annotations
 
 import asyncio
 import contextlib
+import itertools
 import secrets
+import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from tests.support.discord_server.errors import ApiError
-from tests.support.discord_server.ids import Clock, Snowflakes
 from tests.support.discord_server.model import (
     Attachment,
     Channel,
     ChannelType,
     Guild,
+    Intent,
     Interaction,
     Json,
     Member,
@@ -22,64 +25,94 @@ from tests.support.discord_server.model import (
     Ping,
     User,
 )
-from tests.support.discord_server.permissions import ALL, NOTHING, Permission, channel_permissions
+from tests.support.discord_server.permissions import ALL, MANAGING, NOTHING, Permission, channel_permissions
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 Emit = Callable[..., None]
 
-PRIVILEGED = {"members": 1 << 1, "presences": 1 << 8, "message_content": 1 << 15}
-"""Intents that must be switched on in the developer portal."""
+EPOCH_MS = 1_420_070_400_000
+POLL_SECONDS = 0.05
+PRIVILEGED = {"members": Intent.MEMBERS, "message_content": Intent.MESSAGE_CONTENT}
 
-OFTEN = 0.05
-"""Seconds between looks at what changes outside of the platform."""
 
-DM_POWERS = ALL & ~(
-    Permission.MANAGE_MESSAGES | Permission.MANAGE_CHANNELS | Permission.MANAGE_THREADS | Permission.ADMINISTRATOR
-)
+class Clock:
+    """The machine's time plus what a test added to it."""
+
+    def __init__(self) -> None:
+        self._ahead = 0.0
+
+    def seconds(self) -> float:
+        """Seconds since 1970."""
+        return time.time() + self._ahead
+
+    def now(self) -> datetime:
+        return datetime.fromtimestamp(self.seconds(), UTC)
+
+    def advance(self, seconds: float) -> None:
+        """Let time pass at once. Deadlines and expiries change, rate limits and heartbeats do not."""
+        self._ahead += seconds
+
+
+class Snowflakes:
+    """Ids that contain their time and so sort by it; two of the same millisecond keep their order."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = itertools.count(1)
+        self._last = 0
+
+    def next(self) -> str:
+        self._last = max(self._last + 1, int(self.at(self._clock.now())))
+        return str(self._last)
+
+    def at(self, moment: datetime) -> str:
+        """An id of that time."""
+        return str((int(moment.timestamp() * 1000) - EPOCH_MS << 22) | (next(self._count) & 0x3FFFFF))
 
 
 class World:
-    """The records by id. `app` is the bot's user; its application bears the same id."""
+    """The records by id. `app` is the bot's user; its application has the same id."""
 
     def __init__(self, token: str, privileged: frozenset[str]) -> None:
         self.clock = Clock()
         self.ids = Snowflakes(self.clock)
         self.token = token
-        self.privileged = sum(PRIVILEGED[name] for name in privileged)
+        self.privileged = Intent(sum(PRIVILEGED[name] for name in privileged))
         self.secret = secrets.token_bytes(16)
         self.base = ""
         self.app = User(self.ids.next(), "Threadlore", bot=True)
-        self.developer = User(self.ids.next(), "Developer")
-        self.users: dict[str, User] = {self.app.id: self.app, self.developer.id: self.developer}
+        self.users: dict[str, User] = {self.app.id: self.app}
         self.guilds: dict[str, Guild] = {}
         self.channels: dict[str, Channel] = {}
         self.attachments: dict[str, Attachment] = {}
         self.interactions: dict[str, Interaction] = {}
         self.commands: dict[str, dict[str, Json]] = {}
-        self.creates: dict[str, list[float]] = {}
+        self.creates: list[float] = []
         self.pings: list[Ping] = []
         self.previews: list[tuple[Message, str]] = []
         self.emit: Emit = lambda *_, **__: None
-        self._stirred = asyncio.Event()
-
-    # How others learn that something has changed.
+        self._changed = asyncio.Event()
 
     def notify_waiters(self) -> None:
-        """Wake whoever waits for a change."""
-        self._stirred.set()
+        """Wake those who wait for a change."""
+        self._changed.set()
 
     async def wait_for(self, predicate: Callable[[], Any], timeout: float) -> Any:  # noqa: ASYNC109 - the caller's patience
-        """Wait until the predicate holds, looking again at every change, and often; gives what it gave."""
+        """Wait until the predicate is true, evaluated at every change and often; returns its result."""
         async with asyncio.timeout(timeout):
             while not (found := predicate()):
-                self._stirred.clear()
+                self._changed.clear()
                 with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._stirred.wait(), OFTEN)
+                    await asyncio.wait_for(self._changed.wait(), POLL_SECONDS)
         return found
 
-    # How things are found.
+    # Look-ups for the app; each raises ApiError.
+
+    def joined_guilds(self) -> list[Guild]:
+        """The guilds that the app is in."""
+        return [guild for guild in self.guilds.values() if self.app.id in guild.members]
 
     def guild(self, guild: str) -> Guild:
         """A guild that the app is in."""
@@ -98,7 +131,7 @@ class World:
         return found
 
     def message(self, channel: Channel, message: str) -> Message:
-        """A message of a channel, as the channel's own routes know it: ephemeral ones are not among them."""
+        """A message of a channel; ephemeral messages have no route there."""
         found = channel.messages.get(message)
         if found is None or found.deleted or found.seen_by:
             raise ApiError(10008)
@@ -109,46 +142,55 @@ class World:
             raise ApiError(10007 if user in self.users else 10013)
         return guild.members[user]
 
+    def find_dm(self, user: User) -> Channel | None:
+        """The conversation of a user with the app, if they have one."""
+        dms = (channel for channel in self.channels.values() if channel.kind is ChannelType.DM)
+        return next((channel for channel in dms if channel.recipient is user), None)
+
     def dm(self, user: User) -> Channel:
-        """The conversation of somebody with the app, opened if there was none."""
-        for channel in self.channels.values():
-            if channel.kind is ChannelType.DM and channel.recipient is user:
-                return channel
+        """The conversation of a user with the app; created if there is none."""
+        if (known := self.find_dm(user)) is not None:
+            return known
         channel = Channel(self.ids.next(), ChannelType.DM, recipient=user)
         self.channels[channel.id] = channel
         return channel
 
-    def threads(self, guild: Guild) -> Iterator[Channel]:
-        return (channel for channel in guild.channels.values() if channel.thread is not None)
+    def threads(self, guild: Guild, *, archived: bool = False) -> Iterator[Channel]:
+        """The threads of a guild that the app can see."""
+        for channel in guild.channels.values():
+            if channel.thread is not None and channel.thread.archived is archived and self.can_view(self.app, channel):
+                yield channel
 
-    # What somebody may do.
+    # Permissions.
 
     def permissions_of(self, user: User, channel: Channel) -> Permission:
-        """What somebody may do in a channel; nothing in a private thread that they are not in."""
+        """What a user may do in a channel: nothing in a private thread that they are not in."""
         if channel.guild is None:
-            return DM_POWERS if user in {self.app, channel.recipient} else NOTHING
+            return ALL & ~MANAGING if user in {self.app, channel.recipient} else NOTHING
         member = channel.guild.members.get(user.id)
         if member is None:
             return NOTHING
         powers = channel_permissions(channel.guild, member, channel)
-        if channel.private and channel.thread is not None and Permission.MANAGE_THREADS not in powers:
-            return powers if user.id in channel.thread.members else NOTHING
+        if channel.private and Permission.MANAGE_THREADS not in powers and user.id not in channel.facts.members:
+            return NOTHING
         return powers
 
     def can_view(self, user: User, channel: Channel) -> bool:
         return Permission.VIEW_CHANNEL in self.permissions_of(user, channel)
 
-    def require(self, channel: Channel, *powers: Permission, user: User | None = None) -> None:
-        """Refuse unless the app (or somebody) may do all of this there."""
-        have = self.permissions_of(user or self.app, channel)
+    def app_can(self, power: Permission, channel: Channel) -> bool:
+        return power in self.permissions_of(self.app, channel)
+
+    def require(self, channel: Channel, *powers: Permission) -> None:
+        """Refuse unless the app may do all of this in a channel."""
+        have = self.permissions_of(self.app, channel)
         if Permission.VIEW_CHANNEL not in have:
             raise ApiError(50001)
-        for power in powers:
-            if power not in have:
-                raise ApiError(50013)
+        if any(power not in have for power in powers):
+            raise ApiError(50013)
 
-    def readers(self, channel: Channel) -> list[User]:
-        """Who can see a channel."""
+    def readers(self, channel: Channel) -> set[str]:
+        """The ids of the users who can see a channel."""
         if channel.guild is None:
-            return [user for user in (channel.recipient, self.app) if user is not None]
-        return [member.user for member in channel.guild.members.values() if self.can_view(member.user, channel)]
+            return {user.id for user in (channel.recipient, self.app) if user is not None}
+        return {member.user.id for member in channel.guild.members.values() if self.can_view(member.user, channel)}

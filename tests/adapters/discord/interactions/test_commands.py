@@ -11,7 +11,7 @@ from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, 
 from bot.platform.models import Button, Card
 from bot.platform.ports import ReplyTarget
 from tests.support.discord_server import File, Permission
-from tests.support.discord_server.people import ActionUnavailable
+from tests.support.discord_server.people.client import ActionUnavailable
 
 if TYPE_CHECKING:
     from tests.adapters.discord.conftest import Town

@@ -1,0 +1,255 @@
+"""The bodies that the API takes as models, and the codes with which it refuses what breaks their limits."""
+
+from __future__ import annotations
+
+from typing import Any, Literal, Self, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from tests.support.discord_server.errors import ApiError, invalid_form
+from tests.support.discord_server.model import File, Json, MessageFlag
+
+MAX_FILE = 10 * 1024 * 1024
+MAX_EMBED_TEXT = 6000
+MAX_COMMAND_TEXT = 8000
+LINK_STYLE = 5
+ID_LENGTH = 15  # of ids of the platform; shorter ones are the numbers of uploaded files
+CODES = {
+    "string_too_long": "BASE_TYPE_MAX_LENGTH",
+    "too_long": "BASE_TYPE_MAX_LENGTH",
+    "string_too_short": "BASE_TYPE_BAD_LENGTH",
+    "too_short": "BASE_TYPE_BAD_LENGTH",
+    "missing": "BASE_TYPE_REQUIRED",
+    "string_pattern_mismatch": "STRING_TYPE_REGEX",
+    "literal_error": "BASE_TYPE_CHOICES",
+}
+SENDABLE = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.SUPPRESS_NOTIFICATIONS
+T = TypeVar("T")
+
+
+def check(kind: type[T], body: Any) -> T:
+    """Check a body. Raises ApiError for the first field that breaks a limit."""
+    try:
+        return TypeAdapter(kind).validate_python(body)
+    except ValidationError as refused:
+        first = refused.errors()[0]
+        path = ".".join(map(str, first["loc"]))
+        raise invalid_form(path, CODES.get(first["type"], first["type"]), first["msg"]) from None
+
+
+def refusal(code: str) -> PydanticCustomError:
+    return PydanticCustomError(code, "This is not allowed")
+
+
+class Body(BaseModel):
+    """A part of a body: texts are trimmed, other fields are kept."""
+
+    model_config = ConfigDict(extra="allow", str_strip_whitespace=True, coerce_numbers_to_str=True)
+
+    def has(self, name: str) -> bool:
+        """Whether the client sent a field."""
+        return name in self.model_fields_set
+
+    def raw(self, name: str) -> list[Json]:
+        """A list field as the client sent it."""
+        return [part.model_dump(exclude_unset=True) for part in getattr(self, name) or []]
+
+
+class EmbedField(Body):
+    name: str = Field(min_length=1, max_length=256)
+    value: str = Field(min_length=1, max_length=1024)
+
+
+class EmbedFooter(Body):
+    text: str = Field(max_length=2048)
+
+
+class EmbedAuthor(Body):
+    name: str = Field(max_length=256)
+
+
+class Embed(Body):
+    title: str | None = Field(default="", max_length=256)
+    description: str | None = Field(default="", max_length=4096)
+    url: str | None = Field(default=None, pattern="^(https?|attachment)://")
+    footer: EmbedFooter | None = None
+    author: EmbedAuthor | None = None
+    fields: list[EmbedField] = Field(default=[], max_length=25)
+
+    @property
+    def length(self) -> int:
+        """The characters that count towards the limit of a message."""
+        texts = [self.title, self.description, self.footer and self.footer.text, self.author and self.author.name]
+        return sum(len(text or "") for text in texts) + sum(len(each.name + each.value) for each in self.fields)
+
+
+class ButtonBody(Body):
+    type: Literal[2]
+    style: Literal[1, 2, 3, 4, 5]
+    label: str | None = Field(default=None, max_length=80)
+    emoji: Json | None = None
+    custom_id: str | None = Field(default=None, min_length=1, max_length=100)
+    url: str | None = Field(default=None, min_length=1, max_length=512, pattern="^(https?|discord)://")
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if not (self.label or self.emoji):
+            raise refusal("BUTTON_COMPONENT_EMPTY")
+        if (self.url is not None) is not (self.style == LINK_STYLE) or (self.url is None) is (self.custom_id is None):
+            raise refusal("BUTTON_COMPONENT_CUSTOM_ID_AND_URL")
+        return self
+
+
+class ButtonRow(Body):
+    type: Literal[1]
+    components: list[ButtonBody] = Field(min_length=1, max_length=5)
+
+
+class AllowedMentions(Body):
+    """Whom a message may ping; without it everybody that it names."""
+
+    parse: list[Literal["users", "roles", "everyone"]] = []
+    users: list[str] = Field(default=[], max_length=100)
+    roles: list[str] = Field(default=[], max_length=100)
+    replied_user: bool = False
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if (self.users and "users" in self.parse) or (self.roles and "roles" in self.parse):
+            raise refusal("MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE")
+        return self
+
+
+class AttachmentBody(Body):
+    id: str
+
+
+class Draft(Body):
+    """A message to send, or the changes of an edit; `kept` are the ids of attachments that an edit keeps."""
+
+    content: str | None = Field(default=None, max_length=2000)
+    embeds: list[Embed] | None = Field(default=None, max_length=10)
+    components: list[ButtonRow] | None = Field(default=None, max_length=5)
+    flags: int | None = 0
+    nonce: str = Field(default="", max_length=25)
+    enforce_nonce: bool = False
+    allowed_mentions: AllowedMentions | None = None
+    message_reference: Json | None = None
+    attachments: list[AttachmentBody] | None = Field(default=None, max_length=10)
+    files: list[File] = []
+
+    @field_validator("embeds")
+    @classmethod
+    def _check_embeds(cls, embeds: list[Embed] | None) -> list[Embed] | None:
+        if sum(embed.length for embed in embeds or []) > MAX_EMBED_TEXT:
+            raise refusal("MAX_EMBED_SIZE_EXCEEDED")
+        return embeds
+
+    @field_validator("components")
+    @classmethod
+    def _check_components(cls, rows: list[ButtonRow] | None) -> list[ButtonRow] | None:
+        ids = [button.custom_id for row in rows or [] for button in row.components if button.custom_id]
+        if len(ids) > len(set(ids)):
+            raise refusal("COMPONENT_CUSTOM_ID_DUPLICATED")
+        return rows
+
+    @property
+    def message_flags(self) -> MessageFlag:
+        return MessageFlag(self.flags or 0) & SENDABLE
+
+    @property
+    def ephemeral(self) -> bool:
+        return MessageFlag.EPHEMERAL in MessageFlag(self.flags or 0)
+
+    @property
+    def kept(self) -> list[str]:
+        return [each.id for each in self.attachments or [] if len(each.id) >= ID_LENGTH]
+
+    @property
+    def empty(self) -> bool:
+        return not (self.content or self.embeds or self.components or self.files or self.kept)
+
+
+def parse_draft(body: Json, files: dict[int, File]) -> Draft:
+    """Check the body of a message and add its files."""
+    draft = check(Draft, body)
+    if any(len(file.data) > MAX_FILE for file in files.values()):
+        raise ApiError(40005)
+    draft.files = [file for _, file in sorted(files.items())]
+    return draft
+
+
+class ThreadBody(Body):
+    name: str = Field(min_length=1, max_length=100)
+
+
+class Choice(Body):
+    name: str = Field(min_length=1, max_length=100)
+    value: Any = None
+
+
+class Option(Body):
+    type: Literal[3, 4, 5, 11]
+    name: str = Field(pattern=r"^[-_'\w]{1,32}$")
+    description: str = Field(min_length=1, max_length=100)
+    required: bool = False
+    autocomplete: bool = False
+    choices: list[Choice] = Field(default=[], max_length=25)
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.choices and self.autocomplete:
+            raise refusal("APPLICATION_COMMAND_AUTOCOMPLETE_CHOICES")
+        return self
+
+
+class Command(Body):
+    """A slash command (type 1), or a command in the menu of a person or a message."""
+
+    type: Literal[1, 2, 3] = 1
+    name: str = Field(min_length=1, max_length=32)
+    description: str = Field(default="", max_length=100)
+    options: list[Option] = Field(default=[], max_length=25)
+
+    @field_validator("options")
+    @classmethod
+    def _check_options(cls, options: list[Option]) -> list[Option]:
+        names, required = [option.name for option in options], [option.required for option in options]
+        if len(names) > len(set(names)):
+            raise refusal("APPLICATION_COMMAND_OPTIONS_NAME_INVALID")
+        if required != sorted(required, reverse=True):
+            raise refusal("APPLICATION_COMMAND_OPTIONS_REQUIRED_INVALID")
+        return options
+
+    @model_validator(mode="after")
+    def _check(self) -> Self:
+        if self.type == 1:
+            if self.name != self.name.lower() or " " in self.name or not self.description:
+                raise refusal("APPLICATION_COMMAND_INVALID_NAME")
+        elif self.description or self.options:
+            raise refusal("APPLICATION_COMMAND_DESCRIPTION_NOT_ALLOWED")
+        texts = [self.name + self.description, *(option.name + option.description for option in self.options)]
+        texts += [f"{choice.name}{choice.value}" for option in self.options for choice in option.choices]
+        if sum(map(len, texts)) > MAX_COMMAND_TEXT:
+            raise refusal("APPLICATION_COMMAND_TOO_LARGE")
+        return self
+
+
+class CommandSet(Body):
+    """All commands of the app."""
+
+    commands: list[Command] = Field(max_length=100)
+
+    @field_validator("commands")
+    @classmethod
+    def _check_names(cls, commands: list[Command]) -> list[Command]:
+        if len({(command.type, command.name) for command in commands}) < len(commands):
+            raise refusal("APPLICATION_COMMANDS_DUPLICATE_NAME")
+        return commands
+
+
+class Suggestions(Body):
+    """What is offered while somebody types."""
+
+    choices: list[Choice] = Field(max_length=25)
