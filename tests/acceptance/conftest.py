@@ -1,14 +1,17 @@
-"""Engines for the stories, and a whole bot on Slack; those on Discord share one bot in a module."""
+"""Engines, and a bot in a town of either platform, shared by the tests of a module."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.town import slack_bot
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import open_live_bot, open_models
+from tests.support.town.slack import SlackTown
 from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -17,7 +20,47 @@ if TYPE_CHECKING:
 
     from bot.bootstrap import EngineModels
     from engine import Engine
+    from tests.support.town.live_bot import LiveBot
     from tests.support.town.slack_bot import SlackBotFixture
+
+TOWNS = {"slack": SlackTown, "discord": DiscordTown}
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "platforms(*names): run a test of the whole bot on these platforms alone")
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run each test of the whole bot on both platforms, or on those that it names."""
+    if "platform" in metafunc.fixturenames:
+        marker = metafunc.definition.get_closest_marker("platforms")
+        metafunc.parametrize("platform", marker.args if marker else tuple(TOWNS), scope="module")
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def models() -> AsyncIterator[EngineModels]:
+    """The offline models of a bot."""
+    async with open_models() as shared:
+        yield shared
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def live(platform: str, tmp_path: Path, models: EngineModels) -> AsyncIterator[LiveBot[Any]]:
+    """A bot on one of the platforms."""
+    async with open_live_bot(TOWNS[platform](), tmp_path / "live", models) as opened:
+        yield opened
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def able(models: EngineModels) -> EngineModels:
+    return models
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def house(tmp_path: Path, models: EngineModels) -> AsyncIterator[SlackBotFixture]:
+    """A bot on Slack for one story alone."""
+    async with slack_bot.open_slack_bot(tmp_path / "house", models) as lived_in:
+        yield lived_in
 
 
 @pytest.fixture
@@ -31,17 +74,3 @@ async def light(tmp_path: Path, language: ToyLanguage) -> AsyncIterator[Engine]:
     """An engine with a real ledger, and graph and vectors in memory."""
     async with open_memory_engine(tmp_path / "light", language) as opened:
         yield opened
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def able() -> AsyncIterator[EngineModels]:
-    """What a bot on Slack can do, loaded once for the stories of a module."""
-    async with slack_bot.open_skills() as shared:
-        yield shared
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def house(tmp_path: Path, able: EngineModels) -> AsyncIterator[SlackBotFixture]:
-    """A bot on Slack for one story alone."""
-    async with slack_bot.open_slack_bot(tmp_path / "house", able) as lived_in:
-        yield lived_in

@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pytest
-
-from tests.support.town.bot_process import open_bot_process
+from tests.support.town.bot_process import CHANNEL, open_bot_process
+from tests.support.town.protocol import TownFile
+from tests.support.verbatim_language import QUESTION
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from typing import Any
 
-CHANNEL_NAME = "#vault"  # where it was said
-QUESTION = "What is the password of the safe?"
+    from tests.support.town.protocol import Town
+
+CHANNEL_NAME = f"#{CHANNEL}"
 KILN, ABOUT_KILN = "kiln.md", "At how many degrees is stoneware fired in Vesta?"
+ABOUT_VESTA = "# The kiln\n\nStoneware is fired in the kiln called Vesta at 1240 degrees.\n"
 LOOM, ABOUT_LOOM = "loom.md", "Which shuttle does the loom Selma need?"
 
 
-@pytest.mark.parametrize("platform", ["slack", "discord"])
+async def share_file(town: Town, name: str, text: str) -> Any:
+    return await town.say("ada", CHANNEL, "Read this.", files=[TownFile(name, text)])
+
+
 async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_once(
     platform: str, tmp_path: Path
 ) -> None:
@@ -27,32 +33,32 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         # One answer has begun; of another question nothing is seen yet; a file is being fetched.
         middle = await lived.ask_and_hold(QUESTION)
         town.hang_download()
-        kiln = await town.share_file(
-            KILN, "# The kiln\n\nStoneware is fired in the kiln called Vesta at 1240 degrees.\n"
+        kiln = await share_file(
+            town, KILN, "# The kiln\n\nStoneware is fired in the kiln called Vesta at 1240 degrees.\n"
         )
-        await lived.wait_for(lambda: town.list_reactions(kiln))
-        working = town.list_reactions(kiln)
+        await lived.wait_for(lambda: town.reactions(kiln))
+        working = town.reactions(kiln)
         tried = town.hang_first_reply()
-        early = await town.ask(f"Tell me: {QUESTION}")
+        early = await town.ask("ada", CHANNEL, f"Tell me: {QUESTION}")
         await lived.wait_for(tried)
         await lived.kill()
-        assert not town.answers(early)
+        assert not town.posts(early)
         await lived.restart()
         await lived.check_answer(early, CHANNEL_NAME)
         await lived.check_answer(middle, CHANNEL_NAME)
-        await lived.wait_for(lambda: town.list_reactions(kiln) not in ([], working))
-        done = town.list_reactions(kiln)
+        await lived.wait_for(lambda: town.reactions(kiln) not in ([], working))
+        done = town.reactions(kiln)
         assert len(done) == 1
 
         # The last words are shown, but the bot was not told so; a file was taken, but not signed.
         town.lose_last_write()
-        late = await town.ask(ABOUT_KILN)
-        loom = await town.share_file(LOOM, "# The loom\n\nThe loom called Selma needs a shuttle of boxwood.\n")
-        await lived.wait_for(lambda: town.list_reactions(loom) == working)
+        late = await town.ask("ada", CHANNEL, ABOUT_KILN)
+        loom = await share_file(town, LOOM, "# The loom\n\nThe loom called Selma needs a shuttle of boxwood.\n")
+        await lived.wait_for(lambda: town.reactions(loom) == working)
         await lived.wait_for(town.hang_reactions())
-        await lived.wait_for(lambda: any(each.is_complete for each in town.answers(late)))
+        await lived.wait_for(lambda: any(each.is_complete for each in town.posts(late)))
         await lived.kill()
-        assert town.list_reactions(loom) != done
+        assert town.reactions(loom) != done
         await lived.restart()
         await lived.check_answer(late, KILN)
         await lived.check_reactions(loom, done)
@@ -62,7 +68,7 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         assert await lived.terminate() == 0
         for asked, source in ((early, CHANNEL_NAME), (middle, CHANNEL_NAME), (late, KILN), (last, LOOM)):
             await lived.check_answer(asked, source)
-        assert town.list_reactions(kiln) == done
-        assert town.list_reactions(loom) == done
+        assert town.reactions(kiln) == done
+        assert town.reactions(loom) == done
         assert lived.file_titles() == [KILN, LOOM]
         assert not town.pings

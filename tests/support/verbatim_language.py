@@ -16,7 +16,10 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 QUESTION = "What is the password of the safe?"
-SECRETS = ("agate", "beryl", "coral", "diamond", "emerald")
+SECRETS = (
+    *("agate", "beryl", "coral", "diamond", "emerald", "flint", "garnet", "jasper", "kunzite", "lazuli", "malachite"),
+    *("nephrite", "obsidian", "pearl", "quartz", "ruby", "sapphire", "topaz", "zircon"),
+)
 
 Piece = str | asyncio.Event
 

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tests.support.openai_server import Fault, OpenAIServer
-from tests.support.town.protocol import DiscordTown, SlackTown
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import password
+from tests.support.town.slack import SlackTown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping, Sequence
@@ -20,10 +22,12 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
-    from tests.support.town.protocol import Town
+    from tests.support.town.protocol import Asked, Town
 
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.05
+CHANNEL = "vault"
+TOWNS: dict[str, Callable[[], Town]] = {"slack": SlackTown, "discord": DiscordTown}
 ANSWER = "The safe opens with " + " ".join(f"word{place}" for place in range(30)) + " agate"
 FIRST_WORDS = "word2"
 HELD_WORDS = 12  # words after which a model that is held says no more
@@ -37,11 +41,10 @@ class HoldableModel(OpenAIServer):
         self._held: asyncio.Event | None = None
 
     def hold(self) -> None:
-        """Say no more than some words of each answer from now on, and nothing for the time being."""
+        """Stop each answer after some words, until `release`."""
         self._held = asyncio.Event()
 
     def release(self) -> None:
-        """Go on with all of them."""
         if self._held is not None:
             self._held.set()
         self._held = None
@@ -53,7 +56,7 @@ class HoldableModel(OpenAIServer):
         return await super()._answer(request, body, Fault("silence", pieces=HELD_WORDS) if held else fault)
 
     async def _break(self, request: web.BaseRequest, fault: Fault) -> None:
-        """What is silent goes on once it is released."""
+        """Go on once released."""
         if self._held is not None:
             await self._held.wait()
 
@@ -73,36 +76,35 @@ class BotProcess:
 
     async def start(self) -> None:
         """`threadlore serve`, as a process of its own."""
-        given = {
-            "THREADLORE_DATA_DIR": str(self.data_dir),
-            "THREADLORE_LLM_MODEL": "hosted_vllm/stub",
-            "THREADLORE_LLM_API_BASE": self.model.api_base,
-            "THREADLORE_LLM_API_KEY": "none",
-            "THREADLORE_QUESTIONS_PER_MINUTE": "1000",
+        own = {
+            "DATA_DIR": str(self.data_dir),
+            "LLM_MODEL": "hosted_vllm/stub",
+            "LLM_API_BASE": self.model.api_base,
+            "LLM_API_KEY": "none",
+            "QUESTIONS_PER_MINUTE": "1000",
         }
-        log = (self.data_dir.parent / "bot.log").open("ab")
-        with log:
+        given = {f"THREADLORE_{name.upper()}": value for name, value in (own | self.town.adapter_settings).items()}
+        with (self.data_dir.parent / "bot.log").open("ab") as log:
             self.process = await asyncio.create_subprocess_exec(
-                sys.executable, "-m", "bot", "serve", env={**os.environ, **given, **self.town.environment},
-                stdout=log, stderr=log,
-            )  # fmt: skip
+                sys.executable, "-m", "bot", "serve", env=os.environ | given, stdout=log, stderr=log
+            )
         await self.wait_for(lambda: self.town.is_connected)
 
     async def kill(self) -> None:
-        """End it as the power does."""
+        """End it as a power failure does."""
         assert self.process is not None
         self.process.kill()
         await self.process.wait()
         await self.wait_for(lambda: not self.town.is_connected)
 
     async def restart(self) -> None:
-        """Begin anew, with all well again."""
+        """Start again, without faults."""
         self.town.clear_faults()
         self.model.release()
         await self.start()
 
     async def terminate(self) -> int:
-        """End it as a signal does, while the model goes on; gives how it ended."""
+        """End it as a signal does, while the model goes on; gives the exit code."""
         assert self.process is not None
         self.process.terminate()
         self.model.release()
@@ -112,42 +114,39 @@ class BotProcess:
     # What is seen, and what is kept.
 
     async def wait_for(self, holds: Callable[[], object]) -> None:
-        """Wait until something holds."""
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while not holds():  # noqa: ASYNC110 - files and screens have no bell in common
+            while not holds():  # noqa: ASYNC110 - files and screens have no event in common
                 await asyncio.sleep(POLL_SECONDS)
 
-    async def ask_and_hold(self, question: str) -> Any:
+    async def ask_and_hold(self, question: str) -> Asked:
         """A question, once some words of its answer are shown; there will be no others."""
         self.model.hold()
-        asked = await self.town.ask(question)
+        asked = await self.town.ask("ada", CHANNEL, question)
         await self.wait_for(lambda: FIRST_WORDS in self.answer_text(asked))
         assert ANSWER not in self.answer_text(asked)
         return asked
 
-    def answer_text(self, asked: Any) -> str:
+    def answer_text(self, asked: Asked) -> str:
         """All that is read of an answer so far."""
-        return "\n".join(each.text for each in self.town.answers(asked))
+        return "\n".join(each.body for each in self.town.posts(asked))
 
-    async def check_answer(self, asked: Any, source: str) -> None:
-        """One answer, with all its words once, and what it rests on."""
-        try:
-            await self.wait_for(lambda: any(each.is_complete for each in self.town.answers(asked)))
-        except TimeoutError:
-            raise AssertionError(self.town.answers(asked)) from None
-        [seen] = self.town.answers(asked)
-        assert seen.text.count(ANSWER) == 1, seen
+    async def check_answer(self, asked: Asked, source: str) -> None:
+        """Check that there is one answer, with all its words once and with its source."""
+        await self._expect(lambda: [each.is_complete for each in self.town.posts(asked)], [True])
+        [seen] = self.town.posts(asked)
+        assert seen.body.count(ANSWER) == 1, seen
         assert source in seen.sources, seen
 
-    async def check_reactions(self, dropped: Any, signs: Sequence[str]) -> None:
-        """A file bears exactly these reactions."""
-        try:
-            await self.wait_for(lambda: self.town.list_reactions(dropped) == [*signs])
-        except TimeoutError:
-            raise AssertionError(self.town.list_reactions(dropped)) from None
+    async def check_reactions(self, said: Any, reactions: Sequence[str]) -> None:
+        await self._expect(lambda: self.town.reactions(said), [*reactions])
+
+    async def _expect(self, found: Callable[[], object], expected: object) -> None:
+        with contextlib.suppress(TimeoutError):
+            await self.wait_for(lambda: found() == expected)
+        assert found() == expected
 
     async def wait_for_documents(self, count: int) -> None:
-        """So many documents can be found by questions."""
+        """Wait until so many documents can be found by questions."""
         await self.wait_for(lambda: len(self._query_titles("status <> 'pending'", "?mode=ro")) == count)
 
     def file_titles(self) -> list[str]:
@@ -163,14 +162,14 @@ class BotProcess:
 @contextlib.asynccontextmanager
 async def open_bot_process(platform: str, home: Path) -> AsyncIterator[BotProcess]:
     """A running bot in a channel of a platform, in which something was said; killed when left."""
-    async with contextlib.AsyncExitStack() as stack:
-        model = await stack.enter_async_context(HoldableModel())
-        town: Town = SlackTown() if platform == "slack" else DiscordTown()
-        await stack.enter_async_context(town)
+    async with HoldableModel() as model, TOWNS[platform]() as town:
+        town.add_channel(CHANNEL, "ada")
         lived = BotProcess(town, model, home)
         try:
             await lived.start()
-            await town.set_up()
+            await town.enable(CHANNEL)
+            await lived.wait_for(lambda: platform == "slack" or town.bot_posts("ada", CHANNEL))
+            await town.say("ada", CHANNEL, password("agate"))
             await lived.wait_for_documents(1)
             yield lived
         finally:

@@ -1,0 +1,280 @@
+"""Discord as a town."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from discord.gateway import DiscordWebSocket
+from discord.http import Route
+
+from adapters.discord import client, platform
+from adapters.discord.replies.reply import DiscordReply, EditThrottle
+from bot.platform.models import Location
+from tests.support.discord_server import Channel, FakeDiscord, File, Guild, Interaction, Message, Permission, Person
+from tests.support.discord_server.faults import Fault
+from tests.support.discord_server.scenario import BOT
+from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
+from tests.support.verbatim_language import QUESTION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+    from bot.bot import Bot
+    from tests.support.discord_server import Post
+    from tests.support.discord_server.routing import ApiCall
+
+TIMEOUT_SECONDS = 20.0
+EDIT_INTERVAL = 0.02  # seconds between two writes of a reply
+LIBRARY_TASKS = ("discord.py:", "CommandTree", "discord-ui")
+THREADS = "/channels/{channel}/messages/{message}/threads"
+MESSAGE = "/channels/{channel}/messages/{message}"
+REACTION = "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"
+
+
+class LastWriteFault(Fault):
+    """A fault of the writes that put buttons below a message."""
+
+    def matches(self, call: ApiCall) -> bool:
+        return bool(call.body.get("components")) and super().matches(call)
+
+
+class DiscordTown:
+    """A guild."""
+
+    platform = "discord"
+
+    def __init__(self) -> None:
+        self.discord = FakeDiscord()
+        self.begin_guild()
+
+    async def __aenter__(self) -> Self:
+        self._addresses = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+        await self.discord.__aenter__()
+        return self
+
+    async def __aexit__(self, *how: object) -> None:
+        await self.discord.__aexit__(*how)
+        Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = self._addresses
+
+    @property
+    def adapter_settings(self) -> dict[str, str]:
+        own = {"bot_token": self.discord.token, "api_base": self.discord.api, "gateway_url": self.discord.gateway_url}
+        return {f"discord_{name}": value for name, value in own.items()}
+
+    @property
+    def is_connected(self) -> bool:
+        return self.discord.gateway.connected
+
+    def speed_up(self, patch: pytest.MonkeyPatch) -> None:
+        self.discord.rates.rules.clear()
+        limits = replace(platform.DiscordPlatform.limits, write_interval=EDIT_INTERVAL)
+        patch.setattr(client, "GUILD_READY_TIMEOUT", 0.05)
+        patch.setattr(client.DiscordClient, "before_identify_hook", _skip_identify_delay)
+        patch.setattr(platform, "DiscordReply", _build_fast_reply)
+        patch.setattr(platform.DiscordPlatform, "limits", limits)
+
+    async def wait_until_received(self, bot: Bot) -> None:
+        served: Any = bot.context.platforms["discord"]
+
+        def received() -> bool:
+            sent = [each.number for each in self.discord.gateway.sessions.all.values() if each.connection]
+            return bool(sent) and served.client.ws.sequence == sent[-1] and not _has_library_tasks()
+
+        await self.wait_for(received)
+
+    async def wait_for(self, condition: Callable[[], Any]) -> None:
+        await self.discord.wait_for(condition, TIMEOUT_SECONDS)
+
+    def begin_guild(self, name: str = "Club", powers: Permission = BOT) -> None:
+        """Go on in another guild."""
+        self.guild = self.discord.guild(name, bot=powers)
+        self.people: dict[str, Person] = {}
+        self.channels: dict[str, Channel] = {}
+
+    @property
+    def owner(self) -> Person:
+        """Who may do anything in the guild."""
+        return Person(self.discord.world, self.guild.owner, self.guild)
+
+    @property
+    def bot_member(self) -> Person:
+        return self.discord.bot(self.guild)
+
+    def add_person(self, name: str, **facts: Any) -> Person:
+        guild: Guild = facts.pop("guild", self.guild)
+        self.people[name] = self.discord.member(guild, facts.pop("user", name.title()), **facts)
+        return self.people[name]
+
+    def person(self, name: str) -> Person:
+        """Somebody, who comes into being when first named."""
+        return self.people.get(name) or self.add_person(name)
+
+    def channel(self, person: str, channel: str) -> Channel:
+        """A channel, or somebody's conversation with the bot."""
+        return self.channels[channel] if channel else self.discord.dm(self.person(person))
+
+    def add_channel(self, name: str, members: str = "", kind: str = "public", **facts: Any) -> Channel:
+        people = [self.person(each) for each in members.split()]
+        if kind == "private":
+            facts["only"] = people
+        made = self.discord.channel(
+            facts.pop("guild", self.guild), name, "text" if kind in {"public", "private"} else kind, **facts
+        )
+        self.channels[name] = made
+        return made
+
+    async def enable(self, channel: str) -> None:
+        place = self.channels[channel]
+        assert place.guild is not None
+        owner = Person(self.discord.world, place.guild.owner, place.guild)
+        used = await owner.slash("settings", here=place, setting="ingest", value="on")
+        assert not used.error, used.error
+
+    def location(self, channel: str) -> Location:
+        place = self.channels[channel]
+        assert place.guild is not None
+        return Location("discord", place.guild.id, place.id)
+
+    async def add_member(self, person: str, channel: str) -> None:
+        self.discord.overwrites(self.channels[channel], self.person(person), allow=Permission.VIEW_CHANNEL)
+
+    async def remove_member(self, person: str, channel: str) -> None:
+        self.discord.overwrites(self.channels[channel], self.person(person))
+
+    async def make_private(self, channel: str, *people: str) -> None:
+        place = self.channels[channel]
+        for each in (*map(self.person, people), self.bot_member):
+            self.discord.overwrites(place, each, allow=Permission.VIEW_CHANNEL)
+        self.discord.overwrites(place, self.guild.roles[self.guild.id], deny=Permission.VIEW_CHANNEL)
+
+    async def make_public(self, channel: str) -> None:
+        self.discord.overwrites(self.channels[channel], self.guild.roles[self.guild.id])
+
+    async def delete_channel(self, channel: str) -> None:
+        self.discord.removes_channel(self.channels[channel])
+
+    # What people do.
+
+    async def say(
+        self, person: str, channel: str, text: str = "", *, files: Sequence[TownFile] = (), thread: Any = None
+    ) -> Message:
+        place, shared = self.channel(person, channel), [_file(each) for each in files]
+        root = thread.handle if isinstance(thread, Asked) else thread
+        if root is not None and channel:
+            place = root.thread or await self.person(person).opens_thread(root, "Thread")
+        return await self.person(person).says(place, text, files=shared)
+
+    async def say_fact(self, channel: str, text: str) -> Message:
+        place = self.channels[channel]
+        assert place.guild is not None
+        return await Person(self.discord.world, place.guild.owner, place.guild).says(place, text)
+
+    async def edit(self, said: Message, text: str) -> None:
+        await self._author(said).edits(said, text)
+
+    async def delete(self, said: Message) -> None:
+        await self._author(said).deletes(said)
+
+    def _author(self, said: Message) -> Person:
+        return Person(self.discord.world, said.author, said.channel.guild or self.guild)
+
+    async def ask(self, person: str, channel: str = "", text: str = QUESTION, way: Way = "mention") -> Asked:
+        if not channel:
+            return Asked(person, "", await self.person(person).dms(text))
+        if way == "mention":
+            words = f"{self.bot_member.mention} {text}"
+            return Asked(person, channel, await self.person(person).says(self.channels[channel], words))
+        return await self.run_command(person, channel, "ask", question=text, private=way == "private")
+
+    async def follow_up(self, person: str, asked: Asked, text: str = QUESTION) -> Asked:
+        return Asked(person, asked.channel, await self.say(person, asked.channel, text, thread=asked))
+
+    async def run_command(self, person: str, channel: str, command: str, **options: Any) -> Asked:
+        chosen = {name: _file(value) if isinstance(value, TownFile) else value for name, value in options.items()}
+        used = await self.person(person).slash(command, here=self.channel(person, channel), **chosen)
+        assert not used.error, used.error
+        return Asked(person, channel, used)
+
+    async def click(self, person: str, post: BotPost, button: str) -> Asked:
+        used = await self.person(person).clicks(post.handle.message, button)
+        assert not used.error, used.error
+        return Asked(person, post.handle.message.channel.name, used)
+
+    # What people see.
+
+    def posts(self, asked: Asked) -> list[BotPost]:
+        person, handle = self.person(asked.person), asked.handle
+        if isinstance(handle, Interaction):
+            first = None if handle.message else handle.original  # a button's original is the message above it
+            mine = [each for each in (first, *handle.followups) if each is not None]
+            return [_post(each) for each in self.discord.sees(person, handle.channel).posts if each.message in mine]
+        seen = self.discord.sees(person, handle.thread or handle.channel).posts
+        return [_post(each) for each in seen if each.bot and int(each.message.id) > int(handle.id)]
+
+    def bot_posts(self, person: str, channel: str) -> list[BotPost]:
+        place = self.channel(person, channel)
+        threads = (
+            [] if place.guild is None else [each for each in place.guild.channels.values() if each.parent is place]
+        )
+        return [post for each in (place, *threads) for post in self._posts_in(person, each)]
+
+    def _posts_in(self, person: str, channel: Channel) -> list[BotPost]:
+        return [_post(each) for each in self.discord.sees(self.person(person), channel).posts if each.bot]
+
+    def bot_text(self, person: str) -> str:
+        who = self.person(person)
+        channels = [*who.guild.channels.values(), self.discord.dm(who)]
+        return "\n".join(post.text for each in channels for post in self._posts_in(person, each))
+
+    def reactions(self, said: Message) -> list[str]:
+        return list(said.reactions)
+
+    @property
+    def pings(self) -> Sequence[object]:
+        return self.discord.pings
+
+    # What goes wrong.
+
+    def hang_first_reply(self) -> Callable[[], bool]:
+        return self._hang(("POST", THREADS))
+
+    def hang_download(self) -> None:
+        self.discord.fail_next("GET", "/attachments", "hang", times=HANGING)
+
+    def hang_reactions(self) -> Callable[[], bool]:
+        return self._hang(("PUT", REACTION), ("DELETE", REACTION))
+
+    def lose_last_write(self) -> None:
+        self.discord.rest.faults.append(LastWriteFault("PATCH", MESSAGE, "lost", times=HANGING))
+
+    def clear_faults(self) -> None:
+        self.discord.rest.faults.clear()
+
+    def _hang(self, *routes: tuple[str, str]) -> Callable[[], bool]:
+        faults = [self.discord.fail_next(method, template, "hang", times=HANGING) for method, template in routes]
+        return lambda: any(fault.times < HANGING for fault in faults)
+
+
+def _file(file: TownFile) -> File:
+    return File(file.name, file.text.encode(), file.mimetype)
+
+
+def _post(post: Post) -> BotPost:
+    body, _, sources = post.content.partition("**Sources**")
+    return BotPost(post.text, body, sources, post.buttons, bool(post.buttons), post)
+
+
+def _has_library_tasks() -> bool:
+    return any(task.get_name().startswith(LIBRARY_TASKS) for task in asyncio.all_tasks())
+
+
+async def _skip_identify_delay(*_: Any, **__: Any) -> None:
+    """The library waits five seconds before each new session."""
+
+
+def _build_fast_reply(opening: Any, mark: str = "") -> DiscordReply:
+    return DiscordReply(opening, mark, EditThrottle(EDIT_INTERVAL))

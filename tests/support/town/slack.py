@@ -1,0 +1,223 @@
+"""Slack as a town."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self
+
+from bot.platform.models import Location
+from tests.demos.slack_day import load_manifest
+from tests.support.slack_server import FakeSlack, Fault, File, RateSettings, Room, SentMessage
+from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
+from tests.support.verbatim_language import QUESTION
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import pytest
+
+    from bot.bot import Bot
+    from tests.support.slack_server import Entry, Person
+
+TIMEOUT_SECONDS = 20.0
+STATUS = "assistant.threads.setStatus"
+KINDS: dict[str, dict[str, Any]] = {
+    "public": {},
+    "private": {"kind": "private"},
+    "group": {"kind": "mpim"},
+    "shared": {"shared": True},
+}
+
+
+class SlackTown:
+    """A workspace."""
+
+    platform = "slack"
+
+    def __init__(self, slack: FakeSlack | None = None) -> None:
+        self.slack = slack or FakeSlack(load_manifest())
+        self.people: dict[str, Person] = {}
+        self.channels: dict[str, Room] = {}
+
+    async def __aenter__(self) -> Self:
+        await self.slack.__aenter__()
+        return self
+
+    async def __aexit__(self, *how: object) -> None:
+        await self.slack.__aexit__(*how)
+
+    @property
+    def adapter_settings(self) -> dict[str, str]:
+        app = self.slack.space.app
+        own = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": self.slack.base_url}
+        return {f"slack_{name}": value for name, value in own.items()}
+
+    @property
+    def is_connected(self) -> bool:
+        return bool(self.slack.socket.ready)
+
+    def speed_up(self, patch: pytest.MonkeyPatch) -> None:
+        self.slack.buckets.rates = RateSettings(on=False)
+
+    async def wait_until_received(self, bot: Bot) -> None:
+        await self.slack.wait_until_delivered(TIMEOUT_SECONDS)
+
+    async def wait_for(self, condition: Callable[[], Any]) -> None:
+        await self.slack.wait_for(condition, TIMEOUT_SECONDS)
+
+    def add_person(self, name: str, **facts: Any) -> Person:
+        add = self.slack.stranger if facts.pop("stranger", False) else self.slack.user
+        self.people[name] = add(facts.pop("shown", name.title()), **facts)
+        return self.people[name]
+
+    def person(self, name: str) -> Person:
+        """Somebody, who comes into being when first named."""
+        return self.people.get(name) or self.add_person(name)
+
+    def room(self, person: str, channel: str) -> Room:
+        """A channel, or somebody's conversation with the bot."""
+        return self.channels[channel] if channel else self.person(person).direct
+
+    def add_channel(self, name: str, members: str = "", kind: str = "public", **facts: Any) -> Room:
+        people = [self.person(each) for each in members.split()]
+        self.channels[name] = self.slack.channel(name, members=people, **KINDS[kind], **facts)
+        return self.channels[name]
+
+    async def enable(self, channel: str) -> None:
+        pass
+
+    def location(self, channel: str) -> Location:
+        return Location("slack", self.slack.space.team, self.channels[channel].id)
+
+    def _member(self, channel: str) -> Person:
+        room, bot = self.channels[channel], self.slack.space.bot.id
+        return next(each for each in self.people.values() if each.id in room.channel.members and each.id != bot)
+
+    async def add_member(self, person: str, channel: str) -> None:
+        await self.person(person).joins(self.channels[channel])
+
+    async def remove_member(self, person: str, channel: str) -> None:
+        await self.person(person).leaves(self.channels[channel])
+
+    async def make_private(self, channel: str, *people: str) -> None:
+        await self.slack.converts(self.channels[channel], self._member(channel))
+
+    async def make_public(self, channel: str) -> None:
+        await self.slack.converts(self.channels[channel], self._member(channel), private=False)
+
+    async def delete_channel(self, channel: str) -> None:
+        await self.slack.deletes_channel(self.channels[channel])
+
+    # What people do.
+
+    async def say(
+        self, person: str, channel: str, text: str = "", *, files: Sequence[TownFile] = (), thread: Any = None
+    ) -> SentMessage:
+        shared = [File(each.name, each.text.encode(), each.mimetype) for each in files]
+        root = thread.handle if isinstance(thread, Asked) else thread or ""
+        return await self.person(person).says(self.room(person, channel), text, files=shared, thread=root)
+
+    async def say_fact(self, channel: str, text: str) -> SentMessage:
+        return await self._member(channel).says(self.channels[channel], text)
+
+    async def edit(self, said: SentMessage, text: str) -> None:
+        await self._author(said).edits(said, text)
+
+    async def delete(self, said: SentMessage) -> None:
+        await self._author(said).deletes(said)
+
+    def _author(self, said: SentMessage) -> Person:
+        return next(each for each in self.people.values() if each.id == said.message.user)
+
+    async def ask(self, person: str, channel: str = "", text: str = QUESTION, way: Way = "mention") -> Asked:
+        if not channel:
+            return Asked(person, "", await self.person(person).says(self.person(person).direct, text))
+        if way == "mention":
+            return Asked(person, channel, await self.person(person).mentions(self.channels[channel], text))
+        return await self.run_command(person, channel, "ask", question=text)
+
+    async def follow_up(self, person: str, asked: Asked, text: str = QUESTION) -> Asked:
+        return Asked(person, asked.channel, await self.say(person, asked.channel, text, thread=asked))
+
+    async def run_command(self, person: str, channel: str, command: str, **options: Any) -> Asked:
+        asked = Asked(person, channel, None, self._private(person, channel))
+        await self.person(person).slash(self.room(person, channel), " ".join([command, *options.values()]))
+        return asked
+
+    async def click(self, person: str, post: BotPost, button: str) -> Asked:
+        channel = next((name for name, room in self.channels.items() if room.id == post.handle.channel), "")
+        asked = Asked(person, channel, None, self._private(person, channel))
+        await self.person(person).clicks(post.handle, button)
+        return asked
+
+    def _private(self, person: str, channel: str) -> frozenset[str]:
+        seen = self.slack.sees(self.person(person), self.room(person, channel)).all_entries()
+        return frozenset(each.ts for each in seen if each.private)
+
+    async def home_text(self, person: str) -> str:
+        """The Home tab of somebody who opens it now."""
+        self.slack.space.homes.pop(self.person(person).id, None)
+        await self.person(person).opens_app("home")
+        await self.wait_for(self.person(person).home_tab)
+        return self.person(person).home_tab()
+
+    # What people see.
+
+    def posts(self, asked: Asked) -> list[BotPost]:
+        person, room = self.person(asked.person), self.room(asked.person, asked.channel)
+        if asked.handle is None:
+            entries = [each for each in self.slack.sees(person, room).all_entries() if each.private]
+            return [self._post(each) for each in entries if each.ts not in asked.seen_before]
+        status = any(each.status for each in self.slack.sees(person, room).entries if each.ts == asked.handle.root)
+        entries = self.slack.replies(person, room, asked.handle.root)
+        return [self._post(each, status=status) for each in entries if each.ts > asked.handle.ts]
+
+    def _post(self, entry: Entry, *, status: bool = False) -> BotPost:
+        text = "\n".join(replace(entry, replies=()).lines())
+        sources = "\n".join(f"{label} {url}" for label, url in entry.sources)
+        whole = not (entry.writing or entry.broken or status) and bool(entry.buttons)
+        return BotPost(text, entry.body or entry.text, sources, entry.buttons, whole, entry)
+
+    def bot_posts(self, person: str, channel: str) -> list[BotPost]:
+        return self._posts_in(person, self.room(person, channel))
+
+    def _posts_in(self, person: str, room: Room) -> list[BotPost]:
+        seen = self.slack.sees(self.person(person), room).all_entries()
+        return [self._post(each) for each in seen if each.author == self.slack.space.bot.name]
+
+    def bot_text(self, person: str) -> str:
+        rooms = [Room(each) for each in self.slack.space.channels.values()]
+        seen = [post.text for room in rooms for post in self._posts_in(person, room)]
+        return "\n".join([*seen, self.person(person).home_tab()])
+
+    def reactions(self, said: SentMessage) -> list[str]:
+        seen = self.slack.sees(self._author(said), said.room).all_entries()
+        return [name for each in seen if each.ts == said.ts for name, _ in each.reactions]
+
+    @property
+    def pings(self) -> Sequence[object]:
+        return self.slack.space.pings
+
+    # What goes wrong.
+
+    def hang_first_reply(self) -> Callable[[], bool]:
+        return self._hang(STATUS)
+
+    def hang_download(self) -> None:
+        self.slack.fail_next("download", Fault("hang"), HANGING)
+
+    def hang_reactions(self) -> Callable[[], bool]:
+        return self._hang("reactions.add", "reactions.remove")
+
+    def lose_last_write(self) -> None:
+        self.slack.fail_next("chat.stopStream", Fault("lost"), HANGING)
+        self.slack.fail_next("chat.update", Fault("hang"), HANGING)
+
+    def clear_faults(self) -> None:
+        self.slack.faults.clear()
+
+    def _hang(self, *methods: str) -> Callable[[], bool]:
+        before = len(self.slack.calls_to(*methods))
+        for method in methods:
+            self.slack.fail_next(method, Fault("hang"), HANGING)
+        return lambda: len(self.slack.calls_to(*methods)) > before
