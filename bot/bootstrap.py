@@ -97,7 +97,7 @@ async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
     calls = ModelClient(settings.llm_max_concurrency, patience, SubprocessProvider())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
-        embedder = await _open_embedder(settings, calls, stack)
+        embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
         yield EngineModels(
             _build_language(settings, calls, embedder), embedder, _build_reranker(settings, calls), calls
         )
@@ -191,7 +191,7 @@ async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExi
 
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
     if not settings.llm_model:
-        return OfflineModel(wrap_embedder(embedder))
+        return OfflineModel(embedder)
     answer = chat_model_settings(settings)
     chosen = LLMConfig(
         answer,

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
     from engine.parsers.chat_export import group_conversations as group_conversations
     from engine.parsers.chat_export import has_chat_messages as has_chat_messages
     from engine.parsers.chat_export import parse_messages as parse_messages
+    from engine.parsers.file_content import read_file_content as read_file_content
     from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
@@ -153,6 +154,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "has_chat_messages",
         "parse_messages",
     ),
+    "engine.parsers.file_content": ("read_file_content",),
     "engine.parsers.registry": ("describe_formats",),
     "engine.parsers.sandbox.pool": ("FileParser",),
     "engine.projection.open_stores": ("Stores",),

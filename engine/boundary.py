@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Value = TypeVar("Value")
 Guarded = TypeVar("Guarded", bound=type)
 
+PATH = "path"  # parameters of this name are passed on as they are
 COLLECTIONS = (tuple, list, frozenset, set)
 
 
@@ -61,7 +62,10 @@ class Closable:
 
 
 def guard_public_methods(cls: Guarded) -> Guarded:
-    """Make all public coroutines and async generators of a class check `_must_be_open` and normalize arguments."""
+    """Make all public coroutines and async generators of a class check `_must_be_open` and normalize arguments.
+
+    A parameter `path` is passed on as it is: a file name may contain bytes that are not valid Unicode.
+    """
     for name, method in list(vars(cls).items()):
         if name.startswith("_"):
             continue
@@ -72,25 +76,38 @@ def guard_public_methods(cls: Guarded) -> Guarded:
     return cls
 
 
-def _normalize_arguments(args: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    return [normalize_value(each) for each in args], {name: normalize_value(each) for name, each in options.items()}
+def _find_path(method: Callable[..., Any]) -> int:
+    """The position of the parameter `path` after self, -1 if there is none."""
+    names = list(inspect.signature(method).parameters)[1:]
+    return names.index(PATH) if PATH in names else -1
+
+
+def _normalize_arguments(path: int, args: tuple[Any, ...], options: dict[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    return (
+        [value if index == path else normalize_value(value) for index, value in enumerate(args)],
+        {name: value if name == PATH else normalize_value(value) for name, value in options.items()},
+    )
 
 
 def _wrap_coroutine(method: Callable[..., Any]) -> Callable[..., Any]:
+    path = _find_path(method)
+
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> Any:
         self._must_be_open()
-        positional, named = _normalize_arguments(args, options)
+        positional, named = _normalize_arguments(path, args, options)
         return await method(self, *positional, **named)
 
     return checked
 
 
 def _wrap_generator(method: Callable[..., AsyncGenerator[Any, None]]) -> Callable[..., AsyncGenerator[Any, None]]:
+    path = _find_path(method)
+
     @functools.wraps(method)
     async def checked(self: Any, *args: Any, **options: Any) -> AsyncGenerator[Any, None]:
         self._must_be_open()
-        positional, named = _normalize_arguments(args, options)
+        positional, named = _normalize_arguments(path, args, options)
         async with aclosing(method(self, *positional, **named)) as pieces:
             async for piece in pieces:
                 self._must_be_open()

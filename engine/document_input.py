@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from abc import ABC, abstractmethod
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engine.boundary import Closable, guard_public_methods
-from engine.errors import NotFound, UnsupportedFormat
+from engine.boundary import Closable, guard_public_methods, repair_surrogates
+from engine.errors import NotFound
 from engine.models import Document
 from engine.parsers import plain_text
+from engine.parsers.file_content import read_file_content
 
 if TYPE_CHECKING:
     from engine.parsers.sandbox.pool import FileParser
@@ -58,14 +60,15 @@ class DocumentInput(Closable, ABC):
         A file with the same key replaces the earlier one. The default key is `file:SPACE:ABSOLUTE_PATH`.
         Raises NotFound, InvalidDocument (unsupported, empty, encrypted, broken or too large) and OSError.
         """
-        file, data = await asyncio.to_thread(_read_file, Path(path))
-        parsed = await self._parser.parse(file.name, data)
+        file, data = await asyncio.to_thread(_read_file, Path(path), self._parser.limits.max_file_size)
+        name = repair_surrogates(file.name)
+        parsed = await self._parser.parse(name, data)
         return await self.add(
             Document(
-                key or f"file:{space}:{file}",
+                key or f"file:{space}:{_printable_path(file)}",
                 space,
                 room,
-                parsed.title or file.name,
+                parsed.title or name,
                 parsed.passages,
                 time=plausible_time(parsed.time, datetime.now(UTC)),
                 link=file.as_uri(),
@@ -73,10 +76,13 @@ class DocumentInput(Closable, ABC):
         )
 
 
-def _read_file(path: Path) -> tuple[Path, bytes]:
-    """The absolute path and the content of a regular file. Raises NotFound, UnsupportedFormat and OSError."""
+def _read_file(path: Path, limit: int) -> tuple[Path, bytes]:
+    """The absolute path and the content of a regular file. Raises NotFound, InvalidDocument and OSError."""
     if not path.exists():
-        raise NotFound(f"There is no file {path}.", hint="Check the path.")
-    if not path.is_file():
-        raise UnsupportedFormat(f"{path} is not a regular file.", hint="Name a file.")
-    return path.resolve(), path.read_bytes()
+        raise NotFound(f"There is no file {_printable_path(path)}.", hint="Check the path.")
+    return path.resolve(), read_file_content(path, limit)
+
+
+def _printable_path(path: Path) -> str:
+    """The path as valid Unicode; other bytes are escaped, so that different files keep different keys."""
+    return os.fsencode(path).decode("utf-8", "backslashreplace")

@@ -17,12 +17,11 @@ from engine.ingest.amendment import amend_document
 from engine.ingest.chunking import build_chunks
 from engine.ingest.worker import IngestWorker
 from engine.knowledge.manual_facts import build_manual_document
-from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
 from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser
-from engine.projection.open_stores import check_embedder, open_stores
+from engine.projection.open_stores import check_embedder, check_given_stores, open_stores
 from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighbourhood, Retriever
 from engine.runtime import Runtime
@@ -90,8 +89,10 @@ class Engine(DocumentInput):
             ledger = await Ledger.open(folder.ledger_path, options.fts_tokenizer, supervisor)
             stack.push_async_callback(ledger.close)
             await check_embedder(ledger, embedder, options, lost=stores is None and not folder.vectors_path.exists())
+            if stores is not None:
+                await check_given_stores(ledger, stores, embedder)
             stores = stores or await open_stores(folder, ledger, embedder.dim, options, stack, supervisor)
-            models = language, wrap_embedder(embedder), reranker
+            models = language, embedder, reranker
             engine = cls(folder, Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor))
             await stack.enter_async_context(engine._parser)
             await engine._start()

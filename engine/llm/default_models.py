@@ -21,13 +21,14 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from engine.llm.base import Embedder, LanguageModel
+    from engine.llm.checked_embedder import CheckedEmbedder
 
 CACHE_NAME = "threadlore"  # folder below the user's cache folder
 
 
 def resolve_models(
     language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack
-) -> tuple[LanguageModel, Embedder]:
+) -> tuple[LanguageModel, CheckedEmbedder]:
     """The given models; the offline language model and the built-in embedder (384 dimensions) replace missing ones.
 
     `stack` closes what is opened here.
@@ -36,7 +37,8 @@ def resolve_models(
         builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME))
         stack.callback(builtin.close)
         embedder = builtin
-    return language if language is not None else OfflineModel(wrap_embedder(embedder)), embedder
+    checked = wrap_embedder(embedder)
+    return language if language is not None else OfflineModel(checked), checked
 
 
 @asynccontextmanager

@@ -1,14 +1,16 @@
-"""Open the graph and the vector store; missing, foreign or damaged ones are rebuilt from the ledger."""
+"""Open the graph and the vector store; missing, foreign or damaged ones are filled again from the ledger."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
 import structlog
 
 from engine.errors import CorruptLedger, CorruptProjection, EmbedderMismatch
 from engine.llm.checked_embedder import embedder_identity
+from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -29,6 +31,8 @@ LEDGER_BEHIND_HINT = (
     "Restore a backup with `threadlore restore FILE --force`, or continue with the remaining data: `threadlore reindex`"
     " rebuilds graph and vectors from it."
 )
+SAMPLE_SIZE = 20  # rows of each given store that are compared with the ledger
+MIN_SAME_SIMILARITY = 0.9
 GRAPH_UNFILLED = "unfilled"  # a partially filled graph, left by a crash, must not count as complete
 
 
@@ -36,7 +40,7 @@ GRAPH_UNFILLED = "unfilled"  # a partially filled graph, left by a crash, must n
 class Stores:
     """A graph and a vector store to use instead of those in the data directory; the caller closes them.
 
-    If the ledger has documents that these stores lack, call `Engine.rebuild` once: opening does not compare them.
+    A sample is compared with the ledger when the engine opens: empty or foreign stores are filled from the ledger.
     """
 
     graph: GraphStore
@@ -57,6 +61,31 @@ async def open_stores(
     graph = await open_graph(folder, options.graph_backend, ledger)
     stack.push_async_callback(graph.close)
     return Stores(graph, vectors)
+
+
+async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embedder) -> None:
+    """Request that both stores are filled again if one lacks the newest content that was written to it."""
+    sample = await ledger.stats.load_sample(embedder_identity(embedder), SAMPLE_SIZE)
+    found = await stores.vectors.fetch("chunks", sample.chunk_vectors)
+    has_vectors = all(
+        id_ in found and _is_same_vector(found[id_], np.frombuffer(data, np.float32).reshape(-1, embedder.dim))
+        for id_, data in sample.chunk_vectors.items()
+    )
+    ends = {id_ for edge in sample.edges for id_ in (edge.source, edge.target)}
+    edges = await stores.graph.neighbours(ends, sample.spaces, sample.edge_count)
+    missing = {(edge.id, edge.source, edge.target) for edge in sample.edges} - {
+        (edge.id, edge.source, edge.target) for edge in edges
+    }
+    if missing or not has_vectors:
+        log.warning("projection.refilled", vectors_match=has_vectors, missing_edges=len(missing))
+        await ledger.work.set_setting("rebuilding", 1)
+
+
+def _is_same_vector(found: np.ndarray, expected: np.ndarray) -> bool:
+    """Whether both have the same direction; a store may normalize or quantize what it stores."""
+    if found.shape != expected.shape:
+        return False
+    return bool((unit_vectors(found) * unit_vectors(expected)).sum(axis=1).min() > MIN_SAME_SIMILARITY)
 
 
 async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:

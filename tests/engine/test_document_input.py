@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
@@ -61,6 +62,16 @@ async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> No
     assert await engine.add_file(str(path), space="here")
     document = await only_document(engine)
     assert (document.key, document.title, document.link) == (f"file:here:{path}", "The ferry", path.as_uri())
+
+
+async def test_a_file_name_that_is_no_unicode_is_opened_as_it_is(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / os.fsdecode(b"caf\xe9.txt")
+    path.write_text("It opens at noon.")
+    assert await engine.add_file(str(path), space="here")
+    document = await only_document(engine)
+    assert (document.key, document.title) == (f"file:here:{tmp_path}/caf\\xe9.txt", "caf\ufffd.txt")
+    with pytest.raises(NotFound, match=r"gone\\xe9"):
+        await engine.add_file(tmp_path / os.fsdecode(b"gone\xe9"), space="here")
 
 
 async def test_a_missing_file_and_a_folder_are_errors(engine: Engine, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from engine.llm.base import Embedder, LanguageModel
     from engine.storage.ledger.api import LedgerStore
 
+_STORES: dict[tuple[Path, str, int], Stores] = {}  # of the folders that this run of the tests opened
+
 HERE = Scope(frozenset({"here"}), frozenset())
 
 
@@ -52,9 +54,10 @@ async def open_memory_engine(
     embedder: Embedder | None = None,
     options: EngineOptions | None = None,
 ) -> AsyncIterator[Engine]:
-    """An engine on a real ledger, with graph and vectors in memory."""
+    """An engine on a real ledger, with graph and vectors in memory; both are kept until the home is opened again."""
     embedder = embedder or HashEmbedder()
-    stores = Stores(MemoryGraph(), MemoryVectors(embedder.dim))
+    empty = Stores(MemoryGraph(), MemoryVectors(embedder.dim))
+    stores = _STORES.setdefault((home, embedder.name, embedder.dim), empty)
     async with Engine.open(
         home,
         language=language or ToyLanguage(),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import chat_key, file_key
 from engine import Document, group_conversations, has_chat_messages, parse_messages, plausible_time
-from engine.errors import DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
+from engine.errors import EmptyDocument, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from engine import FileParser
 
 CHAT_SUFFIXES = frozenset({".jsonl", ".ndjson"})
-MIB = 2**20
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,20 +53,6 @@ def _walk_directory(folder: Path) -> Iterable[Path]:
 def is_chat(path: Path, data: bytes) -> bool:
     """Whether the file contains chat messages."""
     return path.suffix.lower() in CHAT_SUFFIXES and has_chat_messages(data)
-
-
-def read_content(path: Path, limit: int) -> bytes:
-    """Read a file of at most `limit` bytes. Raises OSError, DocumentTooLarge, UnsupportedFormat (pipes)."""
-    seen = path.stat()
-    if not stat.S_ISREG(seen.st_mode):
-        raise UnsupportedFormat(f"{path.name} is a device, a pipe or a socket.", hint="Use a regular file.")
-    if seen.st_size > limit:
-        raise DocumentTooLarge(f"{path.name} has {seen.st_size / MIB:.0f} MiB; the maximum is {limit / MIB:.0f}.")
-    with path.open("rb") as file:
-        data = file.read(limit + 1)  # the file may have grown
-    if len(data) > limit:
-        raise DocumentTooLarge(f"{path.name} has more than the maximum of {limit / MIB:.0f} MiB.")
-    return data
 
 
 async def build_document(path: Path, data: bytes, place: IngestTarget, reader: FileParser) -> Document:

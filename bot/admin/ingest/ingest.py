@@ -12,7 +12,7 @@ from bot.admin.document_lookup import build_scope, file_key
 from bot.admin.ingest import files
 from bot.admin.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
-from engine import FileParser
+from engine import FileParser, read_file_content
 from engine.errors import InvalidDocument, ModelError
 
 if TYPE_CHECKING:
@@ -146,7 +146,7 @@ class _FileIngester:
 
     async def _build_documents(self, path: Path) -> list[Document]:
         place = files.IngestTarget(self.request.space, self.request.room)
-        data = await asyncio.to_thread(files.read_content, path, self.context.parser_limits.max_file_size)
+        data = await asyncio.to_thread(read_file_content, path, self.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
             return await asyncio.to_thread(files.build_conversations, path, data, place, self.context.count_tokens)
         return [await files.build_document(path, data, place, self.parser)]

@@ -17,12 +17,12 @@ class FileParser:
     """`async with FileParser(limits) as parser`: a few worker processes, each started on first use."""
 
     def __init__(self, limits: ParserLimits | None = None) -> None:
-        self._limits = limits or ParserLimits()
+        self.limits = limits or ParserLimits()
         self._processes: list[ParserProcess] = []
         self._idle: asyncio.LifoQueue[ParserProcess] = asyncio.LifoQueue()
 
     async def __aenter__(self) -> Self:
-        self._processes = [ParserProcess(self._limits) for _ in range(self._limits.workers)]
+        self._processes = [ParserProcess(self.limits) for _ in range(self.limits.workers)]
         for process in self._processes:
             self._idle.put_nowait(process)
         return self
@@ -40,9 +40,9 @@ class FileParser:
         crashes) or DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond the limits). A failed attempt
         leaves nothing behind.
         """
-        if len(data) > self._limits.max_file_size:
+        if len(data) > self.limits.max_file_size:
             raise DocumentTooLarge(
-                f"{name} has {len(data) / 2**20:.0f} MiB; {self._limits.max_file_size / 2**20:.0f} are allowed."
+                f"{name} has {len(data) / 2**20:.0f} MiB; {self.limits.max_file_size / 2**20:.0f} are allowed."
             )
         process = await self._idle.get()
         try:

@@ -157,6 +157,7 @@ class SqliteStats(Repository):
     list_last_graphed = InSnapshot(stats.list_last_graphed)
     find_last_chunk_id = InSnapshot(stats.find_last_chunk_id)
     load_expected = InSnapshot(expected.load_expected)
+    load_sample = InSnapshot(expected.load_sample)
 
 
 class SqliteCorrections(Repository):

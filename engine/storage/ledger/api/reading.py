@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from engine.models import Filters, Scope
     from engine.storage.graph.base import GraphEdge, GraphNode
     from engine.storage.ledger.records.content import KeyCorrection
-    from engine.storage.ledger.records.projection import ExpectedState, KeyKind, ProfileKind
+    from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState, KeyKind, ProfileKind
     from engine.storage.ledger.records.query_results import (
         ChunkFilter,
         ChunkText,
@@ -132,3 +132,6 @@ class Stats(Protocol):
 
     async def load_expected(self) -> ExpectedState:
         """The content that graph and vectors should have."""
+
+    async def load_sample(self, embedder: str, limit: int) -> ExpectedSample:
+        """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""

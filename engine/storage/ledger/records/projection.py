@@ -180,6 +180,19 @@ class CachedAnswer:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedSample:
+    """Some content that graph and vectors must have: vectors of chunks (float32, parts × dim), and edges.
+
+    `spaces`: of the edges; `edge_count`: an upper limit of the edges at their ends.
+    """
+
+    chunk_vectors: dict[int, bytes]
+    edges: list[GraphEdge]
+    spaces: frozenset[int]
+    edge_count: int
+
+
+@dataclass(frozen=True, slots=True)
 class ExpectedState:
     """The nodes, edges and vector locations (space, room) that the ledger expects; keys in `stale` may differ."""
 

@@ -1,9 +1,8 @@
 from __future__ import annotations
 
 import json
-import os
 from datetime import UTC, datetime
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,7 +10,10 @@ from bot.admin.document_lookup import chat_key
 from bot.admin.ingest import files
 from bot.admin.ingest.files import IngestTarget
 from engine import FileParser, ParserLimits
-from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, NotFound, UnsupportedFormat
+from engine.errors import CorruptFile, EmptyDocument, NotFound
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLACE = IngestTarget("console:local", "files")
 
@@ -45,25 +47,6 @@ def test_a_hidden_file_is_found_if_it_is_named(tmp_path: Path) -> None:
 def test_a_path_that_leads_nowhere_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(NotFound, match="nowhere"):
         files.find_files([str(tmp_path / "nowhere")])
-
-
-def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:
-    path = tmp_path / "a.md"
-    path.write_bytes(b"x" * 11)
-    with pytest.raises(DocumentTooLarge, match=r"a\.md"):
-        files.read_content(path, 10)
-    assert files.read_content(path, 11) == b"x" * 11
-
-
-def test_a_pipe_is_not_waited_for(tmp_path: Path) -> None:
-    os.mkfifo(tmp_path / "a.md")
-    with pytest.raises(UnsupportedFormat, match=r"a\.md"):
-        files.read_content(tmp_path / "a.md", 10)
-
-
-def test_a_file_that_says_it_has_no_length_is_not_read_beyond_the_limit() -> None:
-    with pytest.raises(DocumentTooLarge, match="status"):
-        files.read_content(Path("/proc/self/status"), 10)
 
 
 def test_a_room_without_a_word_is_empty(tmp_path: Path) -> None:

@@ -1,0 +1,53 @@
+"""Stores that a caller gives: what they lack is filled from the ledger."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.engine import Engine
+from engine.projection.open_stores import Stores
+from tests.support.engine_fixture import add_indexed
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.memory_graph import MemoryGraph
+from tests.support.memory_vectors import MemoryVectors
+from tests.support.toy_language import ToyLanguage
+
+if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
+
+
+def opened(home: Path, stores: Stores) -> AbstractAsyncContextManager[Engine]:
+    return Engine.open(home, language=ToyLanguage(), embedder=HashEmbedder(), stores=stores)
+
+
+def empty_stores() -> Stores:
+    return Stores(MemoryGraph(), MemoryVectors(HashEmbedder().dim))
+
+
+async def filled(home: Path, text: str) -> Stores:
+    stores = empty_stores()
+    async with opened(home, stores) as engine:
+        await add_indexed(engine, text)
+    return stores
+
+
+@pytest.mark.parametrize("lost", ["graph", "vectors", "both"])
+@pytest.mark.parametrize("foreign", [False, True], ids=["empty", "foreign"])
+async def test_stores_that_lack_content_are_filled_again(tmp_path: Path, lost: str, *, foreign: bool) -> None:
+    own = await filled(tmp_path / "home", "Ada met Bob.")
+    other = await filled(tmp_path / "other", "Zoe saw Kim.") if foreign else empty_stores()
+    graph = own.graph if lost == "vectors" else MemoryGraph()
+    stores = Stores(graph, own.vectors if lost == "graph" else other.vectors)
+    async with opened(tmp_path / "home", stores) as engine:
+        await engine.wait_until_indexed()
+        assert (await engine.verify()).is_clean
+
+
+async def test_stores_that_have_everything_are_left_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stores = await filled(tmp_path / "home", "Ada met Bob.")
+    monkeypatch.setattr(MemoryVectors, "clear", None)
+    async with opened(tmp_path / "home", stores) as engine:
+        await engine.wait_until_indexed()
