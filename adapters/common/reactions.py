@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from adapters.common.lru import LRUDict
+from adapters.common.bounded_dict import BoundedDict
 
 if TYPE_CHECKING:
     from bot.platform.ports import Reaction
@@ -25,7 +25,7 @@ class StatusReactions:
 
     def __init__(self, client: ReactionClient) -> None:
         self._client = client
-        self._current: LRUDict[tuple[str, str], Reaction | None] = LRUDict()
+        self._current: BoundedDict[tuple[str, str], Reaction | None] = BoundedDict()
 
     async def set(self, channel: str, message: str, reaction: Reaction | None) -> None:
         """Replace the reaction on a message; None removes it.

@@ -10,8 +10,8 @@ from uuid import uuid4
 
 import discord
 
+from adapters.common.bounded_dict import BoundedDict
 from adapters.common.download import Downloader, FileHosts
-from adapters.common.lru import LRUDict
 from adapters.common.reactions import StatusReactions
 from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
 from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_origin
@@ -67,7 +67,7 @@ class DiscordPlatform:
         self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
         self.disconnected_at: float | None = None  # monotonic time of the disconnect
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
-        self._responded: LRUDict[str, None] = LRUDict()  # commands whose first response was written
+        self._responded: BoundedDict[str, None] = BoundedDict()  # commands whose first response was written
         self._status_reactions = StatusReactions(self)
 
     def record_disconnect(self) -> None:

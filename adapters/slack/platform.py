@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.common.lru import LRUDict
+from adapters.common.bounded_dict import BoundedDict
 from adapters.common.reactions import StatusReactions
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.identity import NAME
@@ -62,7 +62,7 @@ class SlackPlatform:
         self._is_listing_forbidden = False
         self._posted_answers = PostedAnswers(context)
         self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, time.monotonic)
-        self._new_questions: LRUDict[tuple[str, str], None] = LRUDict()
+        self._new_questions: BoundedDict[tuple[str, str], None] = BoundedDict()
         self._status_reactions = StatusReactions(self)
 
     def record_question(self, channel: str, message: str) -> bool:

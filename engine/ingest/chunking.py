@@ -7,10 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import DocumentTooLarge
 from engine.models import Chunk, ChunkPiece
-from engine.options import ChunkingOptions
 from engine.text.windows import (
-    DEFAULT_OVERLAP_TOKENS,
-    DEFAULT_WINDOW_TOKENS,
     Tokenizer,
     TokenSpan,
     strip_span,
@@ -21,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from engine.models import Passage
+    from engine.options import ChunkingOptions
 
 PASSAGE_SEPARATOR = "\n"
 
@@ -50,23 +48,6 @@ def build_chunks(passages: Sequence[Passage], tokenizer: Tokenizer, packing: Chu
         packer.add_passage(passage)
     packer.finish_chunk()
     return packer.chunks
-
-
-def split_at_separators(
-    text: str,
-    tokenizer: Tokenizer,
-    separator: str,
-    *,
-    only: bool,
-    size: int = DEFAULT_WINDOW_TOKENS,
-    overlap: int = DEFAULT_OVERLAP_TOKENS,
-) -> list[TokenSpan]:
-    """The pieces between separators, stripped, without blank ones; pieces that are too long are split into windows.
-
-    With `only` the text is split only at separators: raises ChunkTooLong for a piece of more than `size` tokens.
-    """
-    packing = ChunkingOptions(size=size, overlap=overlap, separator=separator, separator_only=only)
-    return [span for spans in _split_text(text, tokenizer, packing) for span in spans]
 
 
 class _Part(NamedTuple):

@@ -1,7 +1,7 @@
 """Ranking: every decision about the order of search results. Pure; the numbers are `RankingOptions`.
 
-In the order of use: hits of one search (`sort_key`), two searches fused (`fuse_chunks`, `rank_entities`), relations
-around entities (`relation_score`), the two legs of the graph (`round_robin`), chunks of the graph joined with those
+In the order of use: hits of one search (`rank_hits`), two searches fused (`fuse_chunks`, `rank_entities`), relations
+around entities (`rank_relations`), the two legs of the graph (`round_robin`), chunks of the graph joined with those
 of the vector leg (`rank_chunks_by_pagerank` or `pick_chunks`), and the reranker's order (`apply_rerank`).
 """
 
@@ -13,9 +13,10 @@ from dataclasses import dataclass
 from heapq import nlargest
 from itertools import chain, zip_longest
 from statistics import fmean
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from engine.retrieval.pagerank import personalized_pagerank
+from engine.storage.ledger.records import EMPTY_SORT_KEY
 from engine.text.similarity import best_similarity
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from engine.options import RankingOptions
     from engine.retrieval.pagerank import GraphNode
+    from engine.storage.vectors.base import VectorHit
 
 Key = TypeVar("Key", bound="Hashable")
 
@@ -34,6 +36,11 @@ SIMILARITY_DIGITS = 6  # digits that count; batching and the processor may chang
 def sort_key(score: float) -> float:
     """Sort key of a score: the best first. Scores that agree in six digits are equal."""
     return -round(score, SIMILARITY_DIGITS)
+
+
+def rank_hits(hits: Iterable[VectorHit], sort_keys: Mapping[int, tuple[str, str, str]]) -> list[VectorHit]:
+    """Hits of a vector search, the best first; equal scores by the sort keys of their rows."""
+    return sorted(hits, key=lambda hit: (sort_key(hit.similarity), sort_keys.get(hit.id, EMPTY_SORT_KEY)))
 
 
 def reciprocal_rank_fusion(*rankings: tuple[float, Sequence[Key]], damping: int) -> list[Key]:
@@ -60,6 +67,26 @@ def rank_entities(
     """Entities that the question names come first, then those of the vector and full-text searches, fused."""
     weighted = (options.entity_vector_weight, by_vector), (options.entity_fulltext_weight, by_words)
     return list(dict.fromkeys([*exact, *reciprocal_rank_fusion(*weighted, damping=options.rrf_damping)]))
+
+
+class RankedRelation(NamedTuple):
+    """A relation to be ranked; `degree`: the sum of its ends' degrees, `sort_key`: by its ends' names."""
+
+    id: int
+    similarity: float
+    degree: int
+    weight: float
+    sort_key: Sequence[tuple[str, int]]
+
+
+def rank_relations(relations: Iterable[RankedRelation], options: RankingOptions) -> list[int]:
+    """The ids of relations around entities by score, the best first; ties by the names of their ends."""
+
+    def order(relation: RankedRelation) -> tuple[float, Sequence[tuple[str, int]]]:
+        score = relation_score(relation.similarity, relation.degree, relation.weight, options)
+        return sort_key(score), relation.sort_key
+
+    return [relation.id for relation in sorted(relations, key=order)]
 
 
 def relation_score(similarity: float, degree: int, weight: float, options: RankingOptions) -> float:

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.llm.checked_embedder import embedder_identity
 from engine.retrieval import ranking
-from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
+from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
 from engine.text.similarity import best_similarity, unit_vectors
@@ -97,6 +97,12 @@ class ProfileCache:
         """Sort key of a relation: the sort keys of its ends."""
         return sorted(map(self.entity_sort_key, self.relations[id_].ends))
 
+    def describe_relation(self, relation: RelationRecord, similar: Mapping[int, float]) -> ranking.RankedRelation:
+        """What ranking needs of a relation; `similar`: similarity to the question by id."""
+        degree = sum(self.entities[end].degree for end in relation.ends if end in self.entities)
+        sort_key = self.relation_sort_key(relation.id)
+        return ranking.RankedRelation(relation.id, similar.get(relation.id, 0.0), degree, relation.weight, sort_key)
+
     def best_similarity(self, kind: KeyKind, ids: Iterable[int]) -> float:
         """The highest similarity of these keys to the question; 0.0 for a key that was not compared with it."""
         return max(self.similarities.get((kind, id_), 0.0) for id_ in ids)
@@ -174,7 +180,7 @@ class Searcher:
         if len({ranking.sort_key(hit.similarity) for hit in hits}) == len(hits):
             return hits
         sort_keys = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
-        return sorted(hits, key=lambda hit: (ranking.sort_key(hit.similarity), sort_keys.get(hit.id, EMPTY_SORT_KEY)))
+        return ranking.rank_hits(hits, sort_keys)
 
     async def load_chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
         """The vectors of chunks, shape (parts, dim): from the ledger's cache, else from the vector store."""
@@ -250,14 +256,8 @@ class Searcher:
             profiles.similarities.setdefault((KeyKind.PAIR, id_), similarity)
         await self._load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
         await self._load_relations(profiles, [edge.id for edge in edges])
-
-        def score(id_: int) -> float:
-            relation = profiles.relations[id_]
-            degrees = sum(profiles.entities[end].degree for end in relation.ends if end in profiles.entities)
-            return ranking.sort_key(ranking.relation_score(similar.get(id_, 0.0), degrees, relation.weight, options))
-
-        ids = [edge.id for edge in edges if edge.id in profiles.relations]
-        return tuple(sorted(ids, key=lambda id_: (score(id_), profiles.relation_sort_key(id_))))
+        found = [profiles.relations[edge.id] for edge in edges if edge.id in profiles.relations]
+        return tuple(ranking.rank_relations([profiles.describe_relation(each, similar) for each in found], options))
 
     async def global_leg(self, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The global leg: relations for the high keywords, and the entities at their ends."""

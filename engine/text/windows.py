@@ -53,11 +53,6 @@ def token_windows(
     return spans
 
 
-def split_by_tokens(text: str, tokenizer: Tokenizer, limit: int) -> list[str]:
-    """Split a text into parts of at most `limit` tokens, without overlap; empty if the limit is not positive."""
-    return [text[span.start : span.stop] for span in token_windows(text, tokenizer, limit, 0)] if limit > 0 else []
-
-
 def strip_span(text: str, start: int, stop: int) -> tuple[int, int]:
     """The bounds of `start:stop` without outer blanks; for blanks only, the start exceeds the stop."""
     piece = text[start:stop]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import discord
 
-from adapters.common.lru import LRUDict
+from adapters.common.bounded_dict import BoundedDict
 from adapters.discord.api.calls import UNKNOWN_CHANNEL, UNKNOWN_GUILD, UnknownResource, call_with_retries
 from adapters.discord.translate import NAME, location_of
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
@@ -24,7 +24,7 @@ class ChannelLookup:
 
     def __init__(self, client: discord.Client) -> None:
         self._client = client
-        self._threads: LRUDict[int, Location] = LRUDict()
+        self._threads: BoundedDict[int, Location] = BoundedDict()
 
     def remember_channel(self, channel: AnyChannel) -> Location:
         """Convert a channel to its location; threads are remembered."""

@@ -47,14 +47,6 @@ def parse_json_excerpts(reply: str) -> tuple[list[tuple[int, Object]], bool]:
     return [(number if isinstance(number := item.get("number"), int) else 0, item) for item in items], complete
 
 
-def parse_keywords(reply: str) -> tuple[bool, tuple[str, ...], tuple[str, ...]]:
-    """Whether the reply is an object, and its high-level and low-level keywords."""
-    data = _parse_object(reply)
-    if data is None:
-        return False, (), ()
-    return True, _split_keywords(data.get("high_level_keywords")), _split_keywords(data.get("low_level_keywords"))
-
-
 def build_search_query(high: tuple[str, ...], low: tuple[str, ...], question: str) -> SearchQuery:
     """The question with its keywords; without any, the whole question is its own low-level keyword."""
     return SearchQuery(question, high, low if high or low else (question,))

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import InvalidDocument
-from engine.ingest.chunking import ChunkTooLong, build_chunks, split_at_separators
+from engine.ingest.chunking import ChunkTooLong, build_chunks
 from engine.models import Chunk, ChunkPiece, Passage
 from engine.options import ChunkingOptions
 from engine.text.tokenizer import O200kTokenizer
@@ -41,9 +41,8 @@ def build(*texts: str, packing: ChunkingOptions = SMALL) -> list[Chunk]:
 
 
 def split(text: str, separator: str, size: int, *, only: bool = True) -> list[str]:
-    spans = split_at_separators(text, CharacterTokenizer(), separator, only=only, size=size, overlap=3)
-    assert all(span.tokens == span.stop - span.start for span in spans)
-    return [text[span.start : span.stop] for span in spans]
+    packing = ChunkingOptions(size=size, overlap=3, target_size=size, separator=separator, separator_only=only)
+    return [chunk.text for chunk in build(text, packing=packing)]
 
 
 def test_k1_c1_c3_a_text_is_split_at_the_separator_and_the_limit_itself_is_not_too_long() -> None:

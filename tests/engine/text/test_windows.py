@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ingest.chunking import ChunkTooLong, split_at_separators
+from engine.ingest.chunking import ChunkTooLong, build_chunks
+from engine.models import Passage
 from engine.options import ChunkingOptions
 from engine.text.tokenizer import O200kTokenizer
-from engine.text.windows import Tokenizer, split_by_tokens, token_windows
+from engine.text.windows import Tokenizer, token_windows
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer, UnevenTokenizer
 
 LETTERS = "0123456789abcdefghijklmno"
@@ -52,8 +53,6 @@ def test_windows_know_their_tokens_and_places() -> None:
 def test_c7_an_overlap_that_does_not_suit_the_size_is_an_error(size: int, overlap: int) -> None:
     for call in (
         lambda: token_windows("text", CHARACTERS, size, overlap),
-        lambda: split_at_separators("text", CHARACTERS, "\n", only=False, size=size, overlap=overlap),
-        lambda: split_at_separators("text", CHARACTERS, "\n", only=True, size=size, overlap=overlap),
         lambda: ChunkingOptions(size=size, overlap=overlap),
     ):
         with pytest.raises(ValueError, match=rf"{overlap}.*{size}"):
@@ -62,15 +61,7 @@ def test_c7_an_overlap_that_does_not_suit_the_size_is_an_error(size: int, overla
 
 def test_c12_a_line_of_too_many_tokens_is_an_error() -> None:
     with pytest.raises(ChunkTooLong, match="6 tokens"):
-        split_at_separators("ABC", UNEVEN, "\n", only=True, size=5, overlap=0)
-
-
-@pytest.mark.parametrize(
-    ("text", "size", "parts"),
-    [("abcdefghij", 4, ["abcd", "efgh", "ij"]), ("", 4, []), ("abc", 0, []), ("abc", -1, [])],
-)
-def test_c13_a_text_is_split_plainly_by_tokens(text: str, size: int, parts: list[str]) -> None:
-    assert split_by_tokens(text, CHARACTERS, size) == parts
+        build_chunks([Passage("1", "ABC")], UNEVEN, ChunkingOptions(5, 0, 5, separator="\n", separator_only=True))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,6 @@ from engine.llm.formats.json_extraction import (
     build_search_query,
     is_addressed_to_bot,
     parse_json_extraction,
-    parse_keywords,
     parse_search_query,
 )
 from engine.models import Extraction, Link, Mention, SearchQuery
@@ -95,12 +94,12 @@ PLAIN = keywords(["AI"])
     ],
 )
 def test_k5_keywords_are_read_from_an_object(reply: str, high: tuple[str, ...]) -> None:
-    assert parse_keywords(reply) == (True, high, ("RAG",))
+    assert parse_search_query(reply, "Who?") == SearchQuery("Who?", high, ("RAG",))
 
 
 @pytest.mark.parametrize("reply", ["There are no keywords.", "[]", "null", "", '["AI"]', "<think>only"])
 def test_k5_a_reply_without_an_object_is_invalid(reply: str) -> None:
-    assert parse_keywords(reply) == (False, (), ())
+    assert parse_search_query(reply, "Who?") == SearchQuery("Who?", (), ("Who?",))
 
 
 @pytest.mark.parametrize("question", ["Why?", "Why " + "on earth " * 20 + "?"], ids=["short", "long"])
@@ -142,7 +141,6 @@ def test_no_reply_is_too_broken_to_be_read(start: int, noise: str, cut: int) -> 
     broken = OBJECT[:start] + noise + OBJECT[cut:]
     for reply in (broken, noise + broken):
         parse_json_extraction(reply)
-        parse_keywords(reply)
         assert parse_search_query(reply, "Who?").question
 
 
@@ -150,5 +148,5 @@ def test_no_reply_is_too_broken_to_be_read(start: int, noise: str, cut: int) -> 
 def test_a_model_that_got_stuck_is_read_in_linear_time(stuck: str) -> None:
     started = time.process_time()
     parse_json_extraction(OBJECT[:60] + stuck * (60_000 // len(stuck)))
-    parse_keywords(stuck * (60_000 // len(stuck)) + PLAIN)
+    parse_search_query(stuck * (60_000 // len(stuck)) + PLAIN, "Who?")
     assert time.process_time() - started < 2

@@ -10,7 +10,7 @@ Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 
-class LRUDict(dict[Key, Value]):
+class BoundedDict(dict[Key, Value]):
     """Dict of at most `max_entries`; setting one more drops the key that was set longest ago."""
 
     def __init__(self, max_entries: int = MAX_ENTRIES) -> None:
