@@ -1,42 +1,41 @@
-"""A workspace with an open and a closed channel, people of all kinds, and commands given in it."""
+"""A bot with an open and a closed channel, people of all kinds, and commands given in it."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.commands.table import run_command
-from bot.context import BotContext
 from bot.ingest.conversations import MessageRun, window_key
 from bot.ingest.documents import ConversationDocuments
-from bot.ingest.service import IngestService
-from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Person
-from bot.settings import load_settings
-from bot.store import AnswerResult, AnswerSource, BotStore, FileRecord, StoredAnswer
-from engine import FileParser
+from bot.store import AnswerResult, AnswerSource, FileRecord
 from engine.models import Document, Passage
-from tests.support.fake_platform import START, FakePlatform
+from tests.support.builders import ROOF, make_answer
+from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
     from bot.answers.request import AnswerRequest
-    from bot.engine_context import EngineContext
-    from bot.ingest.conversations import IndexedMessage
+    from bot.answers.service import AnswerService
+    from bot.context import BotContext
+    from bot.ingest.service import IngestService
     from bot.platform.models import Card, Location, Message, Upload
+    from engine import Engine
+    from tests.support.bot_fixture import BotFixture
+    from tests.support.fake_platform import FakePlatform
 
 NOW = START + timedelta(days=2)
+ATTIC = replace(ROOF, channel="ATTIC")
+OPEN = "slack:T1:open"
 
 
 @dataclass
-class Answerer:
-    """Notes what it is asked."""
+class RecordingAnswers:
+    """Records the questions that commands ask."""
 
     asked: list[AnswerRequest] = field(default_factory=list)
 
@@ -46,98 +45,89 @@ class Answerer:
 
 @dataclass(slots=True)
 class Workspace:
-    """The parts that commands need, and ways to fill them."""
+    """What commands need, and ways to fill it."""
 
+    bot: BotFixture
     context: BotContext
-    platform: FakePlatform
-    ingest_service: IngestService
-    answer_service: Answerer
-    square: Location
-    attic: Location
+    answer_service: RecordingAnswers | AnswerService
 
     @property
-    def shelf(self) -> ConversationDocuments:
-        """Where what is said is kept."""
-        return ConversationDocuments(self.context)
+    def platform(self) -> FakePlatform:
+        return self.bot.platform
 
-    async def command(
-        self, person: str, line: str, place: Location | None = None, uploads: tuple[Upload, ...] = ()
-    ) -> Card:
-        """What somebody sees who gives a command."""
-        card = await self.maybe(person, line, place, uploads)
+    @property
+    def ingest_service(self) -> IngestService:
+        return self.bot.ingest_service
+
+    @property
+    def engine(self) -> Engine:
+        return self.bot.engine
+
+    @property
+    def asked(self) -> list[AnswerRequest]:
+        assert isinstance(self.answer_service, RecordingAnswers)
+        return self.answer_service.asked
+
+    async def command(self, person: str, line: str, place: Location = ROOF, uploads: tuple[Upload, ...] = ()) -> Card:
+        """The card that a command shows."""
+        card = await self.run(person, line, place, uploads=uploads)
         assert card is not None
         return card
 
-    async def maybe(
-        self, person: str, line: str, place: Location | None = None, uploads: tuple[Upload, ...] = ()
-    ) -> Card | None:
-        name, _, words = line.partition(" ")
-        called = CommandInvoked("c1", place or self.square, person, name, words, uploads, "h", time=NOW)
-        return await run_command(self, called)  # type: ignore[arg-type]
+    async def text(self, person: str, line: str, place: Location = ROOF) -> str:
+        return (await self.command(person, line, place)).text
 
-    async def say(self, person: str, text: str, place: Location | None = None) -> Message:
-        """Somebody says something that is indexed, in a window of its own."""
-        message = self.platform.add_message(place or self.square, person, text)
-        said = await self.shelf.render_message(message)
-        assert said is not None
-        key = window_key(message.location.room, message.id)
-        await self.shelf.add_run(self.run_of(key, said), message.location)
-        await self.context.engine_context.engine.wait_until_indexed()
+    async def run(self, person: str, line: str, place: Location = ROOF, **facts: Any) -> Card | None:
+        """What a command shows, if it shows anything by itself."""
+        name, _, words = line.partition(" ")
+        invoked = CommandInvoked("c1", place, person, name, words, **{"handle": "h", "time": NOW, **facts})
+        return await run_command(self, invoked)  # type: ignore[arg-type]
+
+    async def post(self, person: str, text: str, place: Location = ROOF, *, window: str = "") -> Message:
+        """A message that is indexed, in a window of its own or in the one that the message `window` began."""
+        message, documents = self.platform.add_message(place, person, text), ConversationDocuments(self.context)
+        rendered = await documents.render_message(message)
+        assert rendered is not None
+        run = MessageRun(window_key(place.room, window or message.id), "", rendered.title, (rendered,))
+        await documents.add_run(run, message.location)
+        await self.engine.wait_until_indexed()
         return message
 
-    def run_of(self, key: str, said: IndexedMessage) -> MessageRun:
-        """One message of a conversation."""
-        return MessageRun(key, "", said.title, (said,))
-
-    async def share(self, person: str, title: str, text: str, place: Location | None = None) -> str:
-        """Somebody shares a file that is indexed; gives its key."""
-        place = place or self.square
+    async def share(self, person: str, title: str, text: str, place: Location = ROOF) -> str:
+        """A file that is indexed; gives its key."""
         key = f"{place.room}:file:f:{title}"
         await self.context.store.files.insert(FileRecord(key, place.room, "f", title, person, START))
         space = await self.context.audience.get_home_space(place)
-        await self.context.engine_context.engine.add(
-            Document(key, space, place.room, title, (Passage("1", text, "p. 1"),), START)
-        )
-        await self.context.engine_context.engine.wait_until_indexed()
+        await self.engine.add(Document(key, space, place.room, title, (Passage("1", text, "p. 1"),), START))
+        await self.engine.wait_until_indexed()
         return key
 
-    async def answered(
-        self,
-        id_: str,
-        *sources: AnswerSource,
-        asker: str = "bob",
-        thread: str = "",
-        private: bool = False,
-        channel: str = "",
-    ) -> None:
-        """The bot answered in the square, or elsewhere, from these sources."""
-        place = self.platform.place(channel or self.square.channel, thread)
-        await self.context.store.answers.begin(StoredAnswer(id_, place, asker, "What?", START, private=private))
-        outcome = AnswerResult("So it is. [1]", sources, frozenset(each.document for each in sources))
-        await self.context.store.answers.finish(id_, outcome)
+    async def answer(self, id_: str, *sources: AnswerSource, result: str = "So it is. [1]", **facts: Any) -> None:
+        """The bot answered Bob in the open channel, or as the facts say."""
+        await self.context.store.answers.begin(make_answer(id_, **{"asker": "bob", **facts}))
+        documents = frozenset(each.document for each in sources)
+        await self.context.store.answers.finish(id_, AnswerResult(result, sources, documents))
 
-    async def known(self) -> set[str]:
+    async def titles(self) -> set[str]:
         """The titles of all documents in both channels."""
-        scope = await self.context.audience.scope_for_person(self.square, "ada")
-        return {each.title for each in await self.context.engine_context.engine.list_documents(scope)}
+        scope = await self.context.audience.scope_for_person(ROOF, "ada")
+        return {each.title for each in await self.engine.list_documents(scope)}
 
 
 @pytest.fixture
-async def store(tmp_path: Path) -> AsyncIterator[BotStore]:
-    async with BotStore.open(tmp_path / "bot.db") as opened:
-        yield opened
+async def workspace(bot: BotFixture) -> Workspace:
+    """Ada manages and is in both channels; Bob is in the open one; Gus is a guest and Eve a member, in neither."""
+    people = (Person("ada", "Ada", is_manager=True), Person("gus", "Gus", is_guest=True), Person("eve", "Eve"))
+    bot.platform.people |= {each.id: each for each in people}
+    bot.platform.add_channel("ROOF", "ada", "bob")
+    bot.platform.add_channel("ATTIC", "ada", kind="closed")
+    for place in (ROOF, ATTIC):
+        await bot.store.channels.upsert(place, place.channel.lower())
+    return Workspace(bot, bot.with_settings(llm_model="openai/any"), RecordingAnswers())
 
 
 @pytest.fixture
-async def workspace(desk: EngineContext, store: BotStore) -> AsyncIterator[Workspace]:
-    """Ada manages and is in both channels; Bob is in the square only; Gus is a guest who is in neither."""
-    platform = FakePlatform()
-    platform.people |= {"ada": Person("ada", "Ada", is_manager=True), "gus": Person("gus", "Gus", is_guest=True)}
-    platform.people["eve"] = Person("eve", "Eve")
-    square, attic = platform.add_channel("SQUARE", "ada", "bob"), platform.add_channel("ATTIC", "ada", kind="closed")
-    readers = AudienceResolver({"slack": platform}, store, 60.0)
-    house = BotContext(desk, store, readers, {"slack": platform}, load_settings(llm_model="openai/any"))
-    for place, name in ((square, "square"), (attic, "attic")):
-        await store.channels.upsert(place, name)
-    async with FileParser(desk.parser_limits) as reader:
-        yield Workspace(house, platform, IngestService(house, reader), Answerer(), square, attic)
+async def announced(workspace: Workspace) -> None:
+    """The channels were told that they are indexed."""
+    for place in (ROOF, ATTIC):
+        await workspace.context.store.channels.record_announced(place.room)

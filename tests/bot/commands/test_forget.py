@@ -1,3 +1,5 @@
+"""Forgetting: who may have which document, message or person forgotten, and what is left."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -6,99 +8,80 @@ import pytest
 
 from bot.errors import NotAllowed
 from engine.errors import InvalidQuestion, NotFound
+from tests.bot.commands.conftest import ATTIC
+from tests.support.builders import ROOF
 
 if TYPE_CHECKING:
+    from bot.platform.models import Location
     from tests.bot.commands.conftest import Workspace
 
 
-def link(workspace: Workspace, message: str, channel: str = "SQUARE") -> str:
-    return workspace.platform.message_link(workspace.platform.place(channel), message)
+@pytest.mark.parametrize(
+    ("kind", "author", "place", "person", "error"),
+    [
+        ("title", "bob", ROOF, "bob", None),
+        ("key", "cid", ROOF, "bob", NotAllowed),
+        ("key", "cid", ROOF, "ada", None),
+        ("title", "ada", ROOF, "bob in private", NotAllowed),
+        ("title", "bob", ATTIC, "bob", NotFound),
+        ("key", "bob", ATTIC, "bob", NotFound),
+        ("link", "bob", ROOF, "bob", None),
+        ("link", "cid", ROOF, "bob", NotAllowed),
+        ("link", "cid", ROOF, "ada", None),
+        ("link", "bob", ATTIC, "bob", NotFound),
+        ("conversation", "bob", ROOF, "bob", NotAllowed),  # it is of several people
+        ("conversation", "bob", ROOF, "ada", None),
+    ],
+)
+async def test_authors_and_managers_forget_what_they_can_read(
+    workspace: Workspace, kind: str, author: str, place: Location, person: str, error: type[Exception] | None
+) -> None:
+    if kind in {"title", "key"}:
+        key = await workspace.share(author, "minutes.pdf", "The roof leaks.", place)
+        words = key if kind == "key" else "Minutes.pdf"
+    else:
+        message = await workspace.post(author, "Mina sells tickets.", place)
+        words = f"<{workspace.platform.message_link(place, message.id)}>"
+        if kind == "conversation":
+            await workspace.post("cid", "And cake.", place, window=message.id)
+            words = f"{place.room}:window:{message.id}"
+    here = workspace.platform.add_channel("DM", "bob", kind="direct") if person == "bob in private" else ROOF
+    if error:
+        with pytest.raises(error):
+            await workspace.command(person[:3], f"forget {words}", here)
+    else:
+        await workspace.command(person, f"forget {words}", here)
+    assert bool(await workspace.titles()) is bool(error)
 
 
-async def test_who_shared_a_file_can_have_it_forgotten_by_its_title(workspace: Workspace) -> None:
+async def test_it_says_what_was_forgotten(workspace: Workspace) -> None:
     await workspace.share("bob", "minutes.pdf", "The roof leaks.")
-    card = await workspace.command("bob", "forget Minutes.pdf")
-    assert card.text == "Forgotten: **minutes.pdf** (1 passage, #square)."
-    assert await workspace.known() == set()
-
-
-async def test_somebody_else_cannot_but_a_manager_can(workspace: Workspace) -> None:
-    key = await workspace.share("cid", "minutes.pdf", "The roof leaks.")
-    with pytest.raises(NotAllowed, match="isn't only yours"):
-        await workspace.command("bob", f"forget {key}")
-    await workspace.command("ada", f"forget {key}")
-    assert await workspace.known() == set()
-
-
-async def test_in_a_talk_with_the_bot_alone_nobody_may_more_than_elsewhere(workspace: Workspace) -> None:
-    await workspace.share("ada", "minutes.pdf", "The roof leaks.")
-    talk = workspace.platform.add_channel("DM", "bob", kind="direct")
-    with pytest.raises(NotAllowed):
-        await workspace.command("bob", "forget minutes.pdf", talk)
-
-
-async def test_a_document_that_the_caller_cannot_read_does_not_exist_for_him(workspace: Workspace) -> None:
-    key = await workspace.share("bob", "treasure.txt", "It lies under the mat.", workspace.attic)
-    for words in ("treasure.txt", key):
-        with pytest.raises(NotFound):
-            await workspace.command("bob", f"forget {words}")
-    assert await workspace.known() == {"treasure.txt"}
+    text = await workspace.text("bob", "forget minutes.pdf")
+    assert text == "Forgotten: **minutes.pdf** (1 passage, #roof)."
+    message = await workspace.post("bob", "Mina sells tickets.")
+    link = workspace.platform.message_link(ROOF, message.id)
+    assert (await workspace.text("bob", f"forget {link}")).startswith("Forgotten: the message of 2026-11-20 10:01 UTC")
 
 
 async def test_documents_of_one_title_are_told_apart_by_their_keys(workspace: Workspace) -> None:
     await workspace.share("ada", "minutes.pdf", "The roof leaks.")
-    key = await workspace.share("ada", "minutes.pdf", "The roof is mended.", workspace.attic)
+    key = await workspace.share("ada", "minutes.pdf", "The roof is mended.", ATTIC)
     with pytest.raises(InvalidQuestion, match="matches 2 documents") as caught:
         await workspace.command("ada", "forget minutes.pdf")
     assert key in caught.value.hint
 
 
-async def test_a_message_is_forgotten_by_its_link(workspace: Workspace) -> None:
-    said = await workspace.say("bob", "Mina sells tickets.")
-    card = await workspace.command("bob", f"forget <{link(workspace, said.id)}>")
-    assert card.text.startswith("Forgotten: the message of 2026-11-20 10:01 UTC")
-    assert await workspace.known() == set()
-
-
-async def test_only_its_author_or_a_manager_can_have_a_message_forgotten(workspace: Workspace) -> None:
-    said = await workspace.say("cid", "Mina sells tickets.")
-    with pytest.raises(NotAllowed):
-        await workspace.command("bob", f"forget {link(workspace, said.id)}")
-    await workspace.command("ada", f"forget {link(workspace, said.id)}")
-    assert await workspace.known() == set()
-
-
-async def test_a_message_of_a_channel_that_the_caller_is_not_in_is_not_found(workspace: Workspace) -> None:
-    said = await workspace.say("bob", "Treasure!", workspace.attic)
-    with pytest.raises(NotFound):
-        await workspace.command("bob", f"forget {link(workspace, said.id, 'ATTIC')}")
-    assert len(await workspace.known()) == 1
-
-
-async def test_a_conversation_of_several_people_is_forgotten_by_managers_only(workspace: Workspace) -> None:
-    said = await workspace.say("bob", "Mina sells tickets.")
-    key = f"{said.location.room}:window:{said.id}"
-    again = workspace.platform.add_message(workspace.square, "cid", "And cake.")
-    spoken = await workspace.shelf.render_message(again)
-    assert spoken is not None
-    await workspace.shelf.add_run(workspace.run_of(key, spoken), workspace.square)
-    with pytest.raises(NotAllowed):
-        await workspace.command("bob", f"forget {key}")
-    await workspace.command("ada", f"forget {key}")
-    assert await workspace.known() == set()
-
-
 @pytest.mark.parametrize("line", ["forget me", "forget-me"])
-async def test_who_wants_to_be_forgotten_is(workspace: Workspace, line: str) -> None:
-    await workspace.say("bob", "Mina sells tickets.")
+async def test_a_person_can_be_forgotten_and_read_again(workspace: Workspace, line: str) -> None:
+    await workspace.post("bob", "Mina sells tickets.")
     await workspace.share("bob", "minutes.pdf", "The roof leaks.")
-    await workspace.say("ada", "It rains.")
+    await workspace.post("ada", "It rains.")
     await workspace.command("bob", line)
-    assert len(await workspace.known()) == 1
-    people = workspace.context.store.opt_outs
-    assert await people.is_opted_out("slack", "T1", "bob")
+    assert len(await workspace.titles()) == 1
+    opt_outs = workspace.context.store.opt_outs
+    assert await opt_outs.is_opted_out("slack", "T1", "bob")
     await workspace.command("bob", "remember-me")
-    assert not await people.is_opted_out("slack", "T1", "bob")
+    assert not await opt_outs.is_opted_out("slack", "T1", "bob")
 
 
 async def test_nothing_to_forget_is_answered_with_an_example(workspace: Workspace) -> None:
@@ -107,7 +90,7 @@ async def test_nothing_to_forget_is_answered_with_an_example(workspace: Workspac
     assert "/threadlore forget minutes.pdf" in caught.value.hint
 
 
-async def test_a_link_that_leads_nowhere_is_told(workspace: Workspace) -> None:
-    for address in (link(workspace, "m99"), "https://elsewhere.example/x"):
-        with pytest.raises(NotFound):
-            await workspace.command("ada", f"forget {address}")
+@pytest.mark.parametrize("link", ["https://chat.example/T1/ROOF/m99", "https://elsewhere.example/x"])
+async def test_a_link_that_leads_nowhere_is_not_found(workspace: Workspace, link: str) -> None:
+    with pytest.raises(NotFound):
+        await workspace.command("ada", f"forget {link}")

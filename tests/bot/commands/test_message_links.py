@@ -11,9 +11,12 @@ from bot.commands.message_links import candidate_message_ids, is_message_link, s
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+SLACK_LINK = "https://acme.slack.com/archives/C1/p1732099999123456?thread_ts=1732090000.000100&cid=C1"
+DISCORD_LINK = "https://discord.com/channels/11/22/33"
+
 
 @pytest.mark.parametrize(
-    ("words", "address"),
+    ("words", "link"),
     [
         ("https://x.example/a", True),
         ("<https://x.example/a|a>", True),
@@ -22,26 +25,23 @@ if TYPE_CHECKING:
         ("see https://x.example/a", False),
     ],
 )
-def test_an_address_is_told_from_a_title(words: str, *, address: bool) -> None:
-    assert is_message_link(words) is address
+def test_a_link_is_told_from_a_title(words: str, *, link: bool) -> None:
+    assert is_message_link(words) is link
 
 
-def test_brackets_and_label_are_no_part_of_it() -> None:
+def test_brackets_and_label_are_no_part_of_a_link() -> None:
     assert strip_link_markup("<https://x.example/a|the roof>") == "https://x.example/a"
 
 
 @pytest.mark.parametrize(
-    ("parse_part", "address", "message"),
+    ("parse_part", "link", "message"),
     [
-        (
-            slack_traits.parse_link_part,
-            "https://acme.slack.com/archives/C1/p1732099999123456?thread_ts=1732090000.000100&cid=C1",
-            "1732099999.123456",
-        ),
-        (discord_traits.TRAITS.parse_link_part, "https://discord.com/channels/11/22/33", "33"),
+        (slack_traits.parse_link_part, SLACK_LINK, "1732099999.123456"),
+        (discord_traits.TRAITS.parse_link_part, DISCORD_LINK, "33"),
     ],
+    ids=["slack", "discord"],
 )
-def test_a_message_is_found_in_the_addresses_that_platforms_copy(
-    parse_part: Callable[[str], str], address: str, message: str
+def test_a_message_is_found_by_the_links_that_platforms_copy(
+    parse_part: Callable[[str], str], link: str, message: str
 ) -> None:
-    assert candidate_message_ids(address, parse_part)[0] == message
+    assert candidate_message_ids(link, parse_part)[0] == message

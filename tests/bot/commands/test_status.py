@@ -1,129 +1,100 @@
+"""Status, sources and graph: each person sees what they may read, and nothing else."""
+
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.admin.document_lookup import build_scope
-from bot.store import AnswerSource, ChannelSettings
+from bot.store import AnswerSource
 from bot.texts import MODEL_TROUBLE
 from engine.errors import InvalidQuestion, ModelUnreachable, NotFound
-from tests.support.echo_language import EchoLanguage
+from tests.bot.commands.conftest import ATTIC, OPEN
+from tests.support.builders import ROOF
 from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from bot.platform.models import Message
     from tests.bot.commands.conftest import Workspace
 
+HIDDEN = "1 further source that you can't read"
 
-def drawn(number: int, message: Message, space: str) -> AnswerSource:
-    room = message.location.room
+
+def cite(number: int, message: Message, space: str = OPEN) -> AnswerSource:
+    room, link = message.location.room, f"https://chat.example/{number}"
     document = f"{room}:window:{message.id}"
-    return AnswerSource(
-        number, f"#{number}", f"https://chat.example/{number}", "as shown", document, message.id, space, room
-    )
+    return AnswerSource(number, f"#{number}", link, "as shown", document, message.id, space, room)
 
 
-async def test_status_counts_what_the_caller_may_read_and_nothing_else(workspace: Workspace) -> None:
-    await workspace.say("ada", "Mina sells tickets.")
-    await workspace.say("ada", "Otto hides the treasure.", workspace.attic)
-    bob, ada = await workspace.command("bob", "status"), await workspace.command("ada", "status")
-    assert "- 1 document, 1 passage" in bob.text
-    assert "- 2 documents, 2 passages" in ada.text
+async def test_status_counts_what_the_person_may_read(workspace: Workspace) -> None:
+    await workspace.post("ada", "Mina sells tickets.")
+    await workspace.post("ada", "Otto hides the treasure.", ATTIC)
+    assert "- 1 document, 1 passage" in await workspace.text("bob", "status")
+    assert "- 2 documents, 2 passages" in await workspace.text("ada", "status")
 
 
-async def test_status_tells_of_trouble_with_the_model_and_not_where_it_lives(workspace: Workspace) -> None:
-    await workspace.say("ada", "Mina sells tickets.")
-    engine = workspace.context.engine_context.engine
-    language = engine._runtime.language
-    assert isinstance(language, EchoLanguage)
-    language.failing["extract", "Carla"] = ModelUnreachable("Cannot reach the model at 10.0.0.7:11434.")
-    await engine.add(doc("news", "Carla met Bob.", space="slack:T1:open", room=workspace.square.room))
+async def test_status_mentions_trouble_with_the_model_without_its_address(workspace: Workspace) -> None:
+    error = ModelUnreachable("Cannot reach the model at 10.0.0.7:11434.")
+    workspace.bot.language.failing["extract", "Carla"] = error
+    await workspace.engine.add(doc("news", "Carla met Bob.", space=OPEN, room=ROOF.room))
     async with asyncio.timeout(20):
-        while not (await engine.get_status(build_scope(["slack:T1:open"]))).trouble:  # noqa: ASYNC110 - it comes by itself
+        while not (await workspace.engine.get_status(build_scope([OPEN]))).trouble:  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.01)
-    shown = (await workspace.command("bob", "status")).text
-    assert MODEL_TROUBLE in shown
-    assert "10.0.0.7" not in shown
+    text = await workspace.text("bob", "status")
+    assert MODEL_TROUBLE in text
+    assert "10.0.0.7" not in text
 
 
-async def test_status_tells_when_the_channel_was_last_heard(workspace: Workspace) -> None:
-    assert "I have read no messages here yet" in (await workspace.command("bob", "status")).text
-    await workspace.say("ada", "Mina sells tickets.")
-    assert "**#square**\n- Last message: 1 day ago." in (await workspace.command("bob", "status")).text
-
-
-async def test_status_tells_what_is_read_where_the_channel_is_not(workspace: Workspace) -> None:
-    talk = workspace.platform.add_channel("DM", "bob", kind="direct")
+async def test_status_says_whether_the_channel_is_indexed_and_when_it_was_last_active(workspace: Workspace) -> None:
+    assert "I have read no messages here yet" in await workspace.text("bob", "status")
+    await workspace.post("ada", "Mina sells tickets.")
+    assert "**#roof**\n- Last message: 1 day ago." in await workspace.text("bob", "status")
+    direct = workspace.platform.add_channel("DM", "bob", kind="direct")
     yard = workspace.platform.add_channel("YARD", "bob")
-    assert "In direct messages" in (await workspace.command("bob", "status", talk)).text
-    assert "I'm not indexing this channel." in (await workspace.command("bob", "status", yard)).text
+    assert "In direct messages" in await workspace.text("bob", "status", direct)
+    assert "I'm not indexing this channel." in await workspace.text("bob", "status", yard)
+    await workspace.bot.save_settings(ROOF, ingest=False)
+    text = await workspace.text("bob", "status")
+    assert "I'm not indexing this channel. A manager can run `/threadlore settings ingest on` to change that." in text
+    assert "No message" not in text
 
 
-async def test_sources_are_shown_with_their_texts(workspace: Workspace) -> None:
-    said = await workspace.say("ada", "Mina sells tickets.")
-    await workspace.answered("a1", drawn(1, said, "slack:T1:open"))
-    card = await workspace.command("bob", "sources")
-    assert card.text.startswith("**1** [#1](https://chat.example/1)\n> ")
-    assert "Mina sells tickets." in card.text
+async def test_sources_are_shown_with_their_texts_until_they_are_forgotten(workspace: Workspace) -> None:
+    message = await workspace.post("ada", "Mina sells tickets.")
+    await workspace.answer("a1", cite(1, message), location=replace(ROOF, thread="m7"))
+    text = await workspace.text("bob", "sources")
+    assert text.startswith("**1** [#1](https://chat.example/1)\n> ")
+    assert "Mina sells tickets." in text
+    with pytest.raises(InvalidQuestion):
+        await workspace.command("bob", "sources", replace(ROOF, thread="m8"))
+    await workspace.ingest_service.forget_message(ROOF, message.id)
+    text = await workspace.text("bob", "sources")
+    assert "forgotten since" in text
+    assert "Mina" not in text
 
 
-async def test_a_source_that_the_caller_cannot_read_is_not_shown(workspace: Workspace) -> None:
-    open_, secret = await workspace.say("ada", "Mina sells."), await workspace.say("ada", "Treasure!", workspace.attic)
-    await workspace.answered(
-        "a1", drawn(1, open_, "slack:T1:open"), drawn(2, secret, workspace.attic.room), asker="ada"
-    )
-    card = await workspace.command("bob", "sources")
-    assert "Treasure" not in card.text
-    assert "#2" not in card.text
-    assert "1 further source that you can't read" in card.text
+@pytest.mark.parametrize("space", [ATTIC.room, OPEN], ids=["closed", "closed since"])
+async def test_a_source_that_the_person_cannot_read_is_only_counted(workspace: Workspace, space: str) -> None:
+    seen, secret = await workspace.post("ada", "Mina sells."), await workspace.post("ada", "Treasure!", ATTIC)
+    await workspace.answer("a1", cite(1, seen), cite(2, secret, space), asker="ada")
+    text = await workspace.text("bob", "sources")
+    assert ("Mina sells." in text, "Treasure" in text, "#2" in text, HIDDEN in text) == (True, False, False, True)
 
 
-async def test_a_source_in_a_room_that_was_closed_since_is_not_shown(workspace: Workspace) -> None:
-    moved = await workspace.say("ada", "Treasure!", workspace.attic)
-    await workspace.answered("a1", drawn(1, moved, "slack:T1:open"))
-    card = await workspace.command("bob", "sources")
-    assert "Treasure" not in card.text
-    assert "1 further source that you can't read" in card.text
-
-
-async def test_another_ones_private_answer_has_no_sources_for_me(workspace: Workspace) -> None:
-    said = await workspace.say("ada", "Mina sells tickets.")
-    await workspace.answered("a1", drawn(1, said, "slack:T1:open"), asker="ada", private=True)
+async def test_the_private_answer_of_another_person_has_no_sources_for_me(workspace: Workspace) -> None:
+    message = await workspace.post("ada", "Mina sells tickets.")
+    await workspace.answer("a1", cite(1, message), asker="ada", private=True)
     for line in ("sources", "sources a1"):
         with pytest.raises(InvalidQuestion, match="I haven't answered anything here"):
             await workspace.command("bob", line)
-    assert "Mina" in (await workspace.command("ada", "sources a1")).text
+    assert "Mina" in await workspace.text("ada", "sources a1")
 
 
-async def test_the_last_answer_of_a_channel_may_stand_in_a_thread(workspace: Workspace) -> None:
-    said = await workspace.say("ada", "Mina sells tickets.")
-    await workspace.answered("a1", drawn(1, said, "slack:T1:open"), thread="m7")
-    assert "Mina" in (await workspace.command("bob", "sources")).text
-    with pytest.raises(InvalidQuestion):
-        await workspace.command("bob", "sources", workspace.platform.place("SQUARE", "m8"))
-
-
-async def test_what_was_forgotten_is_no_source_any_more(workspace: Workspace) -> None:
-    said = await workspace.say("ada", "Mina sells tickets.")
-    await workspace.answered("a1", drawn(1, said, "slack:T1:open"))
-    await workspace.ingest_service.forget_message(said.location, said.id)
-    card = await workspace.command("bob", "sources")
-    assert "forgotten since" in card.text
-    assert "Mina" not in card.text
-
-
-async def test_of_a_channel_that_is_not_read_it_is_told_what_changes_that(workspace: Workspace) -> None:
-    await workspace.context.store.channel_settings.save(workspace.square.room, ChannelSettings(ingest=False))
-    await workspace.share("ada", "tiles.txt", "Red ones.")
-    told = (await workspace.command("bob", "status")).text
-    assert "I'm not indexing this channel. A manager can run `/threadlore settings ingest on` to change that." in told
-    assert "No message" not in told
-
-
-async def test_a_graph_is_a_picture_with_its_weightiest_relations_in_words(workspace: Workspace) -> None:
-    await workspace.say("ada", "Mina met Otto. Otto met Carla.")
+async def test_a_graph_is_a_picture_with_the_strongest_relations_in_words(workspace: Workspace) -> None:
+    await workspace.post("ada", "Mina met Otto. Otto met Carla.")
     card = await workspace.command("bob", "graph mina")
     assert card.text.startswith("**Mina** (")
     assert "- **Otto**: " in card.text
@@ -133,9 +104,9 @@ async def test_a_graph_is_a_picture_with_its_weightiest_relations_in_words(works
     assert "Carla" in card.picture.alt_text
 
 
-async def test_a_graph_shows_nothing_of_a_channel_that_the_caller_is_not_in(workspace: Workspace) -> None:
-    await workspace.say("ada", "Mina met Otto.")
-    await workspace.say("ada", "Mina met Treasure.", workspace.attic)
+async def test_a_graph_shows_nothing_of_a_channel_that_the_person_is_not_in(workspace: Workspace) -> None:
+    await workspace.post("ada", "Mina met Otto.")
+    await workspace.post("ada", "Mina met Treasure.", ATTIC)
     bob, ada = await workspace.command("bob", "graph Mina"), await workspace.command("ada", "graph Mina")
     assert bob.picture is not None
     assert "Treasure" not in bob.text + bob.picture.alt_text
@@ -144,8 +115,8 @@ async def test_a_graph_shows_nothing_of_a_channel_that_the_caller_is_not_in(work
         await workspace.command("bob", "graph Treasure")
 
 
-async def test_who_may_read_single_channels_only_is_told_that_there_is_no_picture(workspace: Workspace) -> None:
-    await workspace.say("ada", "Mina met Otto.")
+async def test_where_readers_are_unknown_there_is_no_picture(workspace: Workspace) -> None:
+    await workspace.post("ada", "Mina met Otto.")
     workspace.platform.failing["channel"] = NotFound("It is not known who reads here.")
     card = await workspace.command("bob", "graph Mina")
     assert card.picture is None
@@ -153,7 +124,7 @@ async def test_who_may_read_single_channels_only_is_told_that_there_is_no_pictur
     assert "Otto" not in card.text
 
 
-async def test_graph_without_a_name_is_answered_with_an_example(workspace: Workspace) -> None:
+async def test_a_graph_without_a_name_is_answered_with_an_example(workspace: Workspace) -> None:
     with pytest.raises(InvalidQuestion) as caught:
         await workspace.command("bob", "graph")
     assert "/threadlore graph Ada Lovelace" in caught.value.hint
