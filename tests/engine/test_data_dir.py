@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_a_folder_that_is_owned_cannot_be_owned_again_until_it_is_let_go(tmp_path: Path) -> None:
+def test_a_locked_folder_cannot_be_locked_again_until_it_is_released(tmp_path: Path) -> None:
     folder = DataDir(tmp_path / "home")
     with folder.acquire_lock():
         with (
@@ -26,26 +26,22 @@ def test_a_folder_that_is_owned_cannot_be_owned_again_until_it_is_let_go(tmp_pat
         pass
 
 
-def test_only_its_owner_may_look_into_a_new_folder(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exists", [False, True])
+def test_only_its_owner_may_open_a_folder(tmp_path: Path, *, exists: bool) -> None:
     folder = DataDir(tmp_path / "deep" / "home")
+    if exists:
+        folder.path.mkdir(parents=True)
+        folder.path.chmod(0o755)
     with folder.acquire_lock():
         assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
 
 
-def test_a_folder_that_stood_open_is_closed_to_others(tmp_path: Path) -> None:
-    folder = DataDir(tmp_path / "home")
-    folder.path.mkdir()
-    folder.path.chmod(0o755)
-    with folder.acquire_lock():
-        assert stat.S_IMODE(folder.path.stat().st_mode) == 0o700
-
-
-def test_a_folder_that_cannot_be_made_is_told_in_words(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_created_is_an_error_in_words(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("in the way")
     with pytest.raises(DiskError, match="cannot be created"), DataDir(tmp_path / "file" / "home").acquire_lock():
         pass
 
 
-def test_graphs_of_different_modules_lie_apart(tmp_path: Path) -> None:
+def test_the_stores_and_the_graphs_of_different_libraries_have_their_own_paths(tmp_path: Path) -> None:
     folder = DataDir(tmp_path)
     assert len({folder.ledger_path, folder.vectors_path, folder.graph_path("kuzu"), folder.graph_path("ladybug")}) == 4

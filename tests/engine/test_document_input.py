@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine import DocumentInfo, Scope
+from engine import Scope
 from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
 from tests.support.engine_fixture import open_memory_engine
 
@@ -24,24 +24,14 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
         yield opened
 
 
-async def only_document(engine: Engine) -> DocumentInfo:
+async def test_a_text_with_the_same_title_replaces_the_earlier_one_of_its_space(engine: Engine) -> None:
+    texts = ("The ferry leaves at noon.", "The ferry leaves at noon.", "The ferry leaves at one.")
+    assert [await engine.add_text("Ferry", text, space="here") for text in texts] == [True, False, True]
     [document] = await engine.list_documents(HERE)
-    return document
-
-
-async def test_a_text_with_the_same_title_replaces_the_earlier_one(engine: Engine) -> None:
-    assert await engine.add_text("Ferry", "The ferry leaves at noon.", space="here")
-    assert not await engine.add_text("Ferry", "The ferry leaves at noon.", space="here")
-    assert await engine.add_text("Ferry", "The ferry leaves at one.", space="here")
-    key = (await only_document(engine)).key
-    assert key == "text:here:Ferry"
-    [passage] = (await engine.get_document(key, HERE)).passages
+    assert document.key == "text:here:Ferry"
+    [passage] = (await engine.get_document(document.key, HERE)).passages
     assert (passage.text, passage.label) == ("The ferry leaves at one.", "line 1")
-
-
-async def test_the_same_title_in_two_spaces_is_two_documents(engine: Engine) -> None:
-    await engine.add_text("Ferry", "Noon.", space="here")
-    await engine.add_text("Ferry", "One.", space="there")
+    await engine.add_text("Ferry", "Two.", space="there")
     assert len(await engine.list_documents(Scope.of("here", "there"))) == 2
 
 
@@ -51,16 +41,11 @@ async def test_a_text_can_have_a_key_and_a_room(engine: Engine) -> None:
     assert (document.title, document.room) == ("Ferry", "harbor")
 
 
-async def test_an_empty_text_is_an_error(engine: Engine) -> None:
-    with pytest.raises(EmptyDocument):
-        await engine.add_text("Ferry", " ", space="here")
-
-
 async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> None:
     path = tmp_path / "ferry.md"
     path.write_text("# The ferry\n\nIt leaves at noon.\n")
     assert await engine.add_file(str(path), space="here")
-    document = await only_document(engine)
+    [document] = await engine.list_documents(HERE)
     assert (document.key, document.title, document.link) == (f"file:here:{path}", "The ferry", path.as_uri())
 
 
@@ -68,13 +53,15 @@ async def test_a_file_name_that_is_no_unicode_is_opened_as_it_is(engine: Engine,
     path = tmp_path / os.fsdecode(b"caf\xe9.txt")
     path.write_text("It opens at noon.")
     assert await engine.add_file(str(path), space="here")
-    document = await only_document(engine)
+    [document] = await engine.list_documents(HERE)
     assert (document.key, document.title) == (f"file:here:{tmp_path}/caf\\xe9.txt", "caf\ufffd.txt")
     with pytest.raises(NotFound, match=r"gone\\xe9"):
         await engine.add_file(tmp_path / os.fsdecode(b"gone\xe9"), space="here")
 
 
-async def test_a_missing_file_and_a_folder_are_errors(engine: Engine, tmp_path: Path) -> None:
+async def test_an_empty_text_a_missing_file_and_a_folder_are_errors(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(EmptyDocument):
+        await engine.add_text("Ferry", " ", space="here")
     with pytest.raises(NotFound):
         await engine.add_file(tmp_path / "nowhere.txt", space="here")
     with pytest.raises(UnsupportedFormat):
