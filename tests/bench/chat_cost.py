@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import sys
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -26,6 +24,7 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.storage.ledger.queries import stats
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
+from tests.bench.plumbing import temporary_folder
 from tests.bench.rule_model import RuleProvider
 from tests.support.engine_fixture import sqlite_ledger
 
@@ -65,7 +64,7 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
         async with sqlite_ledger(desk.engine._ledger).read_connection() as db:
             [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
             facts = tuple([line async for line in stats.export_canonical(db)])
-    return IngestCost(text, len(provider.asked), provider.input_tokens, provider.output_tokens, facts)
+    return IngestCost(text, provider.calls, provider.input_tokens, provider.output_tokens, facts)
 
 
 def main() -> None:
@@ -73,15 +72,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="*", default=[str(TOWN_DIR)])
     paths = parser.parse_args().files
-    out = sys.stdout.write
-    out(f"{'':16}{'text':>9}{'calls':>7}{'sent':>9}{'said':>9}{'sent/text':>11}\n")
-    made: list[IngestCost] = []
+    print(f"{'':16}{'text':>9}{'calls':>7}{'sent':>9}{'said':>9}{'sent/text':>11}")
+    facts = set[tuple[str, ...]]()
     for name, chosen in (("shared calls", {}), ("each alone", UNBATCHED)):
-        with tempfile.TemporaryDirectory() as home:
-            each = asyncio.run(measure_cost(Path(home), paths, **chosen))
-        made.append(each)
-        out(f"{name:16}{each.text:9,}{each.calls:7,}{each.input_tokens:9,}{each.output_tokens:9,}{each.ratio:11.2f}\n")
-    out(f"facts are {'the same' if made[0].facts == made[1].facts else 'NOT the same'}\n")
+        with temporary_folder() as home:
+            cost = asyncio.run(measure_cost(Path(home), paths, **chosen))
+        facts.add(cost.facts)
+        print(f"{name:16}{cost.text:9,}{cost.calls:7,}{cost.input_tokens:9,}{cost.output_tokens:9,}{cost.ratio:11.2f}")
+    print(f"facts are {'the same' if len(facts) == 1 else 'NOT the same'}")
 
 
 if __name__ == "__main__":

@@ -7,24 +7,20 @@ whole.
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import contextlib
-import os
 import re
-import resource
 import statistics
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tests.bench.plumbing import parse_arguments, resident_mib, start_model_server, start_process, temporary_folder
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server.fake_slack import FakeSlack
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from tests.support.slack_server.people import Person, Room, SentMessage
 
@@ -45,29 +41,6 @@ def reply(messages: Sequence[Mapping[str, Any]]) -> str:
     """The model: it tells questions apart by their number."""
     asked = CASE_NUMBER.findall(str(messages[-1]["content"]))
     return build_answer(int(asked[-1])) if asked else "{}"
-
-
-@contextlib.asynccontextmanager
-async def start_process(
-    *arguments: str, environment: Mapping[str, str] | None = None
-) -> AsyncIterator[asyncio.subprocess.Process]:
-    """A program beside this one, until left."""
-    started = await asyncio.create_subprocess_exec(
-        sys.executable, *arguments, env={**os.environ, **(environment or {})}, stdout=asyncio.subprocess.PIPE
-    )
-    try:
-        yield started
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            started.terminate()
-        await started.wait()
-
-
-def resident_mib(pid: int) -> float:
-    """MiB of memory that a process holds, with its helpers."""
-    family = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
-    pages = sum(int(Path(f"/proc/{each}/statm").read_text().split()[1]) for each in family)
-    return pages * resource.getpagesize() / 2**20
 
 
 async def post_facts(slack: FakeSlack, room: Room, ada: Person, count: int) -> None:
@@ -92,11 +65,11 @@ async def ask_all(
     """
     since = time.perf_counter()
     asked: dict[int, SentMessage] = {}
-    at: dict[str, float] = {}
+    asked_at: dict[str, float] = {}
     for number in numbers:
         now = slack.clock.now()
         asked[number] = await ada.mentions(room, f"Where are the papers of case number {number}?")
-        at[asked[number].ts] = now
+        asked_at[asked[number].ts] = now
     spent: dict[str, list[float]] = {"status": [], "first words": [], "whole": []}
     missing = {what: set(numbers) for what in ("first words", "whole")}
     while any(missing.values()) and time.perf_counter() < since + TIMEOUT_SECONDS:
@@ -108,8 +81,8 @@ async def ask_all(
                     missing[what].discard(number)
                     spent[what].append(now)
         await asyncio.sleep(0.2)  # looking is work for the process that plays Slack, too
-    told = {call.args.get("thread_ts"): call.at for call in reversed(slack.calls_to(STATUS))}
-    spent["status"] = [told[ts] - asked_at for ts, asked_at in at.items() if ts in told]
+    shown_at = {call.args.get("thread_ts"): call.at for call in reversed(slack.calls_to(STATUS))}
+    spent["status"] = [shown_at[ts] - at for ts, at in asked_at.items() if ts in shown_at]
     return spent, sorted(missing["whole"])
 
 
@@ -119,57 +92,53 @@ def show(label: str, spent: Mapping[str, Sequence[float]]) -> None:
     print(f"| {label} | {' | '.join(cells)} |", flush=True)
 
 
+def environment_of(slack: FakeSlack, home: str, model: str) -> dict[str, str]:
+    """The settings of a bot in this Slack, with this model."""
+    app = slack.space.app
+    settings = {
+        "DATA_DIR": home,
+        "LLM_MODEL": "hosted_vllm/stub",
+        "LLM_API_BASE": model,
+        "LLM_API_KEY": "none",
+        "LLM_MAX_CONCURRENCY": "64",
+        "QUESTIONS_PER_MINUTE": "1000",
+        "SLACK_BOT_TOKEN": app.bot_token,
+        "SLACK_APP_TOKEN": app.app_token,
+        "SLACK_API_BASE": slack.base_url,
+    }
+    return {f"THREADLORE_{name}": value for name, value in settings.items()}
+
+
+def family_mib(pid: int) -> float:
+    """MiB of memory that a process and its children hold."""
+    return resident_mib(pid, *Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
+
+
 async def run(count: int) -> int:
     """Measure, and show a table; 1 if an answer was not whole."""
-    model = (
-        "-m",
-        "tests.support.openai_server",
-        "--replier",
-        "tests.bench.concurrent_questions:reply",
-        "--pace",
-        str(1 / TOKENS_A_SECOND),
-    )
-    with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as home:
-        async with FakeSlack(load_manifest()) as slack, start_process(*model) as server:
-            assert server.stdout is not None
-            port = int((await server.stdout.readline()).split()[-1])
-            environment = {
-                "THREADLORE_DATA_DIR": home,
-                "THREADLORE_LLM_MODEL": "hosted_vllm/stub",
-                "THREADLORE_LLM_API_BASE": f"http://127.0.0.1:{port}/v1",
-                "THREADLORE_LLM_API_KEY": "none",
-                "THREADLORE_LLM_MAX_CONCURRENCY": "64",
-                "THREADLORE_QUESTIONS_PER_MINUTE": "1000",
-                "THREADLORE_SLACK_BOT_TOKEN": slack.space.app.bot_token,
-                "THREADLORE_SLACK_APP_TOKEN": slack.space.app.app_token,
-                "THREADLORE_SLACK_API_BASE": slack.base_url,
-            }
+    replier, pace = "tests.bench.concurrent_questions:reply", str(1 / TOKENS_A_SECOND)
+    with temporary_folder() as home:
+        async with (
+            FakeSlack(load_manifest()) as slack,
+            start_model_server(replier, "--pace", pace) as model,
+            start_process("-m", "bot", "serve", environment=environment_of(slack, home, model)) as bot,
+        ):
             ada = slack.user("Ada")
             room = slack.channel("archive", members=[ada])
-            async with start_process("-m", "bot", "serve", environment=environment) as bot:
-                await slack.wait_until_connected(timeout=60)
-                await post_facts(slack, room, ada, 20)
-                print("| questions | status p50 / max s | first words | whole answer |\n|---|---|---|---|")
-                spent, lost = await ask_all(slack, room, ada, [0])
-                show("1", spent)
-                spent, late = await ask_all(slack, room, ada, range(1, 11))
-                show("10 at once", spent)
-                before = resident_mib(bot.pid)
-                spent, later = await ask_all(slack, room, ada, range(100, 100 + count))
-                show(f"{count} at once", spent)
-                after = resident_mib(bot.pid)
-    lost += late + later
-    print(f"memory grew by {after - before:.0f} MiB from the 10th question on; not whole: {lost or 'none'}")
+            await slack.wait_until_connected(timeout=60)
+            await post_facts(slack, room, ada, 20)
+            print("| questions | status p50 / max s | first words | whole answer |\n|---|---|---|---|")
+            missing, memory = list[int](), list[float]()
+            for label, numbers in (("1", [0]), ("10", range(1, 11)), (f"{count}", range(100, 100 + count))):
+                memory.append(family_mib(bot.pid))
+                spent, incomplete = await ask_all(slack, room, ada, numbers)
+                show(f"{label} at once", spent)
+                missing += incomplete
+            growth = family_mib(bot.pid) - memory[-1]
+    print(f"memory grew by {growth:.0f} MiB from the 10th question on; not whole: {missing or 'none'}")
     print(f"an answer alone takes the model {WORDS / TOKENS_A_SECOND:.1f} s")
-    return 1 if lost else 0
-
-
-def main() -> int:
-    """The command line."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--questions", type=int, default=50)
-    return asyncio.run(run(parser.parse_args().questions))
+    return 1 if missing else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(asyncio.run(run(parse_arguments(__doc__, questions=50).questions)))

@@ -8,11 +8,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import sys
-import tempfile
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tests.bench.plumbing import temporary_folder
 from tests.crash.run import run_seed
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run_one_seed(seed: int, *, talkative: bool) -> RunOutcome:
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="crash") as folder:
+    with temporary_folder() as folder:
         outcome = asyncio.run(run_seed(seed, Path(folder)))
     kills = " ".join(f"@{number}" for number in outcome.acknowledged)
     seconds = time.perf_counter() - began

@@ -10,13 +10,11 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import resource
 import statistics
-import sys
-import tempfile
 import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,14 +26,14 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
+from tests.bench.plumbing import disk_mib, resident_mib, start_model_server, temporary_folder
 from tests.bench.synthetic import build_document, build_names
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from engine.models import Context
+    from collections.abc import AsyncIterator, Mapping
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
+SEARCHES = ("vectors chunks", "vectors entities", "vectors relations", "words", "graph")
 SLICES = 5
 MAX_PENDING = 100  # documents that may wait to be read, so that adding does not run far ahead of the work
 CHECK_EVERY = 20  # documents from one look at how many wait to the next
@@ -58,26 +56,9 @@ class SizeFigures:
 
 
 @asynccontextmanager
-async def start_stub() -> AsyncIterator[str]:
-    """The local server as a process; gives its address."""
-    process = await asyncio.create_subprocess_exec(
-        sys.executable,
-        *("-m", "tests.support.openai_server", "--port", "0", "--replier", "tests.bench.synthetic:build_reply"),
-        stdout=asyncio.subprocess.PIPE,
-    )
-    try:
-        assert process.stdout is not None
-        port = int((await process.stdout.readline()).split()[-1])
-        yield f"http://127.0.0.1:{port}/v1"
-    finally:
-        process.terminate()
-        await process.wait()
-
-
-@asynccontextmanager
 async def open_llm(apart: SubprocessProvider) -> AsyncIterator[LiteLLMModel]:
     """The real language on the stub, as `hosted_vllm`: the same wire, without the SDK of a provider in between."""
-    async with start_stub() as base:
+    async with start_model_server("tests.bench.synthetic:build_reply") as base:
         calls = ModelClient(16, CallTimeouts(), apart)
         await calls.preload()
         try:
@@ -115,20 +96,18 @@ async def ingest(engine: Engine, count: int, start: int = 0) -> list[float]:
 
 async def measure_retrieval(engine: Engine, count: int = QUESTIONS) -> tuple[dict[str, float], float]:
     """Median milliseconds of recall in mix mode by stage, and the median of the slowest single search."""
-    everyone = build_names()
-    made: list[tuple[float, Context]] = []
+    names, times = build_names(), list[float]()
+    stages: list[Mapping[str, float]] = []
     for number in range(count + 5):
-        a, b = everyone[(number * 37) % 3000], everyone[(number * 101 + 7) % 3000]
+        a, b = names[(number * 37) % 3000], names[(number * 101 + 7) % 3000]
         question = Question(f"What does {a} do for {b} in the case?", SCOPE, high=("case", "pays"), low=(a, b))
         since = time.perf_counter()
-        context = await engine.retrieve(question)
-        made.append(((time.perf_counter() - since) * 1000, context))
-    made = made[5:]
-    stages = sorted({stage for _, context in made for stage in context.timings})
-    medians = {stage: statistics.median(context.timings.get(stage, 0.0) for _, context in made) for stage in stages}
-    single = ("vectors chunks", "vectors entities", "vectors relations", "words", "graph")
-    slowest = statistics.median(max(context.timings.get(stage, 0.0) for stage in single) for _, context in made)
-    return {"all": statistics.median(spent for spent, _ in made), **medians}, slowest
+        stages.append((await engine.retrieve(question)).timings)
+        times.append((time.perf_counter() - since) * 1000)
+    times, stages = times[5:], stages[5:]
+    medians = {name: statistics.median(each.get(name, 0.0) for each in stages) for name in sorted({*chain(*stages)})}
+    slowest = statistics.median(max(each.get(name, 0.0) for name in SEARCHES) for each in stages)
+    return {"all": statistics.median(times), **medians}, slowest
 
 
 async def wait_until_idle() -> None:
@@ -139,17 +118,6 @@ async def wait_until_idle() -> None:
         await asyncio.sleep(LOOK)
         if waited > REST and time.process_time() - before < CALM * LOOK:
             return
-
-
-def resident_mib(apart: SubprocessProvider) -> float:
-    """MiB of memory that this process holds now, and the one that calls the models."""
-    held = [Path(f"/proc/{pid}/statm").read_text() for pid in ("self", apart.pid)]
-    return sum(int(each.split()[1]) for each in held) * resource.getpagesize() / 2**20
-
-
-def disk_mib(home: Path) -> float:
-    """MiB of all files."""
-    return sum(file.stat().st_size for file in home.rglob("*") if file.is_file()) / 2**20
 
 
 async def run(sizes: list[int], home: Path, options: EngineOptions) -> None:
@@ -163,10 +131,10 @@ async def run(sizes: list[int], home: Path, options: EngineOptions) -> None:
             since = time.perf_counter()
             slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
-            after = resident_mib(apart)
+            after = resident_mib("self", apart.pid or "self")
             await wait_until_idle()
             stages, slowest = await measure_retrieval(engine)
-            memory = max(after, resident_mib(apart))
+            memory = max(after, resident_mib("self", apart.pid or "self"))
             print_figures(SizeFigures(size, size / spent, slices, stages, slowest, memory, disk_mib(home)))
 
 
@@ -191,7 +159,7 @@ def main() -> None:
     raise_gc_threshold()  # as the program does
     print("| documents | docs/s | by slices | last/first | recall p50 ms | x slowest search | MiB resident | on disk |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
-    with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as folder:
+    with temporary_folder() as folder:
         options = replace(EngineOptions(), graph_backend=chosen.graph, cache_answers=False)
         asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options))
 

@@ -11,12 +11,12 @@ import argparse
 import asyncio
 import json
 import sys
-import tempfile
 import time
 from pathlib import Path
 
 from bot import log_config
 from tests.acceptance.injection_cases import InjectableLanguage, InjectionTrial
+from tests.bench.plumbing import temporary_folder
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import FakeSlack, RateSettings
 from tests.support.town.slack_bot import open_skills, open_slack_bot
@@ -35,7 +35,7 @@ def load_strings(folder: Path) -> list[str]:
 async def measure(texts: list[str]) -> int:
     """Go through all of them; 1 if anything happened that should not."""
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="threadlore-bench-") as home:
+    with temporary_folder() as home:
         unhurried = FakeSlack(load_manifest(), rates=RateSettings(on=False))
         async with (
             open_skills() as able,

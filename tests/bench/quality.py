@@ -11,12 +11,9 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
-import shutil
 import sys
-import tempfile
 import time
-from collections import defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
 from typing import TYPE_CHECKING, Any, get_args
@@ -25,14 +22,11 @@ from engine import Document, Engine, EngineOptions, Passage, Question, Scope
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.models import RetrievalMode
 from engine.options import RankingOptions
-from tests.bench.replay_language import CachedEmbedder, ReplayLanguage, parse_reading
+from tests.bench.plumbing import temporary_folder
+from tests.bench.replay_language import ReplayLanguage, StoredEmbedder, parse_reading
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from engine.models import Context
-
-Spent = defaultdict[str, list[float]]
+    from collections.abc import Mapping, Sequence
 
 BENCH = Path(".bench")
 SLICE = 200
@@ -70,53 +64,35 @@ class BenchQuestion:
     gold: frozenset[str]
 
 
-@dataclass(slots=True)
-class RecallTable:
-    """Recall by row and cut, in percent."""
-
-    cuts: Sequence[int]
-    rows: dict[str, list[float]] = field(default_factory=dict)
-
-    def add(self, name: str, found: Sequence[tuple[BenchQuestion, list[str]]]) -> None:
-        """A row of rankings: of each question, the documents in order."""
-        self.rows[name] = [
-            100 * mean(compute_recall(asked, order[:cut]) for asked, order in found) for cut in self.cuts
-        ]
-
-    def print(self, peers: Mapping[str, Sequence[float]], title: str) -> None:
-        """Our rows, then the others'."""
-        print(f"\n{title:38}" + "".join(f"{f'R@{cut}':>8}" for cut in self.cuts))
-        for name, values in [*self.rows.items(), *peers.items()]:
-            print(f"{name:38}" + "".join(f"{value:8.1f}" for value in values))
-
-
-def compute_recall(asked: BenchQuestion, first: Iterable[str]) -> float:
-    """The share of the gold documents that is among the first ones."""
-    return len(asked.gold & set(first)) / len(asked.gold)
+def print_table(title: str, cuts: Sequence[int], rows: Mapping[str, Sequence[float]]) -> None:
+    """Recall in percent by row and cut."""
+    print(f"\n{title:38}" + "".join(f"{f'R@{cut}':>8}" for cut in cuts))
+    for name, values in rows.items():
+        print(f"{name:38}" + "".join(f"{value:8.1f}" for value in values))
 
 
 def load_rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
-def ranked_documents(context: Context) -> list[str]:
-    """The documents of the context's sources, in order, each once."""
-    return list(dict.fromkeys(source.document for source in context.sources))
-
-
-async def run_questions(
-    engine: Engine, asked: Sequence[BenchQuestion], mode: RetrievalMode, wanted: int
-) -> list[tuple[BenchQuestion, list[str]]]:
-    found = []
-    for each in asked:
-        scope = Scope(frozenset({each.space}), frozenset())
+async def measure_recall(
+    engine: Engine, questions: Sequence[BenchQuestion], mode: RetrievalMode, cuts: Sequence[int]
+) -> tuple[list[float], list[float]]:
+    """Percent of gold documents at each cut, and milliseconds of each question."""
+    recalls, times = list[list[float]](), list[float]()
+    for each in questions:
+        scope, wanted = Scope(frozenset({each.space}), frozenset()), max(20, *cuts)
         question = Question(each.text, scope, mode=mode, chunk_top_k=wanted, max_total_tokens=60_000)
-        found.append((each, ranked_documents(await engine.retrieve(question))))
-    return found
+        began = time.perf_counter()
+        context = await engine.retrieve(question)
+        times.append((time.perf_counter() - began) * 1000)
+        ranking = list(dict.fromkeys(source.document for source in context.sources))
+        recalls.append([100 * len(each.gold & set(ranking[:cut])) / len(each.gold) for cut in cuts])
+    return [mean(column) for column in zip(*recalls, strict=True)], times
 
 
 async def ingest(engine: Engine, documents: Sequence[Document]) -> list[float]:
-    """Documents a second from add to settled, by slices."""
+    """Documents a second from add to indexed, by slices."""
     rates = []
     for start in range(0, len(documents), SLICE):
         some, began = documents[start : start + SLICE], time.perf_counter()
@@ -136,89 +112,62 @@ def load_passages(data: Path) -> dict[str, Document]:
     return documents
 
 
-def load_messages(data: Path) -> dict[str, Document]:
+def load_messages(data: Path) -> list[Document]:
     """One document a message, in the space of its chat."""
-    documents = {}
+    documents = []
     for row in load_rows(data / "messages.jsonl"):
-        shown = f" [{row['image_caption']}]" if row["image_caption"] else ""
-        passage = Passage("1", f"{row['user']}: {row['text']}{shown}", author=row["user"])
-        documents[row["id"]] = Document(row["id"], row["conv"], row["conv"], row["session_time"], (passage,))
+        caption = f" [{row['image_caption']}]" if row["image_caption"] else ""
+        passage = Passage("1", f"{row['user']}: {row['text']}{caption}", author=row["user"])
+        documents.append(Document(row["id"], row["conv"], row["conv"], row["session_time"], (passage,)))
     return documents
 
 
-async def run_musique(data: Path, home: Path, embedder: CachedEmbedder, options: EngineOptions) -> None:
+async def run_musique(data: Path, home: Path, embedder: StoredEmbedder, options: EngineOptions) -> None:
     documents = load_passages(data)
     stored = {
         documents[row["id"]].passages[0].text: parse_reading(row["text"], row["entities"], row["triples"])
         for row in load_rows(data / "openie.jsonl")
     }
-    asked = [
-        BenchQuestion(row["question"], "musique", frozenset(row["gold"])) for row in load_rows(data / "queries.jsonl")
-    ]
+    rows = load_rows(data / "queries.jsonl")
+    questions = [BenchQuestion(row["question"], "musique", frozenset(row["gold"])) for row in rows]
+    recalls: dict[str, Sequence[float]] = {}
+    times: dict[str, list[float]] = {}
     async with Engine.open(home, language=ReplayLanguage(stored), embedder=embedder, options=options) as engine:
-        fresh, before = (
-            not await engine.list_documents(build_full_scope(documents)),
-            (embedder.computed_count, embedder.requested_count),
-        )
+        is_new = not await engine.list_documents(Scope.of("musique"))
+        before = embedder.computed_count, embedder.requested_count
         rates = await ingest(engine, list(documents.values()))
-        made, wanted = embedder.computed_count - before[0], embedder.requested_count - before[1]
-        table, spent = RecallTable(MUSIQUE_CUTS), Spent(list)
+        computed, requested = embedder.computed_count - before[0], embedder.requested_count - before[1]
         for mode in MODES:
-            table.add(f"{mode}", await run_timed(engine, asked, mode, spent))
+            recalls[mode], times[mode] = await measure_recall(engine, questions, mode, MUSIQUE_CUTS)
         embedder.save()
-    table.print(PEERS, f"MuSiQue, {len(asked)} questions")
-    RecallTable(MUSIQUE_CUTS).print(PEERS_BOTH, "of 100 questions, these among them")
-    print("\nmilliseconds a question, p50:", ", ".join(f"{mode} {median(times):.0f}" for mode, times in spent.items()))
-    if fresh:
+    print_table(f"MuSiQue, {len(questions)} questions", MUSIQUE_CUTS, recalls | PEERS)
+    print_table("of 100 questions, these among them", MUSIQUE_CUTS, PEERS_BOTH)
+    print("\nmilliseconds a question, p50:", ", ".join(f"{mode} {median(spent):.0f}" for mode, spent in times.items()))
+    if is_new:
         print(f"documents a second by slices of {SLICE}:", ", ".join(f"{rate:.1f}" for rate in rates), end=" ")
-        print(f"({wanted - made} of {wanted} vectors kept from an earlier run)")
+        print(f"({requested - computed} of {requested} vectors kept from an earlier run)")
         print("LightRAG 1.5.7, vectors kept:", ", ".join(map(str, PEER_RATES)))
 
 
-async def run_timed(
-    engine: Engine, asked: Sequence[BenchQuestion], mode: RetrievalMode, spent: Spent
-) -> list[tuple[BenchQuestion, list[str]]]:
-    """The rankings of a mode, question by question, with the milliseconds that each took."""
-    found = []
-    for each in asked:
-        began = time.perf_counter()
-        found += await run_questions(engine, [each], mode, 20)
-        spent[mode].append((time.perf_counter() - began) * 1000)
-    return found
-
-
-async def run_locomo(data: Path, home: Path, embedder: CachedEmbedder, options: EngineOptions) -> None:
-    documents = load_messages(data)
-    asked = [
-        BenchQuestion(row["question"], row["conv"], frozenset(row["gold"]))
-        for row in load_rows(data / "queries.jsonl")
-        if row["gold"]
-    ]
-    table = RecallTable(LOCOMO_CUTS)
+async def run_locomo(data: Path, home: Path, embedder: StoredEmbedder, options: EngineOptions) -> None:
+    documents, rows = load_messages(data), load_rows(data / "queries.jsonl")
+    questions = [BenchQuestion(row["question"], row["conv"], frozenset(row["gold"])) for row in rows if row["gold"]]
+    recalls: dict[str, Sequence[float]] = {}
     for name, weights in WEIGHTS.items():
         weighted = options if weights is None else EngineOptions(ranking=RankingOptions(*weights))
         async with Engine.open(home, language=ReplayLanguage({}), embedder=embedder, options=weighted) as engine:
-            await ingest(engine, list(documents.values()))
-            table.add(f"naive, {name}", await run_questions(engine, asked, "naive", max(LOCOMO_CUTS)))
+            await ingest(engine, documents)
+            recalls[f"naive, {name}"], _ = await measure_recall(engine, questions, "naive", LOCOMO_CUTS)
     embedder.save()
-    table.print(LOCOMO_PEERS, f"LoCoMo messages, {len(asked)} questions")
-
-
-def build_full_scope(documents: Mapping[str, Document]) -> Scope:
-    return Scope(frozenset(document.space for document in documents.values()), frozenset())
+    print_table(f"LoCoMo messages, {len(questions)} questions", LOCOMO_CUTS, recalls | LOCOMO_PEERS)
 
 
 async def measure(arguments: argparse.Namespace) -> None:
-    embedder = CachedEmbedder(await MiniLMEmbedder.open(BENCH / "models"), BENCH / "quality-vectors.npz")
+    embedder = StoredEmbedder(await MiniLMEmbedder.open(BENCH / "models"), BENCH / "quality-vectors.npz")
     options = EngineOptions(ranking=RankingOptions(arguments.vectors, arguments.words))
-    wanted = {MUSIQUE: run_musique} | ({LOCOMO: run_locomo} if arguments.locomo else {})
-    for name, run in wanted.items():
-        home = Path(arguments.home or tempfile.mkdtemp(prefix="quality-")) / name
-        try:
-            await run(arguments.data / name, home, embedder, options)
-        finally:
-            if not arguments.home:
-                shutil.rmtree(home.parent)
+    with temporary_folder() as folder:
+        for name, run in {MUSIQUE: run_musique, **({LOCOMO: run_locomo} if arguments.locomo else {})}.items():
+            await run(arguments.data / name, Path(arguments.home or folder) / name, embedder, options)
 
 
 def main() -> None:
@@ -226,12 +175,8 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help=f"the folder that holds {MUSIQUE} (and {LOCOMO})")
     parser.add_argument("--home", help="keep what was ingested here, and use it again")
     parser.add_argument("--locomo", action="store_true", help="the second table, too")
-    parser.add_argument(
-        "--vectors", type=float, default=RankingOptions().vector_weight, help="weight of the vector search"
-    )
-    parser.add_argument(
-        "--words", type=float, default=RankingOptions().fulltext_weight, help="weight of the full-text search"
-    )
+    for name, default in (("vectors", RankingOptions().vector_weight), ("words", RankingOptions().fulltext_weight)):
+        parser.add_argument(f"--{name}", type=float, default=default, help=f"weight of the search by {name}")
     arguments = parser.parse_args()
     if arguments.data is None or not (arguments.data / MUSIQUE).is_dir():
         print(f"skipped: no data; give the folder that holds {MUSIQUE}, as DATA=…")

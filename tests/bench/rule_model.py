@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.llm.client.protocol import ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.lead_sentences import merge_lead_sentences
-from engine.models import Excerpt, LLMMessage
+from engine.models import Excerpt
 from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
@@ -71,9 +71,9 @@ def _summaries(lines: Sequence[str]) -> str:
 
 @dataclass(slots=True)
 class RuleProvider:
-    """Implements `Provider`. `asked` are the messages of every chat call, `sent` and `said` its o200k_base tokens."""
+    """Implements `Provider` for chat calls: counts calls and o200k_base tokens."""
 
-    asked: list[list[LLMMessage]] = field(default_factory=list)
+    calls: int = 0
     input_tokens: int = 0
     output_tokens: int = 0
 
@@ -87,23 +87,19 @@ class RuleProvider:
         """A whole reply."""
         count, messages = O200kTokenizer().count, parameters["messages"]
         text = build_reply(messages)
-        spent = TokenUsage(sum(count(each["content"]) for each in messages), count(text))
-        self.asked.append([LLMMessage(each["role"], each["content"]) for each in messages])
-        self.input_tokens, self.output_tokens = (
-            self.input_tokens + spent.input_tokens,
-            self.output_tokens + spent.output_tokens,
-        )
-        return ChatReply(text, "stop", spent)
+        usage = TokenUsage(sum(count(each["content"]) for each in messages), count(text))
+        self.calls += 1
+        self.input_tokens += usage.input_tokens
+        self.output_tokens += usage.output_tokens
+        return ChatReply(text, "stop", usage)
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         """The same in one piece."""
-        made = await self.chat(parameters)
-        yield StreamDelta(made.text, made.finish, made.spent)
+        reply = await self.chat(parameters)
+        yield StreamDelta(reply.text, reply.finish, reply.spent)
 
     async def embed(self, parameters: CallParameters) -> EmbeddingResult:
-        """It does not embed."""
         raise NotImplementedError
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
-        """It does not rerank."""
         raise NotImplementedError

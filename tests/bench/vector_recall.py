@@ -7,10 +7,7 @@ exact answer is computed by numpy. Then some are put and dropped, and it is sear
 
 from __future__ import annotations
 
-import argparse
 import asyncio
-import os
-import tempfile
 import time
 from pathlib import Path
 
@@ -18,6 +15,7 @@ import numpy as np
 
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.lance import LanceVectors
+from tests.bench.plumbing import disk_mib, milliseconds, parse_arguments, resident_mib, temporary_folder
 
 DIM = 384
 SPACES = 200
@@ -71,91 +69,67 @@ def build_area(town: SyntheticVectors, scope: list[int]) -> VectorFilter:
     return VectorFilter(frozenset(scope), rows_by_space={space: int(counts[space]) for space in scope})
 
 
+async def search_times(store: LanceVectors, town: SyntheticVectors, scope: list[int], count: int) -> list[float]:
+    """Milliseconds of each search."""
+    area, queries = build_area(town, scope), town.draw_vectors(np.resize(np.array(scope), count))
+    return [await milliseconds(store.search("relations", query, K, area)) for query in queries]
+
+
 async def compare(store: LanceVectors, town: SyntheticVectors) -> None:
     print(f"{'scope':30} {'rows':>8} {'recall@20':>9} {'p50 ms':>7} {'worst ms':>8}")
     for name, scope in SCOPES.items():
-        within, recalls, times = build_area(town, scope), [], []
+        area, recalls, times = build_area(town, scope), list[float](), list[float]()
         for query in town.draw_vectors(np.resize(np.array(scope), QUESTIONS)):
             began = time.perf_counter()
-            hits = await store.search("relations", query, K, within)
+            hits = await store.search("relations", query, K, area)
             times.append((time.perf_counter() - began) * 1000)
             exact = exact_nearest(town, query, scope)
             recalls.append(len({hit.id for hit in hits} & exact) / len(exact))
-        rows = sum(within.rows_by_space.values())
+        rows = sum(area.rows_by_space.values())
         print(f"{name:30} {rows:8} {np.mean(recalls):9.3f} {np.median(times):7.1f} {max(times):8.1f}")
 
 
-async def insert_rows(store: LanceVectors, town: SyntheticVectors, start: int, stop: int) -> None:
-    rows = [VectorRow(number, int(town.spaces[number]), 0, 0) for number in range(start, stop)]
-    await store.upsert("relations", rows, town.vectors[start:stop])
+async def insert_rows(store: LanceVectors, town: SyntheticVectors, numbers: np.ndarray) -> None:
+    rows = [VectorRow(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
+    await store.upsert("relations", rows, town.vectors[numbers])
 
 
 async def measure(count: int) -> None:
     town = SyntheticVectors(count)
-    print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {resident_mib()} MB")
-    with tempfile.TemporaryDirectory() as folder:
+    print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {memory()}")
+    with temporary_folder() as folder:
         store = await LanceVectors.open(Path(folder) / "vectors", DIM)
         began = time.perf_counter()
         for start in range(0, count, BATCH):
-            await insert_rows(store, town, start, min(count, start + BATCH))
-        print(f"put: {count / (time.perf_counter() - began):.0f} rows a second; {resident_mib()} MB")
-        began = time.perf_counter()
-        await store.compact()
-        print(
-            f"compact: {time.perf_counter() - began:.1f} s; {resident_mib()} MB,"
-            f" {disk_size(Path(folder)):.0f} MB on disk"
-        )
+            await insert_rows(store, town, np.arange(start, min(count, start + BATCH)))
+        print(f"upserted: {count / (time.perf_counter() - began):.0f} rows a second; {memory()}")
+        compacted = await milliseconds(store.compact())
+        print(f"compacted: {compacted / 1000:.1f} s; {memory()}, {disk_mib(Path(folder)):.0f} MiB on disk")
         await compare(store, town)
         await measure_changes(store, town)
         await store.close()
 
 
 async def measure_changes(store: LanceVectors, town: SyntheticVectors) -> None:
-    """Batches of 500 rows, half of them known, while 60 searches go on, then a compaction after drops."""
-    times: list[float] = []
+    """Upserts of 500 known rows while 60 searches run, then a compaction after deletions."""
+    batches = [np.unique(np.random.default_rng(n).integers(0, len(town.spaces), 500)) for n in range(40)]
 
-    async def write() -> None:
-        for _ in range(40):
-            numbers = np.unique(np.random.default_rng(len(times)).integers(0, len(town.spaces), 500))
-            rows = [VectorRow(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
-            began = time.perf_counter()
-            await store.upsert("relations", rows, town.vectors[numbers])
-            times.append((time.perf_counter() - began) * 1000)
+    async def write() -> list[float]:
+        return [await milliseconds(insert_rows(store, town, numbers)) for numbers in batches]
 
-    async def search() -> list[float]:
-        waits = []
-        for query in town.draw_vectors(np.zeros(60, np.int64)):
-            began = time.perf_counter()
-            await store.search("relations", query, K, build_area(town, [0]))
-            waits.append((time.perf_counter() - began) * 1000)
-        return waits
-
-    _, waits = await asyncio.gather(write(), search())
-    print(f"500 known rows put: p50 {np.median(times):.0f} ms; searches meanwhile: p50 {np.median(waits):.0f} ms")
-    await store.delete("relations", range(100))
-    began = time.perf_counter()
-    _, waits = await asyncio.gather(store.compact(), search())
-    took = time.perf_counter() - began
+    times, waits = await asyncio.gather(write(), search_times(store, town, [0], 60))
     print(
-        f"compact after drops: {took:.1f} s; searches meanwhile: p50 {np.median(waits):.0f}, worst {max(waits):.0f} ms"
+        f"500 known rows upserted: p50 {np.median(times):.0f} ms; searches during that: p50 {np.median(waits):.0f} ms"
     )
-    print(f"memory {resident_mib()} MB")
+    await store.delete("relations", range(100))
+    took, waits = await asyncio.gather(milliseconds(store.compact()), search_times(store, town, [0], 60))
+    print(f"compacted after deletions: {took / 1000:.1f} s; searches during that: ", end="")
+    print(f"p50 {np.median(waits):.0f}, worst {max(waits):.0f} ms; {memory()}")
 
 
-def resident_mib() -> int:
-    """Megabytes of this process in memory."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
-
-
-def disk_size(folder: Path) -> float:
-    return sum(file.stat().st_size for file in folder.rglob("*") if file.is_file()) / 1e6
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rows", type=int, default=50_000)
-    asyncio.run(measure(parser.parse_args().rows))
+def memory() -> str:
+    return f"{resident_mib('self'):.0f} MiB in memory"
 
 
 if __name__ == "__main__":
-    main()
+    asyncio.run(measure(parse_arguments(__doc__, rows=50_000).rows))

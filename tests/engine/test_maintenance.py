@@ -116,7 +116,7 @@ async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path
             task = asyncio.ensure_future(getattr(engine, what)())
             await asyncio.sleep(after)
         async with open_engine(tmp_path) as engine:
-            [outcome] = await asyncio.gather(task, return_exceptions=True)
+            outcome = (await asyncio.gather(task, return_exceptions=True))[0]
             assert outcome is None or isinstance(outcome, StoreError)
             await engine.wait_until_indexed()
             await engine.compact()

@@ -53,13 +53,14 @@ class CachingEmbedder:
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
-        self._cache: dict[str, np.ndarray] = {}
+        self.vectors: dict[str, np.ndarray] = {}
         self.name, self.dim, self.max_tokens = inner.name, inner.dim, inner.max_tokens
 
     async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in self._cache]
-        self._cache.update(zip(new, await self._inner.embed(new, bill), strict=True))
-        return np.stack([self._cache[text] for text in texts])
+        new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        if new:
+            self.vectors.update(zip(new, await self._inner.embed(new, bill), strict=True))
+        return np.stack([self.vectors[text] for text in texts])
 
 
 def hash_word(word: str) -> int:

@@ -69,8 +69,7 @@ class ToyLanguage:
         await self.gate.wait()
         return self._extract(excerpt)
 
-    @staticmethod
-    def _extract(excerpt: Excerpt) -> Extraction:
+    def _extract(self, excerpt: Excerpt) -> Extraction:
         mentions: list[Mention] = []
         links: list[Link] = []
         for sentence in SENTENCE.split(excerpt.text):
