@@ -1,8 +1,8 @@
-"""Who reads a reply decides what it may draw on: the whole table, row by row."""
+"""The readers of a reply decide what it may draw on: situation → scope."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -18,21 +18,20 @@ from bot.permissions.audience import (
 from bot.platform.models import Channel, Location
 from engine.models import Scope
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
 Kind = Literal["open", "closed", "direct"]
 
 
-def slack(
-    channel: str, *members: str, kind: Kind = "open", guests: Iterable[str] = (), shared: bool = False
+def channel(
+    name: str, members: str = "", kind: Kind = "open", *, guests: str = "", team: str = "slack:T1", **facts: Any
 ) -> Channel:
-    everybody = frozenset({*members, *guests})
-    return Channel(Location("slack", "T1", channel), channel.lower(), kind, everybody, frozenset(guests), shared)
+    """A channel with these members; words separated by spaces."""
+    platform, workspace = team.split(":")
+    everyone, known_guests = frozenset(f"{members} {guests}".split()), frozenset(guests.split())
+    return Channel(Location(platform, workspace, name), name.lower(), kind, everyone, known_guests, **facts)
 
 
-def discord(channel: str, *members: str, guild: str = "G1", kind: Kind = "open", adult: bool = False) -> Channel:
-    return Channel(Location("discord", guild, channel), channel.lower(), kind, frozenset(members), adult=adult)
+def discord(name: str, members: str = "", kind: Kind = "open", guild: str = "G1", **facts: Any) -> Channel:
+    return channel(name, members, kind, team=f"discord:{guild}", **facts)
 
 
 def spaces(*names: str) -> Scope:
@@ -44,227 +43,183 @@ def rooms(*names: str) -> Scope:
 
 
 OPEN, SECRET, DM = "slack:T1:open", "slack:T1:SECRET", "slack:T1:dm:ADA"
+HALL_ROOM, BRIDGE = "slack:T1:HALL", "slack:T1:BRIDGE"
+GUILD, ADULT, CREW, DEN = "discord:G1:open", "discord:G1:adult", "discord:G1:CREW", "discord:G1:DEN"
+HALL = channel("HALL", guests="GUS")
+
+
+@pytest.mark.parametrize(
+    ("of", "space"),
+    [
+        pytest.param(channel("HALL", "ADA"), OPEN, id="open"),
+        pytest.param(channel("HALL", "ADA", guests="GUS"), OPEN, id="open with guests"),
+        pytest.param(channel("SECRET", "ADA", "closed"), SECRET, id="closed"),
+        pytest.param(channel("BRIDGE", "ADA", shared=True), BRIDGE, id="shared with another workspace"),
+        pytest.param(channel("D1", "ADA", "direct"), DM, id="direct message"),
+        pytest.param(channel("D1", kind="direct"), "slack:T1:D1", id="direct message of an unknown person"),
+        pytest.param(discord("D1", "BEA", "direct", ""), "discord::dm:BEA", id="direct message without a guild"),
+        pytest.param(discord("NIGHT", adult=True), ADULT, id="age-restricted"),
+        pytest.param(discord("DEN", "BEA", "closed", adult=True), DEN, id="closed and age-restricted"),
+    ],
+)
+def test_each_channel_has_a_home_space(of: Channel, space: str) -> None:
+    assert home_space(of) == space
+
+
+@pytest.mark.parametrize(
+    ("of", "others", "scope"),
+    [
+        pytest.param(channel("HALL", "ADA"), [], spaces(OPEN), id="open"),
+        pytest.param(
+            channel("HALL", "ADA", guests="GUS GIL"),
+            [
+                *(channel("YARD", "ADA", guests="GUS GIL"), channel("ROOF", "ADA", guests="GUS")),
+                *(channel("ATTIC", "ADA"), channel("HALL", "ADA", guests="GUS GIL")),
+            ],
+            rooms(HALL_ROOM, "slack:T1:YARD"),
+            id="open with guests: open rooms of every guest",
+        ),
+        pytest.param(
+            HALL,
+            [channel("SECRET", "ADA", "closed", guests="GUS"), channel("BRIDGE", guests="GUS", shared=True)],
+            rooms(HALL_ROOM),
+            id="open with guests: no private space",
+        ),
+        pytest.param(HALL, [channel("YARD", guests="GUS", team="slack:T2")], rooms(HALL_ROOM), id="no other workspace"),
+        pytest.param(HALL, [], rooms(HALL_ROOM), id="the own room without a list"),
+        pytest.param(channel("SECRET", "ADA BOB", "closed"), [], spaces(OPEN, SECRET), id="closed"),
+        pytest.param(channel("SECRET", "ADA", "closed", guests="GUS"), [], spaces(SECRET), id="closed with a guest"),
+        pytest.param(
+            channel("SECRET", "ADA", "closed"),
+            [channel("OTHER", "ADA", "closed")],
+            spaces(OPEN, SECRET),
+            id="closed: no other private channel of the same people",
+        ),
+        pytest.param(channel("BRIDGE", "ADA", shared=True), [], spaces(BRIDGE), id="shared, open"),
+        pytest.param(channel("BRIDGE", "ADA", "closed", shared=True), [], spaces(BRIDGE), id="shared, closed"),
+        pytest.param(
+            channel("BRIDGE", "ADA", guests="GUS", shared=True), [HALL], spaces(BRIDGE), id="shared with guests"
+        ),
+        pytest.param(channel("D1", "ADA BOB", "direct"), [], spaces("slack:T1:D1"), id="direct message of two"),
+        pytest.param(discord("HALL"), [], spaces(GUILD), id="discord, open"),
+        pytest.param(discord("CREW", "BEA", "closed"), [], spaces(GUILD, CREW), id="discord, restricted"),
+        pytest.param(discord("1234", "BEA", "closed"), [], spaces(GUILD, "discord:G1:1234"), id="a private thread"),
+        pytest.param(discord("NIGHT", adult=True), [], spaces(ADULT), id="age-restricted"),
+        pytest.param(
+            discord("DEN", "BEA", "closed", adult=True), [], spaces(ADULT, DEN), id="restricted and age-restricted"
+        ),
+    ],
+)
+def test_a_channel_draws_on_what_all_its_readers_may_read(of: Channel, others: list[Channel], scope: Scope) -> None:
+    assert scope_for_channel(of, others) == scope
+
+
 ADA = SoleReader("ADA", "slack", frozenset({"T1"}))
 GUEST = SoleReader("GUS", "slack", frozenset({"T1"}), is_guest=True)
 BEA = SoleReader("BEA", "discord", frozenset({"G1"}))
+BEA_OF_BOTH = SoleReader("BEA", "discord", frozenset({"G1", "G2"}))
+ADULT_BEA = SoleReader("BEA", "discord", frozenset({"G1"}), adult=True)
+NIGHT = [discord("NIGHT", adult=True), discord("DEN", "BEA", "closed", adult=True)]
 
 
-class TestWhereDocumentsLive:
-    def test_an_open_channel_s_in_the_open_space(self) -> None:
-        assert home_space(slack("HALL", "ADA")) == OPEN
-
-    def test_also_while_guests_are_in_it(self) -> None:
-        assert home_space(slack("HALL", "ADA", guests=["GUS"])) == OPEN
-
-    def test_a_closed_channel_s_in_one_of_its_own(self) -> None:
-        assert home_space(slack("SECRET", "ADA", kind="closed")) == SECRET
-
-    def test_a_channel_s_that_is_shared_with_others_in_one_of_its_own(self) -> None:
-        assert home_space(slack("BRIDGE", "ADA", shared=True)) == "slack:T1:BRIDGE"
-
-    def test_what_somebody_gave_the_bot_alone_in_his_own(self) -> None:
-        assert home_space(slack("D1", "ADA", kind="direct")) == DM
-
-    def test_a_discord_dm_belongs_to_no_guild(self) -> None:
-        assert home_space(discord("D1", "BEA", guild="", kind="direct")) == "discord::dm:BEA"
-
-    def test_a_talk_whose_person_is_not_known_in_its_room_s(self) -> None:
-        assert home_space(slack("D1", kind="direct")) == "slack:T1:D1"
-
-    def test_what_every_member_may_read_but_is_age_restricted_stands_apart(self) -> None:
-        assert home_space(discord("NIGHT", adult=True)) == "discord:G1:adult"
-
-    def test_a_closed_age_restricted_channel_s_in_one_of_its_own(self) -> None:
-        assert home_space(discord("DEN", "BEA", kind="closed", adult=True)) == "discord:G1:DEN"
-
-
-class TestSlackOpenChannel:
-    def test_without_guests_it_draws_on_the_open_space(self) -> None:
-        assert scope_for_channel(slack("HALL", "ADA")) == spaces(OPEN)
-
-    def test_with_guests_it_draws_on_open_rooms_that_every_one_of_them_is_in(self) -> None:
-        hall = slack("HALL", "ADA", guests=["GUS", "GIL"])
-        others = [
-            hall,
-            slack("YARD", "ADA", guests=["GUS", "GIL"]),
-            slack("ROOF", "ADA", guests=["GUS"]),
-            slack("ATTIC", "ADA"),
-        ]
-        assert scope_for_channel(hall, others) == rooms("slack:T1:HALL", "slack:T1:YARD")
-
-    def test_with_guests_it_draws_on_no_private_space(self) -> None:
-        hall = slack("HALL", guests=["GUS"])
-        others = [slack("SECRET", "ADA", guests=["GUS"], kind="closed"), slack("BRIDGE", guests=["GUS"], shared=True)]
-        assert scope_for_channel(hall, others) == rooms("slack:T1:HALL")
-
-    def test_with_guests_it_draws_on_nothing_of_another_workspace(self) -> None:
-        other = Channel(Location("slack", "T2", "YARD"), "yard", "open", frozenset({"GUS"}), frozenset({"GUS"}))
-        assert scope_for_channel(slack("HALL", guests=["GUS"]), [other]) == rooms("slack:T1:HALL")
-
-    def test_the_own_room_is_there_even_if_nobody_tells_of_it(self) -> None:
-        assert scope_for_channel(slack("HALL", guests=["GUS"])) == rooms("slack:T1:HALL")
-
-
-class TestSlackPrivateChannelOrGroupDM:
-    def test_it_draws_on_the_open_space_and_its_own(self) -> None:
-        assert scope_for_channel(slack("SECRET", "ADA", "BOB", kind="closed")) == spaces(OPEN, SECRET)
-
-    def test_with_a_guest_in_it_only_on_its_own(self) -> None:
-        assert scope_for_channel(slack("SECRET", "ADA", guests=["GUS"], kind="closed")) == spaces(SECRET)
-
-    def test_never_on_another_private_channel_with_the_same_people(self) -> None:
-        assert "slack:T1:OTHER" not in scope_for_channel(slack("SECRET", "ADA", kind="closed")).spaces
-
-
-class TestSlackConnect:
-    @pytest.mark.parametrize("kind", ["open", "closed"])
-    def test_a_shared_channel_draws_on_its_own_space_only(self, kind: Kind) -> None:
-        assert scope_for_channel(slack("BRIDGE", "ADA", kind=kind, shared=True)) == spaces("slack:T1:BRIDGE")
-
-    def test_with_guests_too(self) -> None:
-        assert scope_for_channel(
-            slack("BRIDGE", "ADA", guests=["GUS"], shared=True), [slack("HALL", guests=["GUS"])]
-        ) == spaces("slack:T1:BRIDGE")
+@pytest.mark.parametrize(
+    ("reader", "known", "more"),
+    [
+        pytest.param(
+            ADA,
+            [channel("HALL", "BOB"), channel("SECRET", "ADA BOB", "closed"), channel("OTHER", "BOB", "closed")],
+            spaces(OPEN, SECRET),
+            id="a member: the open space and their private channels",
+        ),
+        pytest.param(
+            ADA,
+            [channel("BRIDGE", "ADA", shared=True), channel("FAR", "BOB", shared=True)],
+            spaces(OPEN, BRIDGE),
+            id="a member: shared channels they are in",
+        ),
+        pytest.param(
+            ADA,
+            [channel("D2", "ADA", "direct"), channel("D3", "BOB", "direct")],
+            spaces(OPEN),
+            id="a member: no direct message of others",
+        ),
+        pytest.param(
+            ADA,
+            [
+                channel("SECRET", "ADA", "closed", team="slack:T2"),
+                channel("SECRET", "ADA", "closed", team="discord:T1"),
+            ],
+            spaces(OPEN),
+            id="a member: no other workspace or platform",
+        ),
+        pytest.param(
+            GUEST,
+            [channel("HALL", "ADA", guests="GUS"), channel("YARD", "ADA")],
+            rooms(HALL_ROOM),
+            id="a guest: rooms of open channels they are in",
+        ),
+        pytest.param(
+            GUEST,
+            [channel("SECRET", "ADA", "closed", guests="GUS"), channel("OTHER", "ADA", "closed")],
+            spaces(SECRET),
+            id="a guest: private channels they are in",
+        ),
+        pytest.param(
+            GUEST,
+            [channel("BRIDGE", "ADA", guests="GUS", shared=True), channel("HALL", "ADA")],
+            spaces(BRIDGE),
+            id="a person of another workspace: the shared channel",
+        ),
+        pytest.param(
+            BEA,
+            [discord("HALL"), discord("CREW", "BEA", "closed"), discord("STAFF", "CAL", "closed")],
+            spaces(GUILD, CREW),
+            id="discord: channels they can see",
+        ),
+        pytest.param(BEA, NIGHT, spaces(GUILD), id="nothing age-restricted outside of such channels"),
+        pytest.param(ADULT_BEA, NIGHT, spaces(GUILD, ADULT, DEN), id="everything within one"),
+        pytest.param(
+            BEA_OF_BOTH,
+            [
+                discord(name, member, "closed", guild)
+                for name, member, guild in (("CREW", "BEA", "G2"), ("STAFF", "CAL", "G2"), ("VAULT", "BEA", "G3"))
+            ],
+            spaces(GUILD, "discord:G2:open", "discord:G2:CREW", "discord:G2:dm:BEA"),
+            id="the guilds that both are in",
+        ),
+    ],
+)
+def test_one_person_draws_on_what_they_may_read_and_their_own(
+    reader: SoleReader, known: list[Channel], more: Scope
+) -> None:
+    first = "T1" if reader.platform == "slack" else "G1"
+    own = {f"{reader.platform}:{first}:dm:{reader.id}", f"{reader.platform}::dm:{reader.id}"}
+    assert scope_for_person(reader, known) == Scope(more.spaces | own, more.rooms)
 
 
-class TestOneFullMemberOfSlack:
-    def test_draws_on_the_open_space_his_own_and_the_private_channels_he_is_in(self) -> None:
-        known = [
-            slack("HALL", "BOB"),
-            slack("SECRET", "ADA", "BOB", kind="closed"),
-            slack("OTHER", "BOB", kind="closed"),
-        ]
-        assert scope_for_person(ADA, known) == spaces(OPEN, SECRET, DM, "slack::dm:ADA")
-
-    def test_on_a_shared_channel_if_he_is_in_it(self) -> None:
-        known = [slack("BRIDGE", "ADA", shared=True), slack("FAR", "BOB", shared=True)]
-        assert scope_for_person(ADA, known).spaces == {OPEN, DM, "slack::dm:ADA", "slack:T1:BRIDGE"}
-
-    def test_never_on_what_others_gave_the_bot_alone(self) -> None:
-        assert scope_for_person(
-            ADA, [slack("D2", "ADA", kind="direct"), slack("D3", "BOB", kind="direct")]
-        ) == scope_for_person(ADA, [])
-
-    def test_on_nothing_of_another_workspace(self) -> None:
-        other = Channel(Location("slack", "T2", "SECRET"), "secret", "closed", frozenset({"ADA"}))
-        assert scope_for_person(ADA, [other]) == scope_for_person(ADA, [])
-
-    def test_on_nothing_of_another_platform(self) -> None:
-        known = [Channel(Location("discord", "T1", "SECRET"), "secret", "closed", frozenset({"ADA"}))]
-        assert scope_for_person(ADA, known) == scope_for_person(ADA, [])
+def test_unknown_readers_draw_on_the_room_alone() -> None:
+    assert scope_for_room(Location("slack", "T1", "HALL", "t")) == rooms(HALL_ROOM)
 
 
-class TestOneGuestOfSlack:
-    def test_draws_on_the_rooms_of_open_channels_he_is_in(self) -> None:
-        known = [slack("HALL", "ADA", guests=["GUS"]), slack("YARD", "ADA")]
-        assert scope_for_person(GUEST, known).rooms == {"slack:T1:HALL"}
-
-    def test_and_on_the_spaces_of_private_channels_he_is_in(self) -> None:
-        known = [slack("SECRET", "ADA", guests=["GUS"], kind="closed"), slack("OTHER", "ADA", kind="closed")]
-        assert scope_for_person(GUEST, known) == spaces(SECRET, "slack:T1:dm:GUS", "slack::dm:GUS")
-
-    def test_never_on_the_open_space(self) -> None:
-        assert OPEN not in scope_for_person(GUEST, [slack("HALL", guests=["GUS"])]).spaces
-
-    def test_a_person_of_another_workspace_draws_on_the_shared_channel_alone(self) -> None:
-        known = [slack("BRIDGE", "ADA", guests=["GUS"], shared=True), slack("HALL", "ADA")]
-        found = scope_for_person(GUEST, known)
-        assert found.rooms == frozenset()
-        assert found.spaces - {"slack:T1:dm:GUS", "slack::dm:GUS"} == {"slack:T1:BRIDGE"}
-
-
-class TestDiscord:
-    def test_an_open_channel_draws_on_the_guild_s_open_space(self) -> None:
-        assert scope_for_channel(discord("HALL")) == spaces("discord:G1:open")
-
-    def test_a_restricted_channel_on_that_and_its_own(self) -> None:
-        assert scope_for_channel(discord("CREW", "BEA", kind="closed")) == spaces("discord:G1:open", "discord:G1:CREW")
-
-    def test_an_age_restricted_channel_only_on_its_like(self) -> None:
-        assert scope_for_channel(discord("NIGHT", adult=True)) == spaces("discord:G1:adult")
-
-    def test_a_closed_age_restricted_channel_on_its_like_and_its_own(self) -> None:
-        den = discord("DEN", "BEA", kind="closed", adult=True)
-        assert scope_for_channel(den) == spaces("discord:G1:adult", "discord:G1:DEN")
-
-    def test_one_person_draws_on_what_he_may_read(self) -> None:
-        known = [
-            discord("HALL"),
-            discord("CREW", "BEA", kind="closed"),
-            discord("STAFF", "CAL", kind="closed"),
-            discord("thread", "BEA", kind="closed"),
-        ]
-        assert scope_for_person(BEA, known).spaces == {
-            "discord:G1:open",
-            "discord:G1:CREW",
-            "discord:G1:thread",
-            "discord:G1:dm:BEA",
-            "discord::dm:BEA",
-        }
-
-    def test_but_on_nothing_age_restricted_outside_of_such_channels(self) -> None:
-        known = [discord("NIGHT", adult=True), discord("DEN", "BEA", kind="closed", adult=True)]
-        assert scope_for_person(BEA, known) == scope_for_person(BEA, [])
-
-    def test_which_he_may_within_one(self) -> None:
-        known = [discord("DEN", "BEA", kind="closed", adult=True)]
-        within = SoleReader("BEA", "discord", frozenset({"G1"}), adult=True)
-        assert scope_for_person(within, known).spaces - scope_for_person(BEA, known).spaces == {
-            "discord:G1:adult",
-            "discord:G1:DEN",
-        }
-
-    def test_a_dm_draws_on_the_guilds_that_both_are_in(self) -> None:
-        both = SoleReader("BEA", "discord", frozenset({"G1", "G2"}))
-        known = [
-            discord("CREW", "BEA", guild="G2", kind="closed"),
-            discord("STAFF", "CAL", guild="G2", kind="closed"),
-            discord("VAULT", "BEA", guild="G3", kind="closed"),
-        ]
-        found = scope_for_person(both, known).spaces
-        assert {"discord:G1:open", "discord:G2:open", "discord:G2:CREW", "discord::dm:BEA"} <= found
-        assert not {"discord:G2:STAFF", "discord:G3:VAULT", "discord:G3:open"} & found
-
-    def test_a_private_thread_is_read_by_its_own_members(self) -> None:
-        assert scope_for_channel(discord("1234", "BEA", kind="closed")) == spaces("discord:G1:open", "discord:G1:1234")
+@pytest.mark.parametrize(
+    ("scope", "drawn", "homes", "covered"),
+    [
+        (spaces(OPEN, SECRET), spaces(OPEN), {}, True),
+        (spaces(OPEN), spaces(OPEN, SECRET), {}, False),
+        (rooms(HALL_ROOM), spaces(OPEN), {HALL_ROOM: OPEN}, False),
+        (spaces(OPEN), rooms(HALL_ROOM), {HALL_ROOM: OPEN}, True),
+        (rooms(HALL_ROOM), rooms(HALL_ROOM), {}, True),
+        (spaces(SECRET), rooms(SECRET), {}, True),
+        (spaces(OPEN), rooms(HALL_ROOM), {}, False),  # nobody knows where the room is
+        (spaces(), spaces(), {}, True),
+    ],
+)
+def test_a_scope_covers_its_spaces_and_rooms(
+    scope: Scope, drawn: Scope, homes: dict[str, str], *, covered: bool
+) -> None:
+    assert scope_covers(scope, drawn, homes) is covered
 
 
-class TestUnknownReaders:
-    def test_see_what_was_said_where_they_are(self) -> None:
-        assert scope_for_room(Location("slack", "T1", "HALL", "t")) == rooms("slack:T1:HALL")
-
-    def test_a_talk_with_more_than_one_draws_on_its_room_alone(self) -> None:
-        assert scope_for_channel(slack("D1", "ADA", "BOB", kind="direct")) == spaces("slack:T1:D1")
-
-
-class TestWhatIsCovered:
-    def test_spaces_in_scope_are(self) -> None:
-        assert scope_covers(spaces(OPEN, SECRET), spaces(OPEN), {})
-
-    def test_others_are_not(self) -> None:
-        assert not scope_covers(spaces(OPEN), spaces(OPEN, SECRET), {})
-
-    def test_a_space_is_not_covered_by_a_room(self) -> None:
-        assert not scope_covers(rooms("slack:T1:HALL"), spaces(OPEN), {"slack:T1:HALL": OPEN})
-
-    def test_a_room_is_by_its_space(self) -> None:
-        assert scope_covers(spaces(OPEN), rooms("slack:T1:HALL"), {"slack:T1:HALL": OPEN})
-
-    def test_and_by_itself(self) -> None:
-        assert scope_covers(rooms("slack:T1:HALL"), rooms("slack:T1:HALL"), {})
-
-    def test_and_by_the_space_that_bears_its_name(self) -> None:
-        assert scope_covers(spaces(SECRET), rooms(SECRET), {})
-
-    def test_but_not_if_nobody_knows_where_it_lies(self) -> None:
-        assert not scope_covers(spaces(OPEN), rooms("slack:T1:HALL"), {})
-
-    def test_nothing_is_covered_by_nothing(self) -> None:
-        assert scope_covers(spaces(), spaces(), {})
-
-
-def test_the_rooms_that_a_scope_names_are_those_of_its_spaces_too() -> None:
-    assert set(audience.named_rooms(Scope(frozenset({SECRET}), frozenset({"slack:T1:HALL"})))) == {
-        SECRET,
-        "slack:T1:HALL",
-    }
+def test_the_rooms_that_a_scope_names_are_also_those_of_its_spaces() -> None:
+    scope = Scope(frozenset({SECRET}), frozenset({HALL_ROOM}))
+    assert set(audience.named_rooms(scope)) == {SECRET, HALL_ROOM}

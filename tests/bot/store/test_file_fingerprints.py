@@ -18,36 +18,32 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_a_file_is_unchanged_once_it_was_written_down(tmp_path: Path, file: Path) -> None:
-    stamps = FileFingerprints(tmp_path / "fingerprints")
-    stamp = stamps.compute_fingerprint(file)
-    assert not stamps.is_unchanged("a", stamp)
-    stamps.record("a", stamp)
-    assert FileFingerprints(tmp_path / "fingerprints").is_unchanged("a", stamps.compute_fingerprint(file))
-    assert not stamps.is_unchanged("b", stamp)
+@pytest.fixture
+def known(tmp_path: Path, file: Path) -> Path:
+    """The file of fingerprints, which holds the one of the first file."""
+    fingerprints = FileFingerprints(tmp_path / "fingerprints")
+    fingerprint = fingerprints.compute_fingerprint(file)
+    assert not fingerprints.is_unchanged(f"file:{file}", fingerprint)
+    fingerprints.record(f"file:{file}", fingerprint)
+    return tmp_path / "fingerprints"
 
 
-def test_a_file_with_another_time_or_size_is_changed(tmp_path: Path, file: Path) -> None:
-    stamps = FileFingerprints(tmp_path / "fingerprints")
-    stamps.record("a", stamps.compute_fingerprint(file))
+def test_a_file_is_unchanged_until_its_time_changes(known: Path, file: Path) -> None:
+    fingerprints, key = FileFingerprints(known), f"file:{file}"
+    assert fingerprints.is_unchanged(key, fingerprints.compute_fingerprint(file))
+    assert not fingerprints.is_unchanged("b", fingerprints.compute_fingerprint(file))
     os.utime(file, ns=(1, 1))
-    assert not stamps.is_unchanged("a", stamps.compute_fingerprint(file))
+    assert not fingerprints.is_unchanged(key, fingerprints.compute_fingerprint(file))
 
 
-def test_the_last_word_counts(tmp_path: Path, file: Path) -> None:
-    stamps = FileFingerprints(tmp_path / "fingerprints")
-    before = stamps.compute_fingerprint(file)
-    stamps.record("a", before)
+def test_the_last_record_counts(known: Path, file: Path) -> None:
+    fingerprints, before = FileFingerprints(known), FileFingerprints.compute_fingerprint(file)
     file.write_text("Coffee.")
-    stamps.record("a", stamps.compute_fingerprint(file))
-    assert not FileFingerprints(tmp_path / "fingerprints").is_unchanged("a", before)
+    fingerprints.record(f"file:{file}", fingerprints.compute_fingerprint(file))
+    assert not FileFingerprints(known).is_unchanged(f"file:{file}", before)
 
 
-def test_no_name_of_a_file_is_kept(tmp_path: Path, file: Path) -> None:
-    FileFingerprints(tmp_path / "fingerprints").record(f"file:{file}", FileFingerprints.compute_fingerprint(file))
-    assert "a.md" not in (tmp_path / "fingerprints").read_text()
-
-
-def test_a_broken_line_is_no_obstacle(tmp_path: Path, file: Path) -> None:
-    (tmp_path / "fingerprints").write_bytes(b"\xff half a li")
-    assert not FileFingerprints(tmp_path / "fingerprints").is_unchanged("a", FileFingerprints.compute_fingerprint(file))
+def test_no_file_name_is_stored_and_a_broken_line_is_skipped(known: Path, file: Path) -> None:
+    assert "a.md" not in known.read_text()
+    known.write_bytes(b"\xff half a li")
+    assert not FileFingerprints(known).is_unchanged(f"file:{file}", FileFingerprints.compute_fingerprint(file))
