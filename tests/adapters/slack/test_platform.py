@@ -7,275 +7,186 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from bot.errors import PermissionDenied, PlatformError
-from bot.platform.models import AnswerFooter, Button, Card, Location, Picture
+from bot.errors import PermissionDenied
+from bot.platform.models import AnswerFooter, Button, Card, Picture
 from bot.platform.ports import ReplyTarget
+from tests.adapters.slack.scene import locate
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from aiohttp.typedefs import Handler
-
-    from tests.adapters.slack.conftest import Desk
+    from tests.adapters.slack.scene import Scene
     from tests.support.slack_server import FakeSlack, Person, Room
 
-PNG = b"\x89PNG\r\n\x1a\n" + b"0" * 32
+PICTURE = Picture("graph.png", b"\x89PNG\r\n\x1a\n" + b"0" * 32, "a graph")
 
 
-def place(slack: FakeSlack, room: Room, thread: str = "") -> Location:
-    return Location("slack", slack.space.team, room.id, thread)
-
-
-# Facts.
-
-
-async def test_a_public_channel_is_open_and_its_members_are_known(desk: Desk, slack: FakeSlack) -> None:
-    ada, ben = slack.user("Ada"), slack.user("Ben", kind="guest")
-    found = await desk.platform.fetch_channel(place(slack, slack.channel("roof", members=[ada, ben])))
-    assert (found.kind, found.name, found.shared) == ("open", "roof", False)
-    assert found.members == {ada.id, ben.id}
-    assert found.guests == {ben.id}
-
-
-@pytest.mark.parametrize(("kind", "said"), [("private", "closed"), ("mpim", "closed")])
-async def test_private_channels_and_group_conversations_are_closed(
-    desk: Desk, slack: FakeSlack, kind: str, said: str
-) -> None:
-    ada = slack.user("Ada")
-    found = await desk.platform.fetch_channel(place(slack, slack.channel("x", members=[ada], kind=kind)))  # type: ignore[arg-type]
-    assert found.kind == said
-    assert found.members == {ada.id}
-
-
-async def test_a_direct_conversation_is_one_persons(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    found = await desk.platform.fetch_channel(place(slack, ada.direct))
-    assert found.kind == "direct"
-    assert found.members == {ada.id}
-
-
-async def test_people_of_other_workspaces_are_guests_of_a_shared_channel(desk: Desk, slack: FakeSlack) -> None:
-    ada, eve = slack.user("Ada"), slack.stranger("Eve")
-    found = await desk.platform.fetch_channel(place(slack, slack.channel("deal", members=[ada, eve], shared=True)))
-    assert found.shared
-    assert found.guests == {eve.id}
-
-
-async def test_programs_and_the_deactivated_read_nothing(desk: Desk, slack: FakeSlack) -> None:
-    ada, gone, robot = slack.user("Ada"), slack.user("Gone"), slack.robot("Clock")
-    await gone.becomes("deactivated")
-    found = await desk.platform.fetch_channel(place(slack, slack.channel("roof", members=[ada, gone, robot])))
-    assert found.members == {ada.id}
-
-
-async def test_all_pages_of_members_are_read(slack: FakeSlack, desk: Desk) -> None:
-    slack.page = 10
-    people = [slack.user(f"P{number}") for number in range(35)]
-    found = await desk.platform.fetch_channel(place(slack, slack.channel("all", members=people)))
-    assert found.members == {person.id for person in people}
-    assert len(slack.calls_to("users.info")) == 0  # one list spares 35 questions
-
-
-async def test_who_cannot_be_looked_up_counts_as_a_guest(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    slack.fail_next("users.info", "user_not_found")
-    assert (await desk.platform.fetch_channel(place(slack, room))).guests == {ada.id}
-
-
-async def test_a_channel_whose_members_cannot_be_known_is_not_known(desk: Desk, slack: FakeSlack) -> None:
-    room = slack.channel("roof", members=[slack.user("Ada")])
-    slack.fail_next("conversations.members", "internal_error")
-    with pytest.raises(PlatformError):
-        await desk.platform.fetch_channel(place(slack, room))
-
-
-async def test_somebody_is_known_by_name_and_standing(desk: Desk, slack: FakeSlack) -> None:
-    ada, ben = slack.user("Ada", admin=True), slack.user("Ben", kind="single_channel_guest")
-    found = await desk.platform.fetch_person("", ada.id)
-    assert (found.name, found.is_manager, found.is_guest, found.is_bot) == ("Ada", True, False, False)
-    assert (await desk.platform.fetch_person("", ben.id)).is_guest
-
-
-async def test_texts_are_read_with_names(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    roof, secret = slack.channel("roof", members=[ada]), slack.channel("merger", members=[ada], kind="private")
-    text = f"<@{ada.id}> in <#{roof.id}> and <#{secret.id}|merger> &amp; <https://x.org|here>"
-    assert await desk.platform.to_plain_text("", text) == "@Ada in #roof and #private-channel & here (https://x.org)"
-
-
-async def test_a_channel_is_asked_for_its_name_once_until_it_changes(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    roof = slack.channel("roof", members=[ada])
-    hidden = slack.channel("merger", members=[ada], kind="private", bot=False)
-    text = f"<#{roof.id}|roof> <#{hidden.id}|merger>"
-    for _ in range(3):
-        assert await desk.platform.to_plain_text("", text) == "#roof #private-channel"
-    assert len(slack.calls_to("conversations.info")) == 2
-    roof.channel.kind = "private"
-    desk.platform.invalidate_channel(roof.id)
-    assert await desk.platform.to_plain_text("", text) == "#private-channel #private-channel"
-    assert len(slack.calls_to("conversations.info")) == 3
-
-
-async def test_links_are_those_that_slack_gives(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    root = await ada.says(room, "root")
-    reply = await ada.says(room, "reply", thread=root)
-    for said, where in ((root, place(slack, room)), (reply, place(slack, room, root.ts))):
-        told = await desk.study.idempotent_client.chat_getPermalink(channel=room.id, message_ts=said.ts)
-        assert desk.platform.message_link(where, said.ts) == told["permalink"]
-
-
-# Saying.
-
-
-async def test_a_sign_takes_the_place_of_the_one_before(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    said = await ada.says(room, "a file")
-    await desk.platform.set_reaction(place(slack, room), said.ts, "working")
-    assert slack.sees(ada, room).entries[0].reactions == (("hourglass_flowing_sand", 1),)
-    await desk.platform.set_reaction(place(slack, room), said.ts, "done")
-    assert slack.sees(ada, room).entries[0].reactions == (("white_check_mark", 1),)
-    await desk.platform.set_reaction(place(slack, room), said.ts, None)
-    assert slack.sees(ada, room).entries[0].reactions == ()
-
-
-async def test_a_sign_that_cannot_be_set_is_left_out(desk: Desk, slack: FakeSlack) -> None:
-    room = slack.channel("roof", members=[slack.user("Ada")])
-    await desk.platform.set_reaction(place(slack, room), "1.2", "done")
-
-
-async def test_a_card_is_posted_with_its_buttons_and_picture(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    card = Card("I read **here** now. <!channel>", Picture("graph.png", PNG, "a graph"), (Button("Stop", "stop", "C"),))
-    ts = await desk.platform.post(place(slack, room), card)
-    first, second = slack.sees(ada, room).entries
-    assert first.ts == ts
-    assert first.buttons == ("Stop",)
-    assert second.files == ("graph.png",)
-    assert not slack.space.pings
-
-
-async def test_what_is_posted_where_the_bot_is_not_is_withheld(desk: Desk, slack: FakeSlack) -> None:
-    room = slack.channel("roof", members=[slack.user("Ada")], bot=False)
-    with pytest.raises(PermissionDenied):
-        await desk.platform.post(place(slack, room), Card("hello"))
-
-
-def whispered(slack: FakeSlack, person: Person, room: Room) -> list[str]:
+def private_texts(slack: FakeSlack, person: Person, room: Room) -> list[str]:
     return [entry.text for entry in slack.sees(person, room).all_entries() if entry.private]
 
 
-async def test_a_whisper_is_seen_by_one_person_alone(desk: Desk, slack: FakeSlack) -> None:
-    ada, ben = slack.user("Ada"), slack.user("Ben")
-    room = slack.channel("roof", members=[ada, ben])
-    await desk.platform.send_private(ReplyTarget("", place(slack, room), ada.id), Card("for Ada"))
-    assert whispered(slack, ada, room) == ["for Ada"]
-    assert whispered(slack, ben, room) == []
+# Names and links.
 
 
-async def test_a_whisper_to_somebody_who_is_not_there_comes_directly(desk: Desk, slack: FakeSlack) -> None:
-    ada, ben = slack.user("Ada"), slack.user("Ben")
-    room = slack.channel("roof", members=[ben])
-    await desk.platform.send_private(ReplyTarget("", place(slack, room), ada.id), Card("for Ada"))
-    assert [entry.text for entry in slack.sees(ada, ada.direct).entries] == ["for Ada"]
+async def test_a_person_has_a_name_and_a_role(scene: Scene) -> None:
+    ada, gus = scene.slack.user("Ada", admin=True), scene.slack.user("Gus", kind="single_channel_guest")
+    found = await scene.platform.fetch_person("", ada.id)
+    assert (found.name, found.is_manager, found.is_guest, found.is_bot) == ("Ada", True, False, False)
+    assert (await scene.platform.fetch_person("", gus.id)).is_guest
 
 
-async def test_a_whisper_in_a_direct_conversation_is_a_message(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    said = await ada.says(ada.direct, "a file")
-    await desk.platform.send_private(ReplyTarget("", place(slack, ada.direct), ada.id, said.ts), Card("not read"))
-    assert [entry.text for entry in slack.replies(ada, ada.direct, said.ts)] == ["not read"]
+async def test_texts_are_read_with_names_but_without_those_of_private_channels(scene: Scene) -> None:
+    secret = scene.slack.channel("merger", members=[scene.ada], kind="private")
+    text = f"<@{scene.ada.id}> in <#{scene.roof.id}> and <#{secret.id}|merger> &amp; <https://x.org|here>"
+    plain = "@Ada in #roof and #private-channel & here (https://x.org)"
+    assert await scene.platform.to_plain_text("", text) == plain
 
 
-async def test_the_picture_of_a_whisper_comes_directly(desk: Desk, slack: FakeSlack) -> None:
-    ada, ben = slack.user("Ada"), slack.user("Ben")
-    room = slack.channel("roof", members=[ada, ben])
-    card = Card("the neighbourhood", Picture("graph.png", PNG, "a graph"))
-    await desk.platform.send_private(ReplyTarget("", place(slack, room), ada.id), card)
-    assert "in a direct message" in whispered(slack, ada, room)[0]
-    assert [entry.files for entry in slack.sees(ada, ada.direct).entries] == [("graph.png",)]
-    assert "graph.png" not in str(slack.sees(ben, room))
+async def test_the_name_of_a_channel_is_fetched_once_until_it_changes(scene: Scene) -> None:
+    hidden = scene.slack.channel("merger", members=[scene.ada], kind="private", bot=False)
+    text = f"<#{scene.roof.id}|roof> <#{hidden.id}|merger>"
+    for _ in range(3):
+        assert await scene.platform.to_plain_text("", text) == "#roof #private-channel"
+    assert len(scene.slack.calls_to("conversations.info")) == 2
+    scene.roof.channel.kind = "private"
+    scene.platform.invalidate_channel(scene.roof.id)
+    assert await scene.platform.to_plain_text("", text) == "#private-channel #private-channel"
+    assert len(scene.slack.calls_to("conversations.info")) == 3
 
 
-async def test_a_command_is_answered_to_its_response_address_even_where_the_bot_is_not(
-    desk: Desk, slack: FakeSlack
-) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("elsewhere", members=[ada], bot=False)
-    handle = slack.interactions.create_response_url(room.channel, ada.id)
-    target = ReplyTarget("a1", place(slack, room), ada.id, private=True, handle=handle)
-    reply = desk.platform.start_reply(target)
+async def test_user_groups_have_names_if_the_app_may_list_them(scene: Scene) -> None:
+    scene.slack.fail_next("usergroups.list", "missing_scope")
+    for _ in range(3):
+        text = await scene.platform.to_plain_text("", "<!subteam^S1> <!subteam^S2|@devs>")
+        assert text == "@group @devs"
+    assert len(scene.slack.calls_to("usergroups.list")) == 1
+
+
+async def test_the_current_names_of_user_groups_are_shown(scene: Scene) -> None:
+    scene.slack.space.groups["S1"] = "crew"
+    text = await scene.platform.to_plain_text("", "<!subteam^S1> and <!subteam^S1|@old>")
+    assert text == "@crew and @crew"
+    assert len(scene.slack.calls_to("usergroups.list")) == 1
+
+
+async def test_links_equal_those_of_slack(scene: Scene) -> None:
+    root = await scene.ada.says(scene.roof, "root")
+    reply = await scene.ada.says(scene.roof, "reply", thread=root)
+    for sent, place in ((root, locate(scene.roof)), (reply, locate(scene.roof, root.ts))):
+        slacks = await scene.context.idempotent_client.chat_getPermalink(channel=scene.roof.id, message_ts=sent.ts)
+        assert scene.platform.message_link(place, sent.ts) == slacks["permalink"]
+
+
+# Reactions and cards.
+
+
+async def test_a_reaction_replaces_the_one_before_and_a_refused_one_is_left_out(scene: Scene) -> None:
+    sent = await scene.ada.says(scene.roof, "a file")
+    for reaction, shown in (("working", "hourglass_flowing_sand"), ("done", "white_check_mark"), (None, "")):
+        await scene.platform.set_reaction(locate(scene.roof), sent.ts, reaction)  # type: ignore[arg-type]
+        assert scene.slack.sees(scene.ada, scene.roof).entries[0].reactions == (((shown, 1),) if shown else ())
+    await scene.platform.set_reaction(locate(scene.roof), "1.2", "done")
+
+
+async def test_a_card_is_posted_with_its_buttons_and_picture_and_notifies_nobody(scene: Scene) -> None:
+    card = Card("I read **here** now. <!channel>", PICTURE, (Button("Stop", "stop", "C"),))
+    ts = await scene.platform.post(locate(scene.roof), card)
+    first, second = scene.slack.sees(scene.ada, scene.roof).entries
+    assert (first.ts, first.buttons, second.files) == (ts, ("Stop",), ("graph.png",))
+    assert not scene.slack.space.pings
+
+
+async def test_a_card_cannot_be_posted_where_the_bot_is_not(scene: Scene) -> None:
+    with pytest.raises(PermissionDenied):
+        await scene.platform.post(locate(scene.slack.channel("hall", members=[scene.ada], bot=False)), Card("hello"))
+
+
+# Private messages.
+
+
+async def test_a_private_message_is_seen_by_one_person(scene: Scene) -> None:
+    ben = scene.slack.user("Ben")
+    room = scene.slack.channel("both", members=[scene.ada, ben])
+    await scene.platform.send_private(ReplyTarget("", locate(room), scene.ada.id), Card("for Ada"))
+    assert private_texts(scene.slack, scene.ada, room) == ["for Ada"]
+    assert private_texts(scene.slack, ben, room) == []
+
+
+async def test_a_private_message_to_somebody_outside_is_direct(scene: Scene) -> None:
+    ben = scene.slack.user("Ben")
+    await scene.platform.send_private(ReplyTarget("", locate(scene.roof), ben.id), Card("for Ben"))
+    assert [entry.text for entry in scene.slack.sees(ben, ben.direct).entries] == ["for Ben"]
+
+
+async def test_a_private_message_in_a_direct_conversation_is_a_reply(scene: Scene) -> None:
+    sent = await scene.ada.says(scene.ada.direct, "a file")
+    await scene.platform.send_private(
+        ReplyTarget("", locate(scene.ada.direct), scene.ada.id, sent.ts), Card("not read")
+    )
+    assert [entry.text for entry in scene.slack.replies(scene.ada, scene.ada.direct, sent.ts)] == ["not read"]
+
+
+async def test_a_private_picture_comes_directly(scene: Scene) -> None:
+    target = ReplyTarget("", locate(scene.roof), scene.ada.id)
+    await scene.platform.send_private(target, Card("the neighborhood", PICTURE))
+    assert "in a direct message" in private_texts(scene.slack, scene.ada, scene.roof)[0]
+    assert [entry.files for entry in scene.slack.sees(scene.ada, scene.ada.direct).entries] == [("graph.png",)]
+    assert not any(entry.files for entry in scene.slack.sees(scene.ada, scene.roof).entries)
+
+
+# Response URLs.
+
+
+async def finish_privately(scene: Scene, room: Room, handle: str, *parts: str) -> None:
+    target = ReplyTarget("a1", locate(room), scene.ada.id, private=True, handle=handle)
+    reply = scene.platform.start_reply(target)
     await reply.show_status("is searching…")
-    await reply.show_status("searching more…")
     await reply.show(["The"])
-    await reply.finish(["The answer", "and its end"], AnswerFooter("a1", notice="private"))
-    assert whispered(slack, ada, room)[0] == "The answer"
-    assert "and its end" in whispered(slack, ada, room)[1]
-    assert len(whispered(slack, ada, room)) == 2
+    await reply.finish(list(parts), AnswerFooter("a1", notice="private"))
 
 
-async def test_a_response_address_that_is_used_up_does_not_swallow_the_answer(desk: Desk, slack: FakeSlack) -> None:
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    handle = slack.interactions.create_response_url(room.channel, ada.id)
-    slack.interactions.hooks[handle.rpartition("/")[2]].uses = 5
-    target = ReplyTarget("a1", place(slack, room), ada.id, private=True, handle=handle)
-    await desk.platform.start_reply(target).finish(["The answer"], AnswerFooter("a1"))
-    assert whispered(slack, ada, room) == ["The answer"]
+async def test_a_command_is_answered_once_complete_by_its_response_url_even_where_the_bot_is_not(scene: Scene) -> None:
+    room = scene.slack.channel("elsewhere", members=[scene.ada], bot=False)
+    handle = scene.slack.interactions.create_response_url(room.channel, scene.ada.id)
+    await finish_privately(scene, room, handle, "The answer", "and its end")
+    assert private_texts(scene.slack, scene.ada, room) == ["The answer", "and its end\nprivate"]
 
 
-@pytest.mark.parametrize("status", [200, 400])
-@pytest.mark.parametrize("body", ['{"ok": false, "error": "expired_url"}', "no_service", "<html>Sorry</html>", ""])
-async def test_a_response_address_is_judged_by_what_it_says(
-    desk: Desk, slack: FakeSlack, status: int, body: str
-) -> None:
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response(text=body, status=status)
-
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    async with served(answer) as address:
-        target = ReplyTarget("a1", place(slack, room), ada.id, private=True, handle=address)
-        await desk.platform.start_reply(target).finish(["The answer"], AnswerFooter("a1"))
-    assert whispered(slack, ada, room) == ["The answer"]
-
-
-@pytest.mark.parametrize("body", ["ok", '{"ok": true}'])
-async def test_one_that_says_ok_has_taken_it(desk: Desk, slack: FakeSlack, body: str) -> None:
-    async def answer(_: web.Request) -> web.Response:
-        return web.Response(text=body)
-
-    ada = slack.user("Ada")
-    room = slack.channel("roof", members=[ada])
-    async with served(answer) as address:
-        target = ReplyTarget("a1", place(slack, room), ada.id, private=True, handle=address)
-        await desk.platform.start_reply(target).finish(["The answer"], AnswerFooter("a1"))
-    assert whispered(slack, ada, room) == []
+async def test_an_answer_is_not_lost_with_a_used_response_url(scene: Scene) -> None:
+    handle = scene.slack.interactions.create_response_url(scene.roof.channel, scene.ada.id)
+    scene.slack.interactions.hooks[handle.rpartition("/")[2]].uses = 5
+    await finish_privately(scene, scene.roof, handle, "The answer")
+    assert private_texts(scene.slack, scene.ada, scene.roof) == ["The answer\nprivate"]
 
 
 @asynccontextmanager
-async def served(answer: Handler) -> AsyncIterator[str]:
-    """The address of a server that answers like this."""
+async def serve_response_url(status: int, body: str) -> AsyncIterator[str]:
+    """A response URL that answers with this body."""
+
+    async def answer(_: web.Request) -> web.Response:
+        return web.Response(text=body, status=status)
+
     app = web.Application()
     app.router.add_post("/hook", answer)
-    server = TestServer(app)
-    async with server:
+    async with TestServer(app) as server:
         yield str(server.make_url("/hook"))
 
 
-async def test_user_groups_are_read_by_their_names(desk: Desk, slack: FakeSlack) -> None:
-    slack.space.groups["S1"] = "crew"
-    assert await desk.platform.to_plain_text("", "<!subteam^S1> and <!subteam^S1|@old>") == "@crew and @crew"
-    assert len(slack.calls_to("usergroups.list")) == 1
-
-
-async def test_without_the_scope_for_it_a_user_group_is_a_group(desk: Desk, slack: FakeSlack) -> None:
-    slack.fail_next("usergroups.list", "missing_scope", times=9)
-    for _ in range(3):
-        assert await desk.platform.to_plain_text("", "<!subteam^S1> <!subteam^S2|@devs>") == "@group @devs"
-    assert len(slack.calls_to("usergroups.list")) == 1
+@pytest.mark.parametrize(
+    ("status", "body", "accepted"),
+    [
+        (200, "ok", True),
+        (200, '{"ok": true}', True),
+        *(
+            (status, body, False)
+            for status in (200, 400)
+            for body in ('{"ok": false}', "no_service", "<html>", "", "7")
+        ),
+    ],
+)
+async def test_only_the_body_of_a_response_says_whether_it_was_accepted(
+    scene: Scene, status: int, body: str, *, accepted: bool
+) -> None:
+    async with serve_response_url(status, body) as handle:
+        await finish_privately(scene, scene.roof, handle, "The answer")
+    assert private_texts(scene.slack, scene.ada, scene.roof) == ([] if accepted else ["The answer\nprivate"])

@@ -1,5 +1,3 @@
-"""What Slack cannot do now is told apart from what it refuses."""
-
 from __future__ import annotations
 
 import aiohttp
@@ -8,40 +6,37 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from adapters.slack.api.errors import to_platform_error
-from bot.errors import ChannelGone, PermissionDenied, is_transient
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, is_transient
 
 
-def answered(status: int, error: str) -> SlackApiError:
-    body = {"ok": False, "error": error}
-    told = AsyncSlackResponse(
+def refusal(status: int, code: str) -> SlackApiError:
+    body = {"ok": False, "error": code}
+    response = AsyncSlackResponse(
         client=None, http_verb="POST", api_url="", req_args={}, data=body, headers={}, status_code=status
     )
-    return SlackApiError("refused", told)  # type: ignore[no-untyped-call]
+    return SlackApiError("refused", response)  # type: ignore[no-untyped-call]
 
 
 @pytest.mark.parametrize(
-    "error",
+    ("error", "mapped", "transient"),
     [
-        aiohttp.ServerDisconnectedError(),
-        TimeoutError(),
-        answered(429, "ratelimited"),
-        answered(200, "internal_error"),
-        answered(200, "service_unavailable"),
-        answered(503, "is_archived"),
+        (aiohttp.ServerDisconnectedError(), PlatformUnavailable, True),
+        (TimeoutError(), PlatformUnavailable, True),
+        (refusal(429, "ratelimited"), PlatformUnavailable, True),
+        (refusal(200, "internal_error"), PlatformUnavailable, True),
+        (refusal(200, "service_unavailable"), PlatformUnavailable, True),
+        (refusal(503, "is_archived"), PlatformUnavailable, True),
+        (refusal(200, "is_archived"), PermissionDenied, False),
+        (refusal(200, "missing_scope"), PermissionDenied, False),
+        (refusal(200, "channel_not_found"), ChannelGone, False),
+        (refusal(200, "message_not_found"), PlatformError, False),
+        (refusal(200, "msg_too_long"), PlatformError, False),
     ],
     ids=str,
 )
-def test_what_passes_by_itself(error: Exception) -> None:
-    assert is_transient(to_platform_error(error))
-
-
-@pytest.mark.parametrize(
-    "word", ["is_archived", "msg_too_long", "channel_not_found", "missing_scope", "message_not_found"]
-)
-def test_what_does_not(word: str) -> None:
-    assert not is_transient(to_platform_error(answered(200, word)))
-
-
-def test_what_is_withheld_is_still_known_as_such() -> None:
-    assert isinstance(to_platform_error(answered(200, "is_archived")), PermissionDenied)
-    assert isinstance(to_platform_error(answered(200, "channel_not_found")), ChannelGone)
+def test_errors_are_mapped_to_what_the_bot_does_about_them(
+    error: Exception, mapped: type[PlatformError], *, transient: bool
+) -> None:
+    result = to_platform_error(error)
+    assert isinstance(result, mapped)
+    assert is_transient(result) is transient

@@ -1,68 +1,62 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from adapters.slack.identity import BotIdentity
 from adapters.slack.workspace.users import parse_person
-from tests.adapters.slack.payloads import US
 
 if TYPE_CHECKING:
-    from tests.adapters.slack.conftest import Desk
-    from tests.support.slack_server import FakeSlack
+    from tests.adapters.slack.scene import Scene
 
-
-def test_somebody_is_called_as_he_wants_to_be() -> None:
-    profile = {"display_name": "", "real_name": "Ada Lovelace"}
-    assert parse_person({"id": "U1", "name": "ada", "profile": profile}, US).name == "Ada Lovelace"
-    assert parse_person({"id": "U1", "name": "ada", "profile": {**profile, "display_name": "Ada"}}, US).name == "Ada"
-    assert parse_person({"id": "U1"}, US).name == "U1"
+IDENTITY = BotIdentity(team="T1", user="UBOT", bot="BBOT", url="https://small.slack.com/")
+FULL_NAME = {"display_name": "", "real_name": "Ada Lovelace"}
 
 
 @pytest.mark.parametrize(
-    "user",
-    [{"is_restricted": True}, {"is_ultra_restricted": True}, {"is_stranger": True}, {"team_id": "T2"}],
+    ("user", "expected"),
+    [
+        ({"name": "ada", "profile": FULL_NAME}, {"name": "Ada Lovelace"}),
+        ({"name": "ada", "profile": {**FULL_NAME, "display_name": "Ada"}}, {"name": "Ada"}),
+        ({}, {"name": "U1"}),
+        ({"team_id": "T1"}, {"is_guest": False}),
+        ({"is_restricted": True}, {"is_guest": True}),
+        ({"is_ultra_restricted": True}, {"is_guest": True}),
+        ({"is_stranger": True}, {"is_guest": True}),
+        ({"team_id": "T2"}, {"is_guest": True}),
+        ({"team_id": "T2", "enterprise_user": {"teams": ["T2", "T1"]}}, {"is_guest": False}),
+        ({"id": "USLACKBOT"}, {"is_bot": True}),
+        ({"is_admin": True}, {"is_manager": True, "is_bot": False}),
+    ],
 )
-def test_who_does_not_belong_here_is_a_guest(user: dict[str, object]) -> None:
-    assert parse_person({"id": "U1", **user}, US).is_guest
-    assert not parse_person({"id": "U1", "team_id": "T1"}, US).is_guest
+def test_a_user_payload_is_parsed(user: dict[str, Any], expected: dict[str, object]) -> None:
+    person = parse_person({"id": "U1", **user}, IDENTITY)
+    assert {name: getattr(person, name) for name in expected} == expected
 
 
-def test_who_belongs_here_by_his_organisation_is_none() -> None:
-    assert not parse_person({"id": "U1", "team_id": "T2", "enterprise_user": {"teams": ["T2", "T1"]}}, US).is_guest
+async def test_many_users_are_listed_by_one_call(scene: Scene) -> None:
+    people = [scene.slack.user(f"P{number}") for number in range(9)]
+    await scene.context.users.preload()
+    await scene.context.users.get_readers([person.id for person in people])
+    assert len(scene.slack.calls_to("users.list")) == 1
+    assert not scene.slack.calls_to("users.info")
 
 
-def test_slacks_own_servant_is_a_program() -> None:
-    assert parse_person({"id": "USLACKBOT"}, US).is_bot
-
-
-async def test_everybody_is_known_at_once_where_many_are_asked_for(desk: Desk, slack: FakeSlack) -> None:
-    people = [slack.user(f"P{number}") for number in range(9)]
-    await desk.study.users.preload()
-    await desk.study.users.get_readers([person.id for person in people])
-    assert len(slack.calls_to("users.list")) == 1
-    assert not slack.calls_to("users.info")
-
-
-async def test_a_server_without_a_list_is_asked_for_one_after_another(desk: Desk, slack: FakeSlack) -> None:
-    people = [slack.user(f"P{number}") for number in range(9)]
-    slack.fail_next("users.list", "unknown_method")
-    found = await desk.study.users.get_readers([person.id for person in people])
+async def test_users_are_fetched_one_by_one_if_the_list_is_refused(scene: Scene) -> None:
+    people = [scene.slack.user(f"P{number}") for number in range(9)]
+    scene.slack.fail_next("users.list", "unknown_method")
+    found = await scene.context.users.get_readers([person.id for person in people])
     assert found.keys() == {person.id for person in people}
-    assert len(slack.calls_to("users.info")) == 9
+    assert len(scene.slack.calls_to("users.info")) == 9
 
 
-async def test_what_events_say_is_believed_until_some_were_missed(desk: Desk, slack: FakeSlack) -> None:
-    ada, people = slack.user("Ada"), desk.study.users
-    assert not (await people.get_person(ada.id)).is_guest
-    ada.user.kind = "guest"
-    assert not (await people.get_person(ada.id)).is_guest
-    people.invalidate()
-    assert (await people.get_person(ada.id)).is_guest
-
-
-async def test_a_young_fact_can_be_asked_for(desk: Desk, slack: FakeSlack) -> None:
-    ada, people = slack.user("Ada"), desk.study.users
-    await people.get_person(ada.id)
-    await people.get_person(ada.id, max_age=0.0)
-    assert len(slack.calls_to("users.info")) == 2
+async def test_a_user_is_fetched_again_if_events_were_missed_or_a_recent_answer_is_needed(scene: Scene) -> None:
+    users = scene.context.users
+    assert not (await users.get_person(scene.ada.id)).is_guest
+    scene.ada.user.kind = "guest"
+    assert not (await users.get_person(scene.ada.id)).is_guest
+    users.invalidate()
+    assert (await users.get_person(scene.ada.id)).is_guest
+    await users.get_person(scene.ada.id, max_age=0.0)
+    assert len(scene.slack.calls_to("users.info")) == 3

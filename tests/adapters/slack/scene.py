@@ -1,0 +1,155 @@
+"""The adapter in the fake workspace, a question with the replies to it, and a bot that records events."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import aiohttp
+
+from adapters.slack import build_context
+from adapters.slack.api import clients
+from adapters.slack.api.rate_limits import RateLimits
+from adapters.slack.platform import SlackPlatform
+from bot.errors import PlatformError
+from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Location
+from bot.platform.ports import ReplyTarget
+from bot.settings import Settings
+from engine.scheduling.supervisor import Supervisor
+from tests.support.slack_server.workspace import TEAM
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
+
+    from adapters.slack.context import SlackContext
+    from bot.platform.events import PlatformEvent
+    from bot.platform.ports import Platform, Reply
+    from tests.support.slack_server import Entry, FakeSlack, Person, Room, SentMessage
+
+LINK = "https://smallco.slack.com/archives/C1/p1"
+FOOTER = AnswerFooter(
+    "a1",
+    (FooterSource(1, "#roof · 2026-05-01", LINK, "it leaks"),),
+    "Answered from what everyone in #roof can see.",
+    (Button("👍", "up", "a1"), Button("👎", "down", "a1"), Button("Delete", "delete", "a1")),
+)
+BARE = AnswerFooter("a1")
+
+
+def locate(room: Room, thread: str = "") -> Location:
+    return Location("slack", TEAM, room.id, thread)
+
+
+def settings_for(slack: FakeSlack, **changes: str) -> Settings:
+    app = slack.space.app
+    own = {"slack_bot_token": app.bot_token, "slack_app_token": app.app_token, "slack_api_base": slack.base_url}
+    return Settings.model_validate({"adapter_settings": {**own, **changes}})
+
+
+@dataclass(frozen=True)
+class Scene:
+    """A run of the adapter without its socket, by the clock of the workspace, and Ada in #roof."""
+
+    slack: FakeSlack
+    ada: Person
+    roof: Room
+    platform: SlackPlatform
+    context: SlackContext
+
+    def restart(self) -> AbstractAsyncContextManager[Scene]:
+        """Another run, which remembers nothing of this one."""
+        return open_scene(self.slack, self.ada, self.roof)
+
+
+@asynccontextmanager
+async def open_scene(slack: FakeSlack, ada: Person, roof: Room) -> AsyncIterator[Scene]:
+    settings = settings_for(slack)
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
+        context = await build_context(settings, session, RateLimits(slack.clock.now, slack.clock.sleep))
+        history_client = clients.history_client(settings, session)
+        platform = SlackPlatform(context, history_client, settings.membership_cache_seconds)
+        yield Scene(slack, ada, roof, platform, context)
+        for task in list(context.tasks):
+            task.cancel()
+
+
+class Question:
+    """A question in a channel, and the replies to it."""
+
+    def __init__(self, scene: Scene, asker: Person, sent: SentMessage) -> None:
+        self.scene = scene
+        self.slack = scene.slack
+        self.asker = asker
+        self.room = sent.room
+        self.sent = sent
+
+    def reply(self, again: Scene | None = None, *, ref: str = "", answer: str = "a1") -> Reply:
+        """A reply in the run in which the question arrived, or in a later one."""
+        if again is None:
+            self.scene.platform.record_question(self.room.id, self.sent.ts)
+        place = locate(self.room, self.sent.message.thread_ts)
+        target = ReplyTarget(answer, place, self.asker.id, self.sent.ts, reply_ref=ref)
+        return (again or self.scene).platform.start_reply(target)
+
+    @property
+    def replies(self) -> list[Entry]:
+        return self.slack.replies(self.asker, self.room, self.sent.root)
+
+    @property
+    def texts(self) -> list[str]:
+        return [entry.text.strip() for entry in self.replies]
+
+    @property
+    def root(self) -> Entry:
+        return next(each for each in self.slack.sees(self.asker, self.room).entries if each.ts == self.sent.root)
+
+    @property
+    def only(self) -> Entry:
+        """The only reply, which is complete."""
+        (entry,) = self.replies
+        assert not entry.writing
+        assert not entry.broken
+        return entry
+
+
+class RecordingBot:
+    """Records events, each once by its keys, as the bot's inbox does; the next `failures` events are not stored."""
+
+    def __init__(self) -> None:
+        self.events: list[PlatformEvent] = []
+        self.platforms: list[Platform] = []
+        self.activity = 0
+        self.reconciled = 0
+        self.suspended = 0
+        self.failures = 0
+        self.supervisor = Supervisor()
+        self._keys: set[str] = set()
+
+    def attach(self, platform: Platform) -> None:
+        self.platforms.append(platform)
+
+    def record_activity(self, platform: str) -> None:
+        assert platform == "slack"
+        self.activity += 1
+
+    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
+        if self.failures:
+            self.failures -= 1
+            raise PlatformError("The disk is full.")
+        is_new = self._keys.isdisjoint(keys)
+        self._keys.update(keys)
+        self.events += [event] if is_new else []
+        return is_new
+
+    async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
+        return Card(f"**Hello** {platform} {workspace} {person}", buttons=(Button("Forget me", "forget-me", person),))
+
+    def suspend_visibility(self, platform: str) -> None:
+        assert platform == "slack"
+        self.suspended += 1
+
+    async def reconcile(self, platform: str) -> None:
+        assert platform == "slack"
+        self.reconciled += 1
