@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bot.platform.events import WorkspaceJoined
-from tests.adapters.discord.recording_bot import Ear, connected
+from adapters.discord.replies.reply import DiscordReply, EditThrottle
+from bot.platform.events import MessageReceived, QuestionAsked, WorkspaceJoined
+from bot.platform.models import Location
+from tests.adapters.discord.recording_bot import RecordingBot, connected, keep_addresses, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Iterator
     from pathlib import Path
 
     from adapters.discord.platform import DiscordPlatform
-    from bot.platform.models import Location
+    from bot.platform.models import Message
+    from tests.support.discord_server import Message as Posted
+
+EDIT_INTERVAL = 0.02  # seconds between two edits
 
 
 @dataclass
@@ -24,7 +29,7 @@ class Town:
     """A guild with a channel that everyone reads, one that only Ada reads, and a forum."""
 
     fake: FakeDiscord
-    ear: Ear
+    bot: RecordingBot
     guild: Guild
     square: Channel
     cellar: Channel
@@ -34,25 +39,51 @@ class Town:
 
     @property
     def platform(self) -> DiscordPlatform:
-        return self.ear.platform
+        return self.bot.platform
 
     @property
     def mention(self) -> str:
         return f"<@{self.fake.world.app.id}>"
 
-    def place(self, channel: Channel) -> Location:
-        return self.platform.channel_lookup.get_cached_location(int(self.guild.id), int(channel.id))  # type: ignore[return-value]
+    def location(self, channel: Channel | None = None, thread: str = "") -> Location:
+        return Location("discord", self.guild.id, channel.id if channel else "", thread)
+
+    async def received(self, said: Posted) -> Message:
+        """The message as the bot received it."""
+        await until(lambda: any(each.message.id == said.id for each in self.bot.all(MessageReceived)))
+        return next(each.message for each in self.bot.all(MessageReceived) if each.message.id == said.id)
+
+    async def ask(self, text: str = "where is the key?", channel: Channel | None = None) -> Message:
+        """Ada asks by a mention."""
+        return await self.received(await self.ada.says(channel or self.square, f"{self.mention} {text}"))
+
+    async def ask_by_command(self, **options: Any) -> QuestionAsked:
+        count = len(self.bot.all(QuestionAsked))
+        await self.ada.slash("ask", here=self.square, question="where is the key?", **options)
+        return await self.bot.wait_for(QuestionAsked, count + 1)
+
+
+def build_fast_reply(destination: Any, ref: str = "") -> DiscordReply:
+    return DiscordReply(destination, ref, EditThrottle(EDIT_INTERVAL))
 
 
 @pytest.fixture(autouse=True)
-def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The fake tells of all its servers at once."""
+def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No waiting for more servers, between edits, or before another attempt to connect."""
+
+    async def at_once(*_: object, **__: object) -> None: ...
+
     monkeypatch.setattr("adapters.discord.client.GUILD_READY_TIMEOUT", 0.05)
+    monkeypatch.setattr("discord.client.ExponentialBackoff.delay", lambda _: 0.01)
+    monkeypatch.setattr("adapters.discord.client.DiscordClient.before_identify_hook", at_once)
+    monkeypatch.setattr("adapters.discord.platform.DiscordReply", build_fast_reply)
+    yield from keep_addresses()
 
 
 @pytest.fixture
 async def fake() -> AsyncIterator[FakeDiscord]:
     async with FakeDiscord() as discord:
+        discord.rates.rules.clear()
         yield discord
 
 
@@ -60,10 +91,9 @@ async def fake() -> AsyncIterator[FakeDiscord]:
 async def town(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Town]:
     guild = fake.guild("Harbour")
     ada, bob = fake.member(guild, "Ada"), fake.member(guild, "Bob")
-    square = fake.channel(guild, "square")
-    cellar = fake.channel(guild, "cellar", only=[ada])
+    square, cellar = fake.channel(guild, "square"), fake.channel(guild, "cellar", only=[ada])
     forum = fake.channel(guild, "ideas", "forum")
-    async with connected(fake, tmp_path) as ear:
-        await ear.hears(WorkspaceJoined)
-        ear.heard.clear()
-        yield Town(fake, ear, guild, square, cellar, forum, ada, bob)
+    async with connected(fake, tmp_path) as bot:
+        await bot.wait_for(WorkspaceJoined)
+        bot.events.clear()
+        yield Town(fake, bot, guild, square, cellar, forum, ada, bob)

@@ -1,4 +1,4 @@
-"""A bot that only listens, and the adapter connected to a fake Discord."""
+"""A bot that only records, and the adapter connected to a fake Discord."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
     from adapters.discord.platform import DiscordPlatform
@@ -28,21 +28,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Ear:
-    """Keeps what it hears, once by key; `names` are what it suggests; `broken`: it can keep nothing."""
+class RecordingBot:
+    """Records events, once by key; `names` are what it suggests; `broken`: it cannot store anything."""
 
     def __init__(self) -> None:
-        self.heard: list[PlatformEvent] = []
+        self.events: list[PlatformEvent] = []
         self.keys: set[str] = set()
         self.names: list[str] = []
-        self.asked_for: list[tuple[str, Location, str]] = []
+        self.suggestions: list[tuple[str, Location, str]] = []
         self.platforms: list[DiscordPlatform] = []
-        self.caught_up = 0
-        self.doubted = 0
-        self.signs = 0
+        self.reconciled = self.suspended = self.active = 0
         self.broken = False
         self.supervisor = Supervisor()
-        self._stirred = asyncio.Event()
 
     @property
     def platform(self) -> DiscordPlatform:
@@ -50,82 +47,66 @@ class Ear:
 
     def attach(self, platform: DiscordPlatform) -> None:
         self.platforms.append(platform)
-        self._stirred.set()
 
-    def suspend_visibility(self, platform: str) -> None:
-        assert platform == "discord"
-        self.doubted += 1
+    def suspend_visibility(self, _: str) -> None:
+        self.suspended += 1
 
-    async def reconcile(self, platform: str) -> None:
-        assert platform == "discord"
-        self.caught_up += 1
+    async def reconcile(self, _: str) -> None:
+        self.reconciled += 1
 
-    async def receive(self, happening: PlatformEvent, *keys: str) -> bool:
+    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
         if self.broken:
             raise StoreError("The disk is away.")
         if self.keys & {*keys}:
             return False
         self.keys |= {*keys}
-        self.heard.append(happening)
-        self._stirred.set()
+        self.events.append(event)
         return True
 
     async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
-        self.asked_for.append((person, place, prefix))
+        self.suggestions.append((person, place, prefix))
         return self.names
 
-    def record_activity(self, platform: str) -> None:
-        assert platform == "discord"
-        self.signs += 1
+    def record_activity(self, _: str) -> None:
+        self.active += 1
 
     def all(self, kind: type[T]) -> list[T]:
-        return [each for each in self.heard if isinstance(each, kind)]
+        return [event for event in self.events if isinstance(event, kind)]
 
-    async def hears(self, kind: type[T], count: int = 1) -> T:
-        """Wait for the so-many-th happening of a kind."""
-        async with asyncio.timeout(10):
-            while len(found := self.all(kind)) < count:
-                self._stirred.clear()
-                await self._stirred.wait()
-        return found[count - 1]
+    async def wait_for(self, kind: type[T], count: int = 1) -> T:
+        """Wait for the event of a kind with this number."""
+        await until(lambda: len(self.all(kind)) >= count)
+        return self.all(kind)[count - 1]
 
-    async def attached(self) -> None:
-        async with asyncio.timeout(10):
-            while not self.platforms:
-                self._stirred.clear()
-                await self._stirred.wait()
+
+async def until(predicate: Callable[[], object]) -> None:
+    async with asyncio.timeout(10):
+        while not predicate():  # noqa: ASYNC110 - what changes has no events
+            await asyncio.sleep(0.002)
 
 
 def settings_for(fake: FakeDiscord, home: Path, **given: str) -> Settings:
-    api = given.pop("discord_api_base", fake.api)
-    gateway = given.pop("discord_gateway_url", fake.gateway_url)
-    return Settings(
-        data_dir=home,
-        adapter_settings={
-            "discord_bot_token": SecretStr(given.pop("token", fake.token)),
-            "discord_api_base": SecretStr(api),
-            "discord_gateway_url": SecretStr(gateway),
-        },
-    )
+    usual = {"bot_token": fake.token, "api_base": fake.api, "gateway_url": fake.gateway_url}
+    own = {f"discord_{name}": SecretStr(value) for name, value in (usual | given).items()}
+    return Settings(data_dir=home, adapter_settings=own)
+
+
+def keep_addresses() -> Iterator[None]:
+    """The addresses of the library, which the adapter changes, are restored."""
+    base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
+    yield
+    Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = base, gateway
 
 
 @asynccontextmanager
-async def connected(fake: FakeDiscord, home: Path, ear: Ear | None = None, **given: str) -> AsyncIterator[Ear]:
-    """The adapter, connected; the library's addresses are put back afterwards."""
-    base, gateway = Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY
-    ear, stop = ear or Ear(), asyncio.Event()
-    running = asyncio.create_task(run(cast("Bot", ear), settings_for(fake, home, **given), stop))
+async def connected(fake: FakeDiscord, home: Path, **given: str) -> AsyncIterator[RecordingBot]:
+    """The adapter, connected. Raises what ends it."""
+    bot, stop = RecordingBot(), asyncio.Event()
+    running = asyncio.create_task(run(cast("Bot", bot), settings_for(fake, home, **given), stop))
     try:
-        attached = asyncio.create_task(ear.attached())
-        await asyncio.wait({attached, running}, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            attached.cancel()
-            await running
-        await attached
-        yield ear
+        await until(lambda: running.done() or bot.platforms)
+        if not running.done():
+            yield bot
     finally:
         stop.set()
-        try:
-            await running
-        finally:
-            Route.BASE, DiscordWebSocket.DEFAULT_GATEWAY = base, gateway
+        await running

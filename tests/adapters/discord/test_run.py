@@ -1,118 +1,220 @@
-"""Being connected: commands are registered once, refusals are told in words, connections come back."""
+"""Being connected: commands are registered once, failures are retried or explained, connections come back."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 import pytest
 from pydantic import SecretStr
 from structlog.testing import capture_logs
 
+from adapters.discord import run
 from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_origin, is_custom_api
 from adapters.discord.interactions.command_sync import SYNC_FILE
-from bot.errors import PlatformError
+from bot.errors import PlatformError, SetupError
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
+from bot.server import PlatformConnection
 from bot.settings import Settings
-from tests.adapters.discord.recording_bot import Ear, connected
+from engine.scheduling.supervisor import Supervisor
+from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until
 from tests.support.discord_server import FakeDiscord
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+    from bot.bot import Bot
     from tests.adapters.discord.conftest import Town
 
 README = Path(__file__).parents[3] / "README.md"
 COMMANDS = ("PUT", "/applications/{app}/commands")
 
 
-async def test_commands_are_registered_when_they_are_others_than_before(fake: FakeDiscord, tmp_path: Path) -> None:
-    async with connected(fake, tmp_path):
-        assert len(fake.calls_to(*COMMANDS)) == 1
-    async with connected(fake, tmp_path):
-        assert len(fake.calls_to(*COMMANDS)) == 1
-    known = json.loads((tmp_path / SYNC_FILE).read_text())
-    (tmp_path / SYNC_FILE).write_text(json.dumps(dict.fromkeys(known, "other")))
-    async with connected(fake, tmp_path):
-        assert len(fake.calls_to(*COMMANDS)) == 2
+@asynccontextmanager
+async def serving(
+    fake: FakeDiscord, home: Path, **given: str
+) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
+    """The adapter, started again as the program does."""
+    bot, stop, supervisor = RecordingBot(), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
+    settings = settings_for(fake, home, **given)
+    task = PlatformConnection("discord", lambda: run(cast("Bot", bot), settings, stop), stop).start(supervisor)
+    try:
+        yield bot, task
+    finally:
+        stop.set()
+        await asyncio.wait({task}, timeout=10)
+        await supervisor.stop()
 
 
-async def test_the_link_that_invites_the_bot_is_printed_and_stands_in_the_readme(
-    fake: FakeDiscord, tmp_path: Path
-) -> None:
-    with capture_logs() as logs:
-        async with connected(fake, tmp_path):
-            await fake.wait_for(lambda: any(each["event"] == "discord.invite_link_created" for each in logs))
-    [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link_created"}
-    assert f"client_id={fake.world.app.id}&" in link
-    assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in README.read_text()
+async def receive_hello(fake: FakeDiscord, bot: RecordingBot) -> None:
+    guild = next(iter(fake.world.guilds.values()), None) or fake.guild("Harbour")
+    ada, square = fake.member(guild, "Ada"), fake.channel(guild, "square")
+    await until(lambda: bot.platforms)
+    await ada.says(square, "hello")
+    assert (await bot.wait_for(MessageReceived)).message.text == "hello"
+    assert (bot.suspended > 0, bot.reconciled > 0) == (True, True)
 
 
-async def test_commands_that_are_refused_do_not_keep_the_bot_away(fake: FakeDiscord, tmp_path: Path) -> None:
+async def test_commands_are_registered_when_they_differ_from_before(fake: FakeDiscord, tmp_path: Path) -> None:
+    for change, registrations in ((False, 1), (False, 1), (True, 2)):
+        if change:
+            known = json.loads((tmp_path / SYNC_FILE).read_text())
+            (tmp_path / SYNC_FILE).write_text(json.dumps(dict.fromkeys(known, "other")))
+        async with connected(fake, tmp_path) as bot:
+            assert len(fake.calls_to(*COMMANDS)) == registrations
+            assert (len(bot.platforms), bot.suspended, bot.reconciled, bot.active > 0) == (1, 1, 1, True)
+
+
+async def test_commands_that_are_refused_do_not_prevent_a_connection(fake: FakeDiscord, tmp_path: Path) -> None:
     fake.fail_next(*COMMANDS, status=403)
     async with connected(fake, tmp_path):
         assert not (tmp_path / SYNC_FILE).exists()
 
 
-async def test_a_wrong_token_is_told_in_words(fake: FakeDiscord, tmp_path: Path) -> None:
-    with pytest.raises(PlatformError, match="does not accept the token"):
-        async with connected(fake, tmp_path, token="wrong"):
+async def test_the_invite_link_is_printed_and_in_the_readme(fake: FakeDiscord, tmp_path: Path) -> None:
+    with capture_logs() as logs:
+        async with connected(fake, tmp_path):
+            await until(lambda: any(each["event"] == "discord.invite_link_created" for each in logs))
+    [link] = {each["link"] for each in logs if each["event"] == "discord.invite_link_created"}
+    assert f"client_id={fake.world.app.id}&" in link
+    assert link.replace(f"client_id={fake.world.app.id}", "client_id=APPLICATION_ID") in README.read_text()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"bot_token": "wrong"}, "does not accept the token"),
+        ({"bot_token": ""}, "token is not set"),
+        ({"api_base": "http://127.0.0.1:9/api/v10"}, "could not be reached"),
+    ],
+)
+async def test_a_failed_start_is_explained(
+    fake: FakeDiscord, tmp_path: Path, given: dict[str, str], message: str
+) -> None:
+    with pytest.raises(PlatformError, match=message):
+        async with connected(fake, tmp_path, **given):
             pass
 
 
-async def test_a_missing_token_is_told_in_words(fake: FakeDiscord, tmp_path: Path) -> None:
-    with pytest.raises(PlatformError, match="token is not set"):
-        async with connected(fake, tmp_path, token=""):
-            pass
-
-
-async def test_intents_that_are_switched_off_are_told_in_words(tmp_path: Path) -> None:
-    async with FakeDiscord(privileged=()) as fake:
-        with pytest.raises(PlatformError, match="read messages and members") as caught:
-            async with connected(fake, tmp_path):
-                pass
+async def test_missing_intents_are_explained_and_not_retried(tmp_path: Path) -> None:
+    async with FakeDiscord(privileged=()) as fake, serving(fake, tmp_path) as (_, task):
+        with pytest.raises(SetupError, match="read messages and members") as caught:
+            await asyncio.wait_for(task, 10)
     assert "Message Content Intent" in caught.value.hint
 
 
-async def test_the_gateway_is_asked_for_where_only_the_api_is_set(fake: FakeDiscord, tmp_path: Path) -> None:
-    async with connected(fake, tmp_path, discord_gateway_url="") as ear:
-        assert ear.platforms
+async def test_a_wrong_token_is_not_retried(fake: FakeDiscord, tmp_path: Path) -> None:
+    async with serving(fake, tmp_path, bot_token="wrong") as (_, task):
+        with pytest.raises(SetupError, match="does not accept the token"):
+            await asyncio.wait_for(task, 10)
 
 
-async def test_a_server_that_is_not_there_is_told_in_words(fake: FakeDiscord, tmp_path: Path) -> None:
-    with pytest.raises(PlatformError, match="could not be reached"):
-        async with connected(fake, tmp_path, discord_api_base="http://127.0.0.1:9/api/v10"):
-            pass
+@pytest.mark.parametrize("code", [4004, 4013])
+async def test_a_connection_that_is_refused_for_good_ends_with_a_hint(
+    fake: FakeDiscord, tmp_path: Path, code: int
+) -> None:
+    async with serving(fake, tmp_path) as (bot, task):
+        await until(lambda: bot.platforms)
+        fake.gateway.disconnect(code)
+        with pytest.raises(SetupError, match=str(code)) as refused:
+            await asyncio.wait_for(task, 10)
+        assert "THREADLORE_DISCORD_BOT_TOKEN" in refused.value.hint
 
 
-async def test_a_lost_connection_goes_on_where_it_was(town: Town) -> None:
+@pytest.mark.parametrize("route", [("GET", "/users/@me"), ("GET", "/gateway/bot")], ids=["me", "gateway"])
+@pytest.mark.parametrize("how", [{"trouble": "reset"}, {"status": 403}], ids=["reset", "403"])
+async def test_transient_failures_of_the_start_are_retried(
+    fake: FakeDiscord, tmp_path: Path, route: tuple[str, str], how: dict[str, Any]
+) -> None:
+    fake.fail_next(*route, times=6, **how)
+    async with serving(fake, tmp_path, gateway_url="") as (bot, task):
+        await receive_hello(fake, bot)
+        assert not task.done()
+
+
+async def test_a_gateway_that_is_down_at_first_is_retried(
+    fake: FakeDiscord, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    serve, refused = fake.gateway.serve, 0
+
+    async def down(request: Any) -> Any:
+        nonlocal refused
+        refused += 1
+        if refused > 3:
+            return await serve(request)
+        raise ConnectionError
+
+    monkeypatch.setattr(fake.gateway, "serve", down)
+    async with serving(fake, tmp_path) as (bot, task):
+        await receive_hello(fake, bot)
+        assert (refused > 3, task.done()) == (True, False)
+
+
+async def test_a_lost_connection_resumes_and_an_invalid_session_catches_up(town: Town) -> None:
     town.fake.gateway.disconnect()
     await town.ada.says(town.square, "while you were away")
-    assert (await town.ear.hears(MessageReceived)).message.text == "while you were away"
-    assert (town.ear.caught_up, town.ear.doubted) == (1, 1)
-
-
-async def test_a_connection_that_begins_anew_asks_to_catch_up(town: Town) -> None:
+    assert (await town.bot.wait_for(MessageReceived)).message.text == "while you were away"
+    assert (town.bot.reconciled, town.bot.suspended) == (1, 1)
     town.fake.gateway.invalidate()
-    await town.fake.wait_for(lambda: town.ear.caught_up == 2, 10.0)
+    await until(lambda: town.bot.reconciled == 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "data"),
+    [
+        ("MESSAGE_CREATE", {"id": "1"}),
+        ("MESSAGE_UPDATE", {"id": "x"}),
+        ("INTERACTION_CREATE", {}),
+        ("GUILD_CREATE", {"id": "1"}),
+        ("MESSAGE_CREATE", []),
+    ],
+)
+async def test_an_event_that_cannot_be_parsed_is_skipped(town: Town, name: str, data: Any) -> None:
+    town.fake.gateway.sessions.emit(name, data, 0)
+    await town.ada.says(town.square, "hello")
+    assert (await town.bot.wait_for(MessageReceived)).message.text == "hello"
+    assert town.bot.reconciled == 1
+
+
+async def test_an_event_of_the_audience_that_cannot_be_parsed_is_not_skipped(fake: FakeDiscord, tmp_path: Path) -> None:
+    guild = fake.guild("Harbour")
+    async with serving(fake, tmp_path) as (bot, task):
+        await until(lambda: bot.platforms)
+        fake.gateway.sessions.emit("GUILD_ROLE_UPDATE", {"guild_id": guild.id, "role": 5}, 0)
+        await until(lambda: bot.reconciled > 1)
+        await receive_hello(fake, bot)
+        assert not task.done()
+
+
+async def test_a_server_of_which_a_part_cannot_be_parsed_is_unknown(town: Town) -> None:
+    place = town.location(town.square)
+    assert (await town.platform.fetch_channel(place)).kind == "open"
+    town.fake.gateway.sessions.emit("GUILD_CREATE", {"id": town.guild.id, "roles": [], "channels": [{"id": 3}]}, 0)
+    await until(lambda: town.platform.client.get_guild(int(town.guild.id)) is None)
+    await town.ada.says(town.square, "hello")
+    assert (await town.bot.wait_for(MessageReceived)).message.location == place
+    with pytest.raises(PlatformError):
+        await town.platform.fetch_channel(place)
 
 
 async def test_buttons_of_a_former_run_work(fake: FakeDiscord, tmp_path: Path) -> None:
     guild = fake.guild("Harbour")
     ada, square = fake.member(guild, "Ada"), fake.channel(guild, "square")
-    async with connected(fake, tmp_path) as ear:
+    async with connected(fake, tmp_path) as bot:
         place = Location("discord", guild.id, square.id)
-        message = await ear.platform.post(place, Card("Hello", None, (Button("👎", "down", "a1"),)))
-    async with connected(fake, tmp_path, Ear()) as ear:
+        message = await bot.platform.post(place, Card("Hello", None, (Button("👎", "down", "a1"),)))
+    async with connected(fake, tmp_path) as bot:
         await ada.clicks(square.messages[message], "👎")
-        assert (await ear.hears(ButtonPressed)).action == "down"
+        assert (await bot.wait_for(ButtonPressed)).action == "down"
 
 
 def test_files_come_from_discord_and_from_another_server_only_if_one_is_set(tmp_path: Path) -> None:
-    usual = Settings(data_dir=tmp_path)
-    other = Settings(
-        data_dir=tmp_path, adapter_settings={"discord_api_base": SecretStr("http://127.0.0.1:8080/api/v10")}
-    )
-    assert (is_custom_api(usual), custom_file_origin(usual)) == (False, "")
-    assert (is_custom_api(other), custom_file_origin(other)) == (True, "http://127.0.0.1:8080")
+    other = {"discord_api_base": SecretStr("http://127.0.0.1:8080/api/v10")}
+    settings = [Settings(data_dir=tmp_path), Settings(data_dir=tmp_path, adapter_settings=other)]
+    found = [(is_custom_api(each), custom_file_origin(each)) for each in settings]
+    assert found == [(False, ""), (True, "http://127.0.0.1:8080")]
     assert "cdn.discordapp.com" in FILE_HOSTS

@@ -9,64 +9,61 @@ from typing import TYPE_CHECKING
 import pytest
 
 from adapters.discord.replies.refs import InteractionHandle
-from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
-from bot.platform.events import CommandInvoked, MessageReceived, QuestionAsked
-from bot.platform.models import AnswerFooter, Button, Card, FooterSource
+from adapters.discord.replies.reply import DiscordReply
+from bot.platform.events import CommandInvoked, QuestionAsked
+from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Message
 from bot.platform.ports import ReplyTarget
+from tests.adapters.discord.conftest import EDIT_INTERVAL, Town
 from tests.support.discord_server import Permission
 from tests.support.discord_server.model import MessageFlag
 
 if TYPE_CHECKING:
-    from bot.platform.models import Message
-    from tests.adapters.discord.conftest import Town
-    from tests.support.discord_server import Channel, Post
+    from bot.platform.ports import Reply
+    from tests.support.discord_server import Channel, Person, Post
 
 SOURCE = FooterSource(1, "#square › Ada", "https://discord.com/channels/1/2/3")
-CLOSING = AnswerFooter("a1", (SOURCE,), "From #square.", (Button("👍", "up", "a1"), Button("Delete", "delete", "a1")))
+FOOTER = AnswerFooter("a1", (SOURCE,), "From #square.", (Button("👍", "up", "a1"), Button("Delete", "delete", "a1")))
 MESSAGES, MESSAGE = "/channels/{channel}/messages", "/channels/{channel}/messages/{message}"
 ORIGINAL = "/webhooks/{app}/{token}/messages/{message}"
+EARLIER = datetime.now(UTC) - timedelta(minutes=1)
+MAT = "Under the mat."
 
 
-def target(message: Message, mark: str = "") -> ReplyTarget:
-    """Where the bot wants the answer to a message."""
-    place = replace(message.location, thread=message.reply_thread) if message.location.workspace else message.location
-    return ReplyTarget("a1", place, message.author, message.id, asked_at=message.time, reply_ref=mark)
-
-
-def of_command(asked: QuestionAsked | CommandInvoked, mark: str = "") -> ReplyTarget:
+def target(asked: Message | QuestionAsked | CommandInvoked, ref: str = "") -> ReplyTarget:
+    """Where the bot sends its answer."""
+    if isinstance(asked, Message):
+        inside = asked.location.workspace
+        place = replace(asked.location, thread=asked.reply_thread) if inside else asked.location
+        return ReplyTarget("a1", place, asked.author, asked.id, asked_at=asked.time, reply_ref=ref)
     private = asked.private if isinstance(asked, QuestionAsked) else True
     return ReplyTarget(
-        "a1", asked.location, asked.person, private=private, handle=asked.handle, reply_ref=mark, asked_at=EARLIER
+        "a1", asked.location, asked.person, private=private, handle=asked.handle, reply_ref=ref, asked_at=EARLIER
     )
 
 
-EARLIER = datetime.now(UTC) - timedelta(minutes=1)
+def start(town: Town, asked: Message | QuestionAsked, ref: str = "") -> Reply:
+    return town.platform.start_reply(target(asked, ref))
 
 
-async def question(town: Town, text: str = "where is the key?") -> Message:
-    await town.ada.says(town.square, f"{town.mention} {text}")
-    return (await town.ear.hears(MessageReceived)).message
+def answers(town: Town, channel: Channel, person: Person | None = None) -> list[Post]:
+    return [post for post in town.fake.sees(person or town.ada, channel).posts if post.bot]
 
 
-def said(post: Post) -> str:
-    """What an answer says above its sources."""
-    return post.content.partition("\n\n**Sources**")[0]
-
-
-def answers(town: Town, channel: Channel) -> list[Post]:
-    return [post for post in town.fake.sees(town.ada, channel).posts if post.bot]
+def texts(town: Town, channel: Channel, person: Person | None = None) -> list[str]:
+    """The answers without their sources."""
+    return [post.content.partition("\n\n**Sources**")[0] for post in answers(town, channel, person)]
 
 
 def thread_of(town: Town, message: Message) -> Channel:
     return town.fake.world.channels[message.id]
 
 
-async def test_a_mention_is_answered_in_a_thread_that_bears_its_name(town: Town) -> None:
-    message = await question(town)
-    reply = town.platform.start_reply(target(message))
+async def test_a_mention_is_answered_in_a_thread_with_the_name_of_the_question(town: Town) -> None:
+    message = await town.ask()
+    reply = start(town, message)
     await reply.show_status("is searching…")
     await reply.show(["Under"])
-    await reply.finish(["Under the [mat](https://discord.com/channels/1/2/3) [1]"], CLOSING)
+    await reply.finish(["Under the [mat](https://discord.com/channels/1/2/3) [1]"], FOOTER)
     assert town.fake.sees(town.bob, town.square).posts[0].thread == "where is the key?"
     [post] = answers(town, thread_of(town, message))
     assert post.content == (
@@ -79,242 +76,177 @@ async def test_a_mention_is_answered_in_a_thread_that_bears_its_name(town: Town)
     assert reply.reply_ref == f"{message.id}:{post.message.id}"
 
 
-async def test_in_a_thread_it_is_answered_there(town: Town) -> None:
-    start = await town.ada.says(town.square, "about the roof")
-    thread = await town.ada.opens_thread(start, "Roof")
-    await town.ada.says(thread, f"{town.mention} does it leak?")
-    message = (await town.ear.hears(MessageReceived, 2)).message
-    await town.platform.start_reply(target(message)).finish(["It does."], CLOSING)
+async def test_in_threads_forums_and_dms_the_answer_is_in_the_same_place(town: Town) -> None:
+    thread = await town.ada.opens_thread(await town.ada.says(town.square, "about the roof"), "Roof")
+    await start(town, await town.ask(channel=thread)).finish([MAT], FOOTER)
     [post] = answers(town, thread)
-    assert (said(post), post.reply_to) == (
-        "It does.",
-        "Ada: @Threadlore does it leak?".replace("Threadlore", _name(town)),
-    )
-
-
-async def test_without_the_permission_to_open_threads_it_is_answered_in_the_channel(town: Town) -> None:
-    town.fake.overwrites(town.square, town.fake.bot(town.guild), deny=Permission.CREATE_PUBLIC_THREADS)
-    message = await question(town)
-    await town.platform.start_reply(target(message)).finish(["Under the mat."], CLOSING)
-    [post] = answers(town, town.square)
-    assert said(post) == "Under the mat."
-    assert post.reply_to
-
-
-async def test_in_a_forum_it_is_answered_in_the_post(town: Town) -> None:
+    assert post.reply_to == "Ada: @Threadlore where is the key?"
     first = await town.ada.posts(town.forum, "The key", f"{town.mention} where is it?")
-    message = (await town.ear.hears(MessageReceived)).message
-    await town.platform.start_reply(target(message)).finish(["Under the mat."], CLOSING)
-    assert [said(post) for post in answers(town, first.channel)] == ["Under the mat."]
+    await start(town, await town.received(first)).finish([MAT], FOOTER)
+    direct = await town.ada.dms("where is the key?")
+    await start(town, await town.received(direct)).finish([MAT], FOOTER)
+    assert [texts(town, place) for place in (thread, first.channel, town.fake.dm(town.ada))] == [[MAT]] * 3
 
 
-async def test_a_direct_message_is_answered_there(town: Town) -> None:
-    await town.bob.dms("where is the key?")
-    message = (await town.ear.hears(MessageReceived)).message
-    await town.platform.start_reply(target(message)).finish(["Under the mat."], CLOSING)
-    assert said(town.fake.sees(town.bob, town.fake.dm(town.bob)).last) == "Under the mat."
+async def test_without_the_permission_to_create_threads_the_answer_is_in_the_channel(town: Town) -> None:
+    town.fake.overwrites(town.square, town.fake.bot(town.guild), deny=Permission.CREATE_PUBLIC_THREADS)
+    await start(town, await town.ask()).finish([MAT], FOOTER)
+    [post] = answers(town, town.square)
+    assert (texts(town, town.square), post.reply_to) == ([MAT], "Ada: @Threadlore where is the key?")
 
 
 async def test_a_long_answer_is_whole_in_several_messages(town: Town) -> None:
-    message = await question(town)
+    message = await town.ask()
     parts = [f"```py\n{'x' * 1700}\n```", "y " * 800, "and the end"]
-    reply = town.platform.start_reply(target(message))
+    reply = start(town, message)
     await reply.show(parts[:1])
-    await reply.finish(parts, CLOSING)
-    posts = answers(town, thread_of(town, message))
-    assert [said(post) for post in posts] == [part.strip() for part in parts]
-    assert [bool(post.buttons) for post in posts] == [False, False, True]
+    await reply.finish(parts, FOOTER)
+    assert texts(town, thread_of(town, message)) == [part.strip() for part in parts]
+    assert [bool(post.buttons) for post in answers(town, thread_of(town, message))] == [False, False, True]
 
 
-async def test_a_refusal_for_being_too_fast_costs_nothing_and_slows_the_next_write(town: Town) -> None:
-    message = await question(town)
-    reply = town.platform.start_reply(target(message))
+async def test_a_rate_limit_loses_nothing_and_slows_the_next_write(town: Town) -> None:
+    message = await town.ask()
+    reply = start(town, message)
     await reply.show(["Under the mat it lies. "])
     town.fake.fail_next("PATCH", MESSAGE, status=429, seconds=0.1)
     town.fake.fail_next("PATCH", MESSAGE, status=429, seconds=0.1, via=False)
-    await reply.finish(["Under the mat."], CLOSING)
-    assert [said(post) for post in answers(town, thread_of(town, message))] == ["Under the mat."]
+    await reply.finish([MAT], FOOTER)
+    assert texts(town, thread_of(town, message)) == [MAT]
     assert isinstance(reply, DiscordReply)
     assert reply._throttle.interval == 4 * EDIT_INTERVAL
 
 
-async def test_a_message_whose_receipt_was_lost_is_there_once(town: Town) -> None:
-    message = await question(town)
+async def test_a_message_whose_response_was_lost_is_there_once(town: Town) -> None:
+    message = await town.ask()
     town.fake.fail_next("POST", MESSAGES, "lost")
-    await town.platform.start_reply(target(message)).finish(["Under the mat."], CLOSING)
-    assert [said(post) for post in answers(town, thread_of(town, message))] == ["Under the mat."]
-
-
-async def test_after_a_restart_the_answer_goes_on_in_its_own_messages(town: Town) -> None:
-    message = await question(town)
-    begun = town.platform.start_reply(target(message))
-    await begun.show(["one", "tw"])
-    await town.platform.start_reply(target(message, begun.reply_ref)).finish(["one", "two"], CLOSING)
-    assert [said(post) for post in answers(town, thread_of(town, message))] == ["one", "two"]
-
-
-async def test_after_a_restart_without_a_mark_its_messages_are_found_again(town: Town) -> None:
-    message = await question(town)
-    message = replace(message, time=message.time - timedelta(minutes=1))
-    await town.platform.start_reply(target(message)).show(["one", "tw"])
-    await town.platform.start_reply(target(message)).finish(["one", "two"], CLOSING)
-    assert [said(post) for post in answers(town, thread_of(town, message))] == ["one", "two"]
-    await town.ada.says(thread_of(town, message), f"{town.mention} and then?")
-    later = (await town.ear.hears(MessageReceived, 2)).message
-    later = replace(later, time=later.time - timedelta(minutes=1))
-    await town.platform.start_reply(replace(target(later), answer="a2")).show(["three"])
-    await town.platform.start_reply(replace(target(later), answer="a2")).finish(["three"], CLOSING)
-    assert [said(post) for post in answers(town, thread_of(town, message))] == ["one", "two", "three"]
+    await start(town, message).finish([MAT], FOOTER)
+    assert texts(town, thread_of(town, message)) == [MAT]
 
 
 @pytest.mark.parametrize("seconds", [0, 60])
-async def test_right_after_a_restart_its_messages_take_the_last_words_too(town: Town, seconds: int) -> None:
-    message = await question(town)
+async def test_after_a_restart_an_answer_continues_in_its_messages_with_and_without_their_ref(
+    town: Town, seconds: int
+) -> None:
+    message = await town.ask()
     message = replace(message, time=message.time - timedelta(seconds=seconds))
-    begun = town.platform.start_reply(target(message))
-    await begun.show_status("is searching…")
-    await begun.show(["one", "tw"])
-    await town.platform.start_reply(target(message)).finish(["one", "two"], CLOSING)
-    posts = answers(town, thread_of(town, message))
-    assert [(said(post), post.buttons) for post in posts] == [("one", ()), ("two", ("👍", "Delete"))]
+    for has_ref in (True, False):
+        begun = start(town, message)
+        await begun.show_status("is searching…")
+        await begun.show(["one", "tw"])
+        await start(town, message, begun.reply_ref if has_ref else "").finish(["one", "two"], FOOTER)
+        assert texts(town, thread_of(town, message)) == ["one", "two"]
+        assert [post.buttons for post in answers(town, thread_of(town, message))] == [(), ("👍", "Delete")]
 
 
-async def test_words_that_are_the_same_get_their_buttons_too(town: Town) -> None:
-    message = await question(town)
-    await town.platform.start_reply(target(message)).replace("two")
-    await town.platform.start_reply(target(message)).finish(["two"], CLOSING)
+async def test_after_a_restart_each_question_in_a_thread_finds_its_own_messages(town: Town) -> None:
+    message = await town.ask()
+    message = replace(message, time=message.time - timedelta(minutes=1))
+    await start(town, message).finish(["one", "two"], FOOTER)
+    later = await town.ask("and then?", thread_of(town, message))
+    later = replace(later, time=later.time - timedelta(minutes=1))
+    for _ in range(2):
+        await town.platform.start_reply(replace(target(later), answer="a2")).show(["three"])
+        await town.platform.start_reply(replace(target(later), answer="a2")).finish(["three"], FOOTER)
+    assert texts(town, thread_of(town, message)) == ["one", "two", "three"]
+
+
+async def test_an_answer_is_replaced_whole_and_the_same_text_gets_its_buttons(town: Town) -> None:
+    message = await town.ask()
+    reply = start(town, message)
+    await reply.finish(["a secret", "and another"], FOOTER)
+    await start(town, message, reply.reply_ref).replace("I took this back.")
     [post] = answers(town, thread_of(town, message))
-    assert (said(post), post.buttons) == ("two", ("👍", "Delete"))
+    assert (post.content, post.embeds, post.buttons) == ("I took this back.", (), ())
+    await start(town, message).finish(["I took this back."], FOOTER)
+    [post] = answers(town, thread_of(town, message))
+    assert post.buttons == ("👍", "Delete")
 
 
 async def test_a_command_is_answered_in_its_own_response(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?")
-    asked = await town.ear.hears(QuestionAsked)
-    assert (asked.text, asked.private, asked.person, asked.location) == (
-        "where is the key?",
-        False,
-        town.ada.id,
-        town.place(town.square),
-    )
+    asked = await town.ask_by_command()
+    assert (asked.text, asked.private, asked.person) == ("where is the key?", False, town.ada.id)
+    assert asked.location == town.location(town.square)
     assert town.fake.sees(town.bob, town.square).last.thinking
-    reply = town.platform.start_reply(of_command(asked))
+    reply = start(town, asked)
     await reply.show_status("is searching…")
     await reply.show(["Under the"])
-    await reply.finish(["Under the mat. " + "x" * 1700, "And more"], CLOSING)
-    posts = town.fake.sees(town.bob, town.square).posts
-    assert [said(post) for post in posts] == ["Under the mat. " + "x" * 1700, "And more"]
-    assert posts[-1].buttons == ("👍", "Delete")
+    await reply.finish(["Under the mat. " + "x" * 1700, "And more"], FOOTER)
+    assert texts(town, town.square, town.bob) == ["Under the mat. " + "x" * 1700, "And more"]
+    assert town.fake.sees(town.bob, town.square).last.buttons == ("👍", "Delete")
     assert town.fake.refusals == []
 
 
-async def test_a_private_command_is_seen_by_nobody_else(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?", private=True)
-    reply = town.platform.start_reply(of_command(await town.ear.hears(QuestionAsked)))
-    await reply.finish(["Under the mat.", "And more"], CLOSING)
-    assert [said(post) for post in town.fake.sees(town.ada, town.square).posts] == ["Under the mat.", "And more"]
+async def test_a_private_command_is_seen_by_nobody_else_also_once_its_token_expired(town: Town) -> None:
+    await start(town, await town.ask_by_command(private=True)).finish([MAT, "And more"], FOOTER)
+    assert texts(town, town.square) == [MAT, "And more"]
+    reply = start(town, await town.ask_by_command(private=True))
+    await reply.show(["Under"])
+    town.fake.clock.advance(16 * 60)
+    await reply.finish([MAT, "And more"], FOOTER)
+    assert texts(town, town.fake.dm(town.ada)) == [MAT, "And more"]
     assert town.fake.sees(town.bob, town.square).posts == ()
 
 
-async def test_a_command_whose_token_is_over_is_answered_in_the_same_message(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?")
-    asked = await town.ear.hears(QuestionAsked)
-    reply = town.platform.start_reply(of_command(asked))
+async def test_a_command_whose_token_expired_is_answered_in_the_same_message(town: Town) -> None:
+    reply = start(town, await town.ask_by_command())
     await reply.show(["Under the mat it lies. "])
     town.fake.clock.advance(16 * 60)
-    await reply.finish(["Under the mat.", "And more"], CLOSING)
-    posts = town.fake.sees(town.bob, town.square).posts
-    assert [said(post) for post in posts] == ["Under the mat.", "And more"]
+    await reply.finish([MAT, "And more"], FOOTER)
+    assert texts(town, town.square, town.bob) == [MAT, "And more"]
 
 
-async def test_a_response_that_discord_does_not_find_is_made_up_for_in_the_channel(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?")
-    reply = town.platform.start_reply(of_command(await town.ear.hears(QuestionAsked)))
+async def test_a_response_that_is_gone_is_replaced_in_the_channel(town: Town) -> None:
+    reply = start(town, await town.ask_by_command())
     town.fake.fail_next("PATCH", ORIGINAL, status=404, code=10008, times=9)
-    await reply.finish(["Under the mat."], CLOSING)
-    assert said(town.fake.sees(town.bob, town.square).last) == "Under the mat."
+    await reply.finish([MAT], FOOTER)
+    assert texts(town, town.square, town.bob)[-1] == MAT
 
 
 async def test_long_after_a_restart_a_command_is_answered_in_the_channel(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?")
-    asked = await town.ear.hears(QuestionAsked)
+    asked = await town.ask_by_command()
     handle = InteractionHandle.parse(asked.handle)
     assert handle is not None
-    late = replace(of_command(asked), handle=str(replace(handle, expires_at=0.0)))
-    await town.platform.start_reply(late).finish(["Under the mat."], CLOSING)
-    assert said(town.fake.sees(town.bob, town.square).last) == "Under the mat."
-
-
-async def test_a_private_command_whose_token_is_over_is_answered_in_a_direct_message(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?", private=True)
-    reply = town.platform.start_reply(of_command(await town.ear.hears(QuestionAsked)))
-    await reply.show(["Under"])
-    town.fake.clock.advance(16 * 60)
-    await reply.finish(["Under the mat.", "And more"], CLOSING)
-    posts = town.fake.sees(town.ada, town.fake.dm(town.ada)).posts
-    assert [said(post) for post in posts] == ["Under the mat.", "And more"]
-    assert town.fake.sees(town.bob, town.square).posts == ()
+    late = replace(target(asked), handle=str(replace(handle, expires_at=0.0)))
+    await town.platform.start_reply(late).finish([MAT], FOOTER)
+    assert texts(town, town.square, town.bob)[-1] == MAT
 
 
 async def test_after_a_restart_a_command_is_answered_once(town: Town) -> None:
-    await town.ada.enters(town.square).slash("ask", question="where is the key?")
-    asked = await town.ear.hears(QuestionAsked)
-    begun = town.platform.start_reply(of_command(asked))
+    asked = await town.ask_by_command()
+    begun = start(town, asked)
     await begun.show_status("is searching…")
-    mark = begun.reply_ref
+    first_ref = begun.reply_ref
     await begun.show(["one", "tw"])
-    for known in (mark, begun.reply_ref):
-        await town.platform.start_reply(of_command(asked, known)).finish(["one", "two"], CLOSING)
-        assert [said(post) for post in town.fake.sees(town.bob, town.square).posts] == ["one", "two"]
+    for known in (first_ref, begun.reply_ref):
+        await start(town, asked, known).finish(["one", "two"], FOOTER)
+        assert texts(town, town.square, town.bob) == ["one", "two"]
 
 
-async def test_an_answer_is_taken_back_whole(town: Town) -> None:
-    message = await question(town)
-    reply = town.platform.start_reply(target(message))
-    await reply.finish(["a secret", "and another"], CLOSING)
-    await town.platform.start_reply(target(message, reply.reply_ref)).replace("I took this back.")
-    [post] = answers(town, thread_of(town, message))
-    assert (said(post), post.embeds, post.buttons) == ("I took this back.", (), ())
-
-
-async def test_the_answer_to_a_command_word_is_seen_by_its_caller_alone(town: Town) -> None:
-    await town.ada.enters(town.square).slash("status")
-    called = await town.ear.hears(CommandInvoked)
+async def test_only_the_person_who_used_a_command_sees_its_card(town: Town) -> None:
+    await town.ada.slash("status", here=town.square)
+    called = await town.bot.wait_for(CommandInvoked)
     assert (called.command, called.words) == ("status", "")
-    await town.platform.send_private(of_command(called), Card("All is well.\n" + "x " * 1500))
-    await town.platform.send_private(of_command(called), Card("Really."))
+    await town.platform.send_private(target(called), Card("All is well.\n" + "x " * 1500))
+    await town.platform.send_private(target(called), Card("Really."))
     posts = town.fake.sees(town.ada, town.square).posts
-    assert posts[0].content.startswith("All is well.")
-    assert posts[-1].content == "Really."
+    assert (posts[0].content[:12], posts[-1].content) == ("All is well.", "Really.")
     assert not any(post.thinking for post in posts)
     assert town.fake.sees(town.bob, town.square).posts == ()
 
 
-def _name(town: Town) -> str:
-    return town.fake.world.app.name
-
-
-async def test_no_road_lets_an_address_be_fetched(town: Town) -> None:
+async def test_no_way_of_writing_lets_discord_fetch_an_address(town: Town) -> None:
     planted = "See https://planted.example/a, [it](https://planted.example/b) and `https://planted.example/c`. "
-    message = await question(town)
-    await town.ada.enters(town.square).slash("ask", question="where is the key?")
-    command = await town.ear.hears(QuestionAsked)
-    await town.ada.enters(town.square).slash("ask", question="where is the key?", private=True)
-    alone = await town.ear.hears(QuestionAsked)
-    for reply in (
-        town.platform.start_reply(target(message)),
-        town.platform.start_reply(of_command(command)),
-        town.platform.start_reply(of_command(alone)),
-    ):
+    asked: list[Message | QuestionAsked] = [await town.ask()]
+    asked += [await town.ask_by_command(), await town.ask_by_command(private=True)]
+    for each in asked:
+        reply = start(town, each)
         await reply.show([planted])
-        await reply.finish([planted, planted], CLOSING)
+        await reply.finish([planted, planted], FOOTER)
         await reply.replace(planted)
-    await town.platform.post(town.place(town.square), Card(planted))
-    written = [
-        each
-        for channel in town.fake.world.channels.values()
-        for each in channel.messages.values()
-        if each.author is town.fake.world.app and "planted" in each.content
-    ]
+    await town.platform.post(town.location(town.square), Card(planted))
+    messages = [message for channel in town.fake.world.channels.values() for message in channel.messages.values()]
+    written = [each for each in messages if each.author is town.fake.world.app and "planted" in each.content]
     assert len(written) >= 3
     assert [each.content for each in written if MessageFlag.SUPPRESS_EMBEDS not in each.flags] == []
     assert town.fake.world.previews == []

@@ -1,5 +1,9 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
+import pytest
+
 from adapters.discord.api.calls import TokenExpired
 from adapters.discord.replies.channel_messages import MessageSink, OutgoingMessage, PostedIds
 from adapters.discord.replies.refs import InteractionHandle, ReplyRef
@@ -7,7 +11,7 @@ from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply, EditThro
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store.models import parse_message_ids
 
-CLOSING = AnswerFooter(
+FOOTER = AnswerFooter(
     "a1", (FooterSource(1, "Ada", "https://discord.com/channels/1/2/3"),), "", (Button("👍", "up", "a1"),)
 )
 
@@ -24,21 +28,19 @@ class Clock:
 
 
 class FakeSink:
-    """A channel of messages; `over`: no write is taken any more."""
+    """A channel of messages; `expired`: it refuses writes."""
 
-    def __init__(self, channel: str, clock: Clock, handle: str = "") -> None:
-        self.channel = channel
-        self.handle = handle
-        self.clock = clock
+    def __init__(self, channel: str, clock: Clock) -> None:
+        self.channel, self.clock, self.handle = channel, clock, ""
         self.messages: dict[str, OutgoingMessage] = {}
         self.writes: list[float] = []
-        self.over = False
+        self.expired = False
 
-    async def write_part(self, part: int, message: str, sheet: OutgoingMessage) -> PostedIds:
-        if self.over:
+    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
+        if self.expired:
             raise TokenExpired("too late")
         message = message or f"{self.channel}{part}"
-        self.messages[message] = sheet
+        self.messages[message] = outgoing
         self.writes.append(self.clock())
         return self.channel, message
 
@@ -47,169 +49,132 @@ class FakeSink:
 
     @property
     def texts(self) -> list[str]:
-        return [sheet.content.partition("\n\n**Sources**")[0] for sheet in self.messages.values()]
+        return [each.content.partition("\n\n**Sources**")[0] for each in self.messages.values()]
 
 
 class FakeDestination:
-    def __init__(
-        self, way: FakeSink, other: FakeSink | None = None, *, is_private: bool = False, mark: str = ""
-    ) -> None:
-        self.way, self.other, self.is_private, self.mark = way, other, is_private, mark
+    """A first sink and the one that follows once it expired."""
+
+    def __init__(self) -> None:
+        self.clock = Clock()
+        self.sink, self.fallback = FakeSink("c", self.clock), FakeSink("d", self.clock)
+        self.is_private = False
 
     async def find(self) -> tuple[MessageSink, ReplyRef]:
-        return self.way, ReplyRef.parse(self.mark)
+        return self.sink, ReplyRef.parse(self.ref)
 
-    async def find_fallback(self, mark: ReplyRef) -> tuple[MessageSink, ReplyRef]:
-        assert self.other is not None
-        return self.other, ReplyRef("", ()) if self.is_private else mark
+    async def find_fallback(self, ref: ReplyRef) -> tuple[MessageSink, ReplyRef]:
+        return self.fallback, ReplyRef("", ()) if self.is_private else ref
+
+    def start(self, ref: str = "") -> DiscordReply:
+        self.ref = ref
+        return DiscordReply(self, ref, EditThrottle(clock=self.clock, sleep=self.clock.sleep))
 
 
-def writing(door: FakeDestination, clock: Clock) -> DiscordReply:
-    return DiscordReply(door, door.mark, EditThrottle(clock=clock, sleep=clock.sleep))
+@pytest.fixture
+def to() -> FakeDestination:
+    return FakeDestination()
 
 
-async def test_the_mark_of_what_one_person_sees_bears_what_can_change_it() -> None:
-    clock = Clock()
-    handle = str(InteractionHandle("1", "2", "to:k:en", 900.0, is_private=True, is_button=False))
-    reply = writing(FakeDestination(FakeSink("c", clock, handle), is_private=True), clock)
-    await reply.finish(["The roof leaks [1]"], CLOSING)
-    assert reply.reply_ref == f"c:c0:{handle}"
-    assert ReplyRef.parse(reply.reply_ref) == ReplyRef("c", ("c0",), handle)
+async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons(to: FakeDestination) -> None:
+    reply = to.start()
+    assert reply.reply_ref == ""
+    await reply.show_status("is searching…")
+    assert (to.sink.texts, reply.reply_ref) == (["*is searching…*"], "c:c0")
+    await reply.show(["The"])
+    assert to.sink.texts == ["*is searching…*"]
+    to.clock.now += EDIT_INTERVAL
+    await reply.show(["The roof"])
+    assert to.sink.texts == ["The roof …"]
+    to.clock.now += 10
+    await reply.show_status("is writing…")
+    assert to.sink.texts == ["The roof …"]
+    await reply.finish(["The roof leaks [1]"], FOOTER)
+    [message] = to.sink.messages.values()
+    assert message.content == "The roof leaks [1]\n\n**Sources**\n**[1]** [Ada](<https://discord.com/channels/1/2/3>)"
+    assert message.buttons == FOOTER.buttons
+
+
+async def test_writes_of_a_message_are_an_interval_apart(to: FakeDestination) -> None:
+    reply = to.start()
+    await reply.show_status("is searching…")
+    for words in range(1, 20):
+        to.clock.now += 0.1
+        await reply.show(["word " * words])
+    await reply.finish(["word " * 20], FOOTER)
+    assert all(later - earlier >= EDIT_INTERVAL - 1e-9 for earlier, later in pairwise(to.sink.writes))
+
+
+async def test_a_single_word_is_not_shown_where_no_status_could_be(to: FakeDestination) -> None:
+    reply = to.start()
+    shown = [await reply.show([text]) for text in ("From", "From what I ", "From what I read, yes. ")]
+    assert (shown, to.sink.texts) == ([False, False, True], ["From what I read, yes. …"])
+
+
+async def test_only_parts_that_changed_are_written_again(to: FakeDestination) -> None:
+    reply = to.start()
+    await reply.show(["one", "tw"])
+    to.clock.now += 10
+    await reply.show(["one", "two"])
+    assert len(to.sink.writes) == 3
+    await reply.finish(["one", "two"], FOOTER)
+    assert ["**Sources**" in each.content for each in to.sink.messages.values()] == [False, True]
+
+
+async def test_sources_that_do_not_fit_below_the_answer_are_a_message_of_their_own(to: FakeDestination) -> None:
+    await to.start().finish(["x" * 1980], FOOTER)
+    answer, below = to.sink.messages.values()
+    assert (answer.content, answer.buttons) == ("x" * 1980, ())
+    assert (below.content.partition("\n")[0], below.buttons) == ("**Sources**", FOOTER.buttons)
+
+
+async def test_a_resumed_answer_replaces_what_was_there_and_deletes_the_rest(to: FakeDestination) -> None:
+    to.sink.messages = {name: OutgoingMessage("old") for name in ("c0", "c1", "c2")}
+    reply = to.start("c:c0,c1,c2")
+    await reply.finish(["new"], FOOTER)
+    assert (to.sink.texts, reply.reply_ref) == (["new"], "c:c0")
+
+
+@pytest.mark.parametrize(("is_private", "ref"), [(False, "d:c0,c1,d2"), (True, "d:d0,d1,d2")])
+async def test_once_the_token_expired_the_fallback_continues(to: FakeDestination, is_private: bool, ref: str) -> None:  # noqa: FBT001
+    to.is_private = is_private
+    reply = to.start()
+    await reply.show(["one", "tw"])
+    to.sink.expired = True
+    await reply.finish(["one", "two", "three"], FOOTER)
+    assert reply.reply_ref == ref
+    assert to.fallback.texts == ["one", "two", "three"]
+
+
+async def test_an_answer_is_replaced_at_once_and_whole(to: FakeDestination) -> None:
+    reply = to.start()
+    await reply.show(["secret", "more"])
+    now = to.clock.now
+    await reply.replace("I took it back.")
+    assert (to.sink.texts, to.clock.now) == (["I took it back."], now)
+
+
+async def test_an_expired_private_answer_is_not_replaced(to: FakeDestination) -> None:
+    to.is_private = to.sink.expired = True
+    await to.start("c:c0").replace("I took it back.")
+    assert (to.sink.messages, to.fallback.messages) == ({}, {})
+
+
+async def test_the_ref_of_a_private_answer_has_the_handle_that_can_change_it(to: FakeDestination) -> None:
+    to.is_private = True
+    to.sink.handle = str(InteractionHandle("1", "2", "to:k:en", 900.0, is_private=True, is_button=False))
+    reply = to.start()
+    await reply.finish(["The roof leaks [1]"], FOOTER)
+    assert reply.reply_ref == f"c:c0:{to.sink.handle}"
     assert parse_message_ids(reply.reply_ref) == ("c0",)
 
 
-async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    reply = writing(FakeDestination(paper), clock)
-    assert reply.reply_ref == ""
-    await reply.show_status("is searching…")
-    assert paper.texts == ["*is searching…*"]
-    assert reply.reply_ref == "c:c0"
-    await reply.show(["The"])
-    assert paper.texts == ["*is searching…*"]
-    clock.now += EDIT_INTERVAL
-    await reply.show(["The roof"])
-    assert paper.texts == ["The roof …"]
-    await reply.finish(["The roof leaks [1]"], CLOSING)
-    [sheet] = paper.messages.values()
-    assert sheet.content == "The roof leaks [1]\n\n**Sources**\n**[1]** [Ada](<https://discord.com/channels/1/2/3>)"
-    assert sheet.buttons == CLOSING.buttons
-
-
-async def test_writes_of_a_message_are_a_pause_apart() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    reply = writing(FakeDestination(paper), clock)
-    await reply.show_status("is searching…")
-    for words in range(1, 20):
-        clock.now += 0.1
-        await reply.show(["word " * words])
-    await reply.finish(["word " * 20], CLOSING)
-    assert all(
-        later - earlier >= EDIT_INTERVAL - 1e-9 for earlier, later in zip(paper.writes, paper.writes[1:], strict=False)
-    )
-
-
-async def test_a_status_does_not_cover_the_answer() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    reply = writing(FakeDestination(paper), clock)
-    await reply.show(["The roof leaks badly. It"])
-    clock.now += 10
-    await reply.show_status("is writing…")
-    assert paper.texts == ["The roof leaks badly. It …"]
-
-
-async def test_no_single_word_comes_first_where_no_status_could_be_shown() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    reply = writing(FakeDestination(paper), clock)
-    for begun in ("From", "From what I "):
-        assert await reply.show([begun]) is False
-    assert paper.texts == []
-    assert await reply.show(["From what I read, yes. "])
-    assert paper.texts == ["From what I read, yes. …"]
-
-
-async def test_only_parts_that_changed_are_written_again() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    reply = writing(FakeDestination(paper), clock)
-    await reply.show(["one", "tw"])
-    clock.now += 10
-    await reply.show(["one", "two"])
-    assert len(paper.writes) == 3
-    await reply.finish(["one", "two"], CLOSING)
-    assert ["**Sources**" in sheet.content for sheet in paper.messages.values()] == [False, True]
-
-
-async def test_sources_that_do_not_fit_below_the_answer_stand_in_a_message_of_their_own() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    await writing(FakeDestination(paper), clock).finish(["x" * 1980], CLOSING)
-    answer, below = paper.messages.values()
-    assert (answer.content, answer.buttons) == ("x" * 1980, ())
-    assert below.content.startswith("**Sources**\n")
-    assert below.buttons == CLOSING.buttons
-
-
-async def test_a_resumed_answer_writes_over_what_was_there_and_deletes_the_rest() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    paper.messages = {"c0": OutgoingMessage("old"), "c1": OutgoingMessage("old"), "c2": OutgoingMessage("old")}
-    reply = writing(FakeDestination(paper, mark="c:c0,c1,c2"), clock)
-    await reply.finish(["new"], CLOSING)
-    assert paper.texts == ["new"]
-    assert reply.reply_ref == "c:c0"
-
-
-async def test_once_the_token_is_over_the_same_messages_are_changed_on_another_way() -> None:
-    clock = Clock()
-    paper, channel = FakeSink("c", clock), FakeSink("c", clock)
-    reply = writing(FakeDestination(paper, channel), clock)
-    await reply.show(["one", "tw"])
-    paper.over, channel.messages = True, dict(paper.messages)
-    await reply.finish(["one", "two", "three"], CLOSING)
-    assert channel.texts == ["one", "two", "three"]
-
-
-async def test_a_private_answer_begins_anew_where_only_its_reader_sees_it() -> None:
-    clock = Clock()
-    paper, direct = FakeSink("c", clock), FakeSink("d", clock)
-    reply = writing(FakeDestination(paper, direct, is_private=True), clock)
-    await reply.show(["one", "tw"])
-    paper.over = True
-    await reply.finish(["one", "two"], CLOSING)
-    assert direct.texts == ["one", "two"]
-    assert reply.reply_ref == "d:d0,d1"
-
-
-async def test_an_answer_is_taken_back_at_once_and_whole() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    reply = writing(FakeDestination(paper), clock)
-    await reply.show(["secret", "more"])
-    now = clock.now
-    await reply.replace("I took it back.")
-    assert (paper.texts, clock.now) == (["I took it back."], now)
-
-
-async def test_what_one_person_saw_long_ago_is_left_alone() -> None:
-    clock = Clock()
-    paper = FakeSink("c", clock)
-    paper.over = True
-    await writing(FakeDestination(paper, is_private=True, mark="c:c0"), clock).replace("I took it back.")
-    assert paper.messages == {}
-
-
-def test_the_pause_doubles_with_every_refusal_and_shrinks_again() -> None:
-    pace = EditThrottle(clock=Clock())
-    pace.record_write(1)
-    assert pace.interval == 2 * EDIT_INTERVAL
-    assert not pace.can_write_soon
-    pace.record_write(2)
-    assert pace.interval == 8 * EDIT_INTERVAL
+def test_the_interval_doubles_with_every_refusal_and_shrinks_again() -> None:
+    throttle = EditThrottle(clock=Clock())
+    throttle.record_write(1)
+    assert (throttle.interval, throttle.can_write_soon) == (2 * EDIT_INTERVAL, False)
+    throttle.record_write(2)
+    assert throttle.interval == 8 * EDIT_INTERVAL
     for _ in range(20):
-        pace.record_write(0)
-    assert pace.interval == EDIT_INTERVAL
+        throttle.record_write(0)
+    assert throttle.interval == EDIT_INTERVAL
