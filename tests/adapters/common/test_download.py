@@ -1,17 +1,15 @@
-"""Downloads: a size limit that also holds for compressed bodies, retries, status codes, redirects."""
-
 from __future__ import annotations
 
 import tracemalloc
 import zlib
 from typing import TYPE_CHECKING
 
-import aiohttp
 import pytest
 from aiohttp import web
+from aiohttp.test_utils import TestServer
 
 from adapters.common import download
-from adapters.common.download import Downloader, FileHosts, read_body
+from adapters.common.download import Downloader, FileHosts
 from bot.errors import PermissionDenied, PlatformUnavailable
 from bot.platform.models import Upload
 from engine.errors import DocumentTooLarge, InvalidDocument
@@ -20,44 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
 MIB = 2**20
-UPLOAD = Upload("1", "notes.txt", 0, "text/plain", "")
-
-
-def bomb(size: int, wbits: int) -> bytes:
-    """So many MiB of nothing, compressed."""
-    made, block = zlib.compressobj(9, zlib.DEFLATED, wbits), bytes(MIB)
-    return b"".join([*(made.compress(block) for _ in range(size)), made.flush()])
-
-
-@pytest.fixture(params=[("gzip", 31), ("deflate", 15)])
-async def address(request: pytest.FixtureRequest) -> AsyncIterator[str]:
-    """A server that answers with 64 MiB in 64 KiB."""
-    encoding, wbits = request.param
-    body = bomb(64, wbits)
-
-    async def answered(_: web.Request) -> web.Response:
-        return web.Response(body=body, headers={"Content-Encoding": encoding, "Content-Type": "text/plain"})
-
-    served = web.Application()
-    served.router.add_get("/", answered)
-    runner = web.AppRunner(served)
-    await runner.setup()
-    site = web.TCPSite(runner, "127.0.0.1", 0)
-    await site.start()
-    yield f"http://127.0.0.1:{runner.addresses[0][1]}/"
-    await runner.cleanup()
-
-
-async def test_a_compressed_body_is_unpacked_no_further_than_a_file_may_be(address: str) -> None:
-    async with aiohttp.ClientSession() as session, session.get(address) as response:
-        tracemalloc.start()
-        try:
-            with pytest.raises(DocumentTooLarge):
-                await read_body(response, UPLOAD, MIB)
-            _, peak = tracemalloc.get_traced_memory()
-        finally:
-            tracemalloc.stop()
-    assert peak < 24 * MIB
 
 
 class FileServer:
@@ -80,18 +40,18 @@ class FileServer:
 @pytest.fixture
 async def server(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[FileServer]:
     monkeypatch.setattr(download, "FIRST_RETRY_SECONDS", 0.0)
-    server = FileServer()
-    app = web.Application()
+    server, app = FileServer(), web.Application()
     app.router.add_get("/{path:.*}", server.serve)
-    runner = web.AppRunner(app)
-    await runner.setup()
-    await web.TCPSite(runner, "127.0.0.1", 0).start()
-    server.origin = f"http://127.0.0.1:{runner.addresses[0][1]}"
-    yield server
-    await runner.cleanup()
+    async with TestServer(app) as running:
+        server.origin = str(running.make_url("")).rstrip("/")
+        yield server
 
 
-async def test_a_failure_that_may_pass_is_tried_again(server: FileServer) -> None:
+def redirect(url: str) -> web.Response:
+    return web.Response(status=302, headers={"Location": url})
+
+
+async def test_a_transient_failure_is_retried(server: FileServer) -> None:
     busy = web.Response(status=429, headers={"Retry-After": "0"})
     server.responses = [web.Response(status=503), busy, web.Response(body=b"hello")]
     assert await server.download() == b"hello"
@@ -105,29 +65,40 @@ async def test_a_server_that_stays_broken_is_unavailable(server: FileServer) -> 
 
 
 @pytest.mark.parametrize("status", [401, 403, 404, 410])
-async def test_a_file_that_is_not_handed_out_is_asked_for_once(server: FileServer, status: int) -> None:
+async def test_a_withheld_file_is_requested_once(server: FileServer, status: int) -> None:
     server.responses = [web.Response(status=status)]
     with pytest.raises(PermissionDenied):
         await server.download()
 
 
-async def test_redirects_are_followed_on_own_hosts_only(server: FileServer) -> None:
-    server.responses = [web.Response(status=302, headers={"Location": "/moved"}), web.Response(body=b"hello")]
+async def test_redirects_are_followed_on_own_hosts_only_and_not_forever(server: FileServer) -> None:
+    server.responses = [redirect("/moved"), web.Response(body=b"hello")]
     assert await server.download() == b"hello"
     assert server.paths == ["/notes", "/moved"]
-    server.responses = [web.Response(status=302, headers={"Location": "http://127.0.0.1:9/elsewhere"})]
-    with pytest.raises(InvalidDocument):
-        await server.download()
+    for endless in ([redirect("http://127.0.0.1:9/else")], [redirect("/again")] * (download.MAX_REDIRECTS + 1)):
+        server.responses = [redirect(each.headers["Location"]) for each in endless]
+        with pytest.raises(InvalidDocument):
+            await server.download()
+        assert not server.responses
 
 
-async def test_redirects_that_never_end_are_given_up(server: FileServer) -> None:
-    server.responses = [
-        web.Response(status=302, headers={"Location": "/again"}) for _ in range(download.MAX_REDIRECTS + 1)
-    ]
-    with pytest.raises(InvalidDocument):
-        await server.download()
+@pytest.mark.parametrize(("encoding", "wbits"), [("gzip", 31), ("deflate", 15)])
+async def test_a_compressed_file_is_unpacked_no_further_than_the_limit(
+    server: FileServer, encoding: str, wbits: int
+) -> None:
+    compressor, block = zlib.compressobj(1, zlib.DEFLATED, wbits), bytes(MIB)
+    body = b"".join([*(compressor.compress(block) for _ in range(64)), compressor.flush()])
+    server.responses = [web.Response(body=body, headers={"Content-Encoding": encoding})]
+    tracemalloc.start()
+    try:
+        with pytest.raises(DocumentTooLarge):
+            await server.download()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 24 * MIB
 
 
 @pytest.mark.parametrize("url", ["http://[bad", "https://files.acme.example:99999999/a", "//", "ftp://acme.example/a"])
-def test_a_broken_url_is_nobodys(url: str) -> None:
+def test_a_broken_url_has_no_own_host(url: str) -> None:
     assert not FileHosts(("acme.example",)).is_own_url(url)

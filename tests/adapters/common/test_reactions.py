@@ -1,8 +1,8 @@
-"""Status reactions: one at a time, also after a restart."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import pytest
 
 from adapters.common.reactions import StatusReactions
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class RecordingClient:
-    """Records calls; reactions start with + (added) or - (removed)."""
+    """Records calls: + adds a reaction, - removes it."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
@@ -23,17 +23,16 @@ class RecordingClient:
         self.calls.append(f"-{reaction} {channel}/{message}")
 
 
-async def test_a_reaction_replaces_the_one_before() -> None:
+@pytest.mark.parametrize(
+    ("reactions", "calls"),
+    [
+        (["working", "working", "done", None], ["+working c/1", "-working c/1", "+done c/1", "-done c/1"]),
+        (["failed"], ["-working c/1", "+failed c/1"]),  # "working" may be left from before a restart
+    ],
+)
+async def test_a_reaction_replaces_the_one_before(reactions: list[Reaction | None], calls: list[str]) -> None:
     client = RecordingClient()
-    reactions = StatusReactions(client)
-    await reactions.set("c", "1", "working")
-    await reactions.set("c", "1", "working")
-    await reactions.set("c", "1", "done")
-    await reactions.set("c", "1", None)
-    assert client.calls == ["+working c/1", "-working c/1", "+done c/1", "-done c/1"]
-
-
-async def test_after_a_restart_the_message_is_assumed_to_bear_working() -> None:
-    client = RecordingClient()
-    await StatusReactions(client).set("c", "1", "failed")
-    assert client.calls == ["-working c/1", "+failed c/1"]
+    status = StatusReactions(client)
+    for reaction in reactions:
+        await status.set("c", "1", reaction)
+    assert client.calls == calls

@@ -33,21 +33,23 @@ if TYPE_CHECKING:
 
     from bot.admin.results import OperationResult
 
+QUESTION = "What is the fee?"
+HISTORY = (ChatTurn("user", QUESTION), ChatTurn("assistant", "Nine crowns."))
 LONG = "The berth costs nine crowns a night. " * 8
 SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, LONG, "s", "r", "c")
 
 
-class Desk:
-    """Answers as it is told, and remembers what it was asked."""
+class ScriptedService:
+    """Answers every request, questions once `gate` is open, and records the requests."""
 
     def __init__(self) -> None:
-        self.heard: list[OperationRequest] = []
+        self.requests: list[OperationRequest] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self.asked = asyncio.Event()
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        self.heard.append(request)
+        self.requests.append(request)
         self.asked.set()
         if isinstance(request, Ask):
             if "error" in request.text:
@@ -66,145 +68,101 @@ class Desk:
             yield StatusResult(IndexStatus({"indexed": 2}, 1, 1, 1, 1, 0, 0, 0))
 
 
-class Place:
-    """A conversation at a screen that can be read."""
+class Chat:
+    """A conversation on a screen that can be read."""
 
     def __init__(self, *, interruptible: bool = False) -> None:
-        self.desk = Desk()
+        self.service = ScriptedService()
         self.file = io.StringIO()
         out, err = (Console(file=self.file, width=80, highlight=False) for _ in range(2))
-        screen = Screen(out, err)
-        self.dialogue = ChatSession(self.desk, screen, "s", "mix")
-        self.conversation = ChatLoop(self.dialogue, interruptible=interruptible)
+        self.session = ChatSession(self.service, Screen(out, err), "s", "mix")
+        self.loop = ChatLoop(self.session, interruptible=interruptible)
 
-    async def said(self, line: str) -> str:
-        self.file.truncate(0)
-        self.file.seek(0)
-        assert await self.conversation.handle_line(line)
+    async def enter(self, *lines: str) -> str:
+        """What the screen shows after the last line."""
+        for line in lines:
+            self.file.truncate(0)
+            self.file.seek(0)
+            assert await self.loop.handle_line(line)
         return self.file.getvalue()
 
 
-@pytest.fixture
-def place() -> Place:
-    return Place()
-
-
-async def test_a_line_is_a_question_and_its_answer_has_sources(place: Place) -> None:
-    shown = await place.said("What is the fee?\n")
-    assert shown.startswith("Nine crowns [1].\n\n[1] Rules · p. 3\n")
-    assert place.desk.heard == [Ask("What is the fee?", ("s",))]
-
-
-async def test_the_next_question_knows_what_was_said_without_the_old_numbers(place: Place) -> None:
-    await place.said("What is the fee?")
-    await place.said("For whom?")
-    second = place.desk.heard[1]
-    assert isinstance(second, Ask)
-    assert second.history == (ChatTurn("user", "What is the fee?"), ChatTurn("assistant", "Nine crowns."))
-
-
-async def test_new_forgets_what_was_said(place: Place) -> None:
-    await place.said("What is the fee?")
-    await place.said("/new")
-    await place.said("For whom?")
-    second = place.desk.heard[1]
-    assert isinstance(second, Ask)
-    assert second.history == ()
-
-
-@pytest.mark.parametrize(("document", "turns"), [("tea.md", 0), ("none.md", 2)])
-async def test_what_was_said_may_quote_a_document_and_is_forgotten_with_it(
-    place: Place, document: str, turns: int
+@pytest.mark.parametrize(
+    ("lines", "shown", "request_"),
+    [
+        pytest.param([f"{QUESTION}\n"], "Nine crowns [1].\n\n[1] Rules · p. 3\n", Ask(QUESTION, ("s",)), id="question"),
+        pytest.param(
+            [QUESTION, "For whom?"], "Nine crowns", Ask("For whom?", ("s",), history=HISTORY), id="next question"
+        ),
+        pytest.param([QUESTION, "/new", "For whom?"], "Nine crowns", Ask("For whom?", ("s",)), id="new conversation"),
+        pytest.param(["error?"], "The model is away.\nWait.\n", Ask("error?", ("s",)), id="error"),
+        pytest.param(["error?", QUESTION], "Nine crowns", Ask(QUESTION, ("s",)), id="question after an error"),
+        pytest.param(["/sources"], "Ask something first.", None, id="no sources yet"),
+        pytest.param(["/mode local", QUESTION], "Nine crowns", Ask(QUESTION, ("s",), mode="local"), id="mode"),
+        pytest.param(["/mode local"], "Mode: local", None, id="mode shown"),
+        pytest.param(["/mode deep"], "mix", None, id="wrong mode"),
+        pytest.param(["/graph berth"], "berth (thing)", GetEntity("berth", ("s",)), id="graph"),
+        pytest.param(["/status"], "2 indexed", GetStatus(("s",)), id="status"),
+        pytest.param(["/graph"], "/graph", None, id="graph of nothing"),
+        pytest.param(["/forget"], "/forget", None, id="forget nothing"),
+        pytest.param(["/dance"], "/dance", None, id="unknown command"),
+        *(pytest.param([line], "/sources", None, id=line) for line in ("help", "Help!", "/help")),
+        pytest.param(["help me find it"], "Nine crowns", Ask("help me find it", ("s",)), id="like a command"),
+    ],
+)
+async def test_a_line_is_a_question_or_a_command(
+    lines: list[str], shown: str, request_: OperationRequest | None
 ) -> None:
-    await place.said("What is the fee?")
-    await place.said(f"/forget {document}")
-    assert len(place.dialogue.history) == turns
-    assert bool(place.dialogue.sources) is bool(turns)
+    chat = Chat()
+    assert shown in await chat.enter(*lines)
+    assert chat.service.requests[-1:] == ([request_] if request_ else [])
 
 
-async def test_sources_shows_them_whole(place: Place) -> None:
-    assert "Ask something first." in await place.said("/sources")
-    await place.said("What is the fee?")
-    assert (await place.said("/sources")).count("nine crowns") == LONG.count("nine crowns")
+@pytest.mark.parametrize(("document", "turns"), [("a b.md", 0), ("none.md", 2)])
+async def test_a_conversation_that_may_quote_a_document_is_forgotten_with_it(document: str, turns: int) -> None:
+    chat = Chat()
+    shown = await chat.enter(QUESTION, f"/forget {document}")
+    assert shown.startswith("Forgotten: a b.md") is not bool(turns)
+    assert (len(chat.session.history), bool(chat.session.sources)) == (turns, bool(turns))
 
 
-async def test_mode_is_kept_and_a_wrong_one_is_refused_with_the_right_ones(place: Place) -> None:
-    assert "Mode: local" in await place.said("/mode local")
-    assert "mix" in await place.said("/mode deep")
-    await place.said("What is the fee?")
-    assert place.desk.heard == [Ask("What is the fee?", ("s",), mode="local")]
-
-
-async def test_graph_forget_and_status_are_asked_of_the_service(place: Place) -> None:
-    assert "berth (thing)" in await place.said("/graph berth")
-    assert "Forgotten: a b.md" in await place.said("/forget a b.md")
-    assert "2 indexed" in await place.said("/status")
-
-
-async def test_help_names_every_command(place: Place) -> None:
-    shown = await place.said("/help")
+async def test_sources_are_shown_in_full_and_help_names_every_command() -> None:
+    chat = Chat()
+    assert (await chat.enter(QUESTION, "/sources")).count("nine crowns") == LONG.count("nine crowns")
+    shown = await chat.enter("/help")
     assert all(f"/{name}" in shown for name in COMMANDS)
 
 
-@pytest.mark.parametrize("line", ["/graph", "/forget", "/dance"])
-async def test_a_command_that_is_not_complete_is_explained(place: Place, line: str) -> None:
-    assert await place.said(line)
-    assert place.desk.heard == []
-
-
-async def test_an_error_is_told_and_the_conversation_goes_on_without_it(place: Place) -> None:
-    assert await place.said("error?") == "The model is away.\nWait.\n"
-    await place.said("What is the fee?")
-    second = place.desk.heard[1]
-    assert isinstance(second, Ask)
-    assert second.history == ()
-
-
 @pytest.mark.parametrize("line", ["/quit", "/exit\n", "quit", " Exit. ", "QUIT!"])
-async def test_quit_leaves(place: Place, line: str) -> None:
-    assert not await place.conversation.handle_line(line)
-
-
-@pytest.mark.parametrize("line", ["help", "Help!", "/help"])
-async def test_help_is_shown_and_not_asked_about(place: Place, line: str) -> None:
-    assert "/sources" in await place.said(line)
-    assert place.desk.heard == []
-
-
-async def test_a_question_that_begins_like_a_command_is_a_question(place: Place) -> None:
-    await place.said("help me find the exit")
-    assert [each.text for each in place.desk.heard if isinstance(each, Ask)] == ["help me find the exit"]
+async def test_quit_ends_the_conversation(line: str) -> None:
+    assert not await Chat().loop.handle_line(line)
 
 
 async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
-    place = Place(interruptible=True)
-    place.desk.gate.clear()
+    chat = Chat(interruptible=True)
+    chat.service.gate.clear()
     before = signal.getsignal(signal.SIGINT)
-    answering = asyncio.create_task(place.said("What is the fee?"))
-    await place.desk.asked.wait()
+    answering = asyncio.create_task(chat.enter(QUESTION))
+    await chat.service.asked.wait()
     os.kill(os.getpid(), signal.SIGINT)
     assert "(stopped)" in await asyncio.wait_for(answering, 5)
     assert signal.getsignal(signal.SIGINT) == before
-    place.desk.gate.set()
-    await place.said("What is the fee?")
-    last = place.desk.heard[-1]
-    assert isinstance(last, Ask)
-    assert last.history == ()
+    chat.service.gate.set()
+    await chat.enter(QUESTION)
+    assert chat.service.requests[-1] == Ask(QUESTION, ("s",))
 
 
 async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO("What is the fee?\n\n/status\n"))
-    desk = Desk()
-    await converse(desk, load_settings(space="s"), history=(ChatTurn("user", "Hello"), ChatTurn("assistant", "Hm.")))
+    monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n\n/status\n"))
+    service = ScriptedService()
+    await converse(service, load_settings(space="s"), history=HISTORY)
     shown = capsys.readouterr().out
-    assert "› What is the fee?\nNine crowns [1]." in shown
+    assert f"› {QUESTION}\nNine crowns [1]." in shown
     assert "2 indexed" in shown
-    assert desk.heard[0] == Ask(
-        "What is the fee?", ("s",), history=(ChatTurn("user", "Hello"), ChatTurn("assistant", "Hm."))
-    )
+    assert service.requests[0] == Ask(QUESTION, ("s",), history=HISTORY)
 
 
-async def test_lines_are_typed_with_a_history_that_is_never_written_down(
+async def test_typed_lines_have_a_history_that_is_never_written_to_disk(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -214,13 +172,13 @@ async def test_lines_are_typed_with_a_history_that_is_never_written_down(
         greeted.set()
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
-        keys.send_text("What is\x03What is the fee?\r\r/status\r\x04")
-        assert [line async for line in read_terminal(greet)] == ["What is the fee?", "/status"]
+        keys.send_text(f"What is\x03{QUESTION}\r\r/status\r\x04")
+        assert [line async for line in read_terminal(greet)] == [QUESTION, "/status"]
     assert greeted.is_set()
     assert os.listdir(tmp_path) == []  # noqa: PTH208  - a glance, in a test
 
 
-async def test_what_keeps_the_service_from_opening_ends_the_conversation() -> None:
+async def test_a_service_that_cannot_be_opened_ends_the_conversation() -> None:
     async def greet() -> None:
         raise NotFound("There is nothing.")
 
@@ -228,9 +186,10 @@ async def test_what_keeps_the_service_from_opening_ends_the_conversation() -> No
         [line async for line in read_terminal(greet)]
 
 
-async def test_the_greeting_says_how_much_is_known(place: Place) -> None:
-    await place.conversation.greet()
-    assert "2 documents here" in place.file.getvalue()
+async def test_the_greeting_shows_the_number_of_documents() -> None:
+    chat = Chat()
+    await chat.loop.greet()
+    assert "2 documents here" in chat.file.getvalue()
 
 
 def test_the_console_is_found_by_its_name() -> None:
