@@ -31,7 +31,7 @@ _SOURCE = Source(
     room=ROOF.room,
     chunk="c1",
 )
-_LISTED = DocumentInfo("k", "s", "files", "file", "Rules", "", None, False, "indexed", "", "", 1, 1)
+_LISTED = DocumentInfo("k", "console:local", "files", "file", "Rules", "", None, False, "indexed", "", "", 1, 1)
 
 
 def make_message(id_: str = "m1", text: str = "Hello.", **changes: Any) -> Message:

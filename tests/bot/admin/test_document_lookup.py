@@ -2,92 +2,71 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.admin.document_lookup import chat_key, file_key, match_documents
 from engine.errors import InvalidQuestion, NotFound
-from engine.storage.ledger.records.query_results import DocumentInfo
+from tests.support.builders import make_listed
 
-
-def listed(key: str, title: str, link: str = "", kind: str = "file") -> DocumentInfo:
-    return DocumentInfo(key, "console:local", "files", kind, title, link, None, False, "indexed", "", "", 1, 1)
-
-
-MINUTES = listed("file:/town/minutes.md", "Minutes", "https://a.example/m")
-RULES = listed("file:/town/rules.pdf", "Rules")
-OLD_RULES = listed("file:/old/rules.pdf", "rules")
-THERE = [MINUTES, RULES, OLD_RULES]
-CHATS = [listed(f"chat:{each}", f"#harbour: {each}", "file:///town/harbour.jsonl", "conversation") for each in "ab"]
+MINUTES = make_listed("file:/town/minutes.md", "Minutes", link="https://a.example/m")
+RULES, OLD_RULES = make_listed("file:/town/rules.pdf"), make_listed("file:/old/rules.pdf", "rules")
+CHAT: dict[str, Any] = {"link": "file:///town/harbour.jsonl", "kind": "conversation"}
+CHATS = [make_listed(f"chat:{each}", f"#harbour: {each}", **CHAT) for each in "ab"]
+TWICE = [make_listed(key, "Tea", link="https://a.example/t", kind="conversation") for key in "ab"]
+TILDE, HERE = make_listed("k", "~none of us"), make_listed("file:/here/a.md", "Tea")
+ALL = [MINUTES, RULES, OLD_RULES, *CHATS, TILDE, HERE]
+BAD_NAME = Path(os.fsdecode(b"/notes/bad\xff name.txt"))
+LOCAL = "console:local"
 
 
 @pytest.mark.parametrize(
-    "words",
+    ("words", "folder", "keys"),
     [
-        "file:/town/minutes.md",
-        "/town/minutes.md",
-        "/town/../town/minutes.md",
-        "minutes.md",
-        "./x/../minutes.md",
-        "minutes",
-        "https://a.example/m",
+        *(
+            (words, "/town", [MINUTES.key])
+            for words in (MINUTES.key, "/town/minutes.md", "/town/../town/minutes.md", "minutes.md")
+        ),
+        *((words, "/town", [MINUTES.key]) for words in ("./x/../minutes.md", "minutes", "https://a.example/m")),
+        ("a.md", "/here", [HERE.key]),
+        *(
+            (words, "/town", ["chat:a", "chat:b"])
+            for words in ("harbour.jsonl", "/town/harbour.jsonl", "file:///town/harbour.jsonl")
+        ),
+        ("chat:b", "/town", ["chat:b"]),
+        ("~none of us", "/", ["k"]),
     ],
 )
-def test_a_document_is_named_by_key_path_title_or_link(words: str) -> None:
-    assert match_documents(words, "/town", THERE) == [MINUTES.key]
+def test_documents_are_named_by_key_path_title_or_link(words: str, folder: str, keys: list[str]) -> None:
+    assert match_documents(words, folder, ALL) == keys
 
 
-def test_a_path_is_taken_from_where_the_person_stands() -> None:
-    assert match_documents("a.md", "/here", [listed("file:/here/a.md", "Tea")]) == ["file:/here/a.md"]
-    with pytest.raises(NotFound):
-        match_documents("a.md", "/there", [listed("file:/here/a.md", "Tea")])
+@pytest.mark.parametrize(
+    ("words", "listed", "error", "text"),
+    [
+        ("https://a.example/t", TWICE, InvalidQuestion, "a, b"),
+        ("Rules", ALL, InvalidQuestion, r"file:/town/rules\.pdf, file:/old/rules\.pdf"),
+        ("", ALL, NotFound, None),
+        ("a.md", [HERE], NotFound, None),
+        ("coffee", ALL, NotFound, "coffee"),
+    ],
+)
+def test_several_documents_or_none_are_an_error(words: str, listed: Any, error: Any, text: str | None) -> None:
+    with pytest.raises(error, match=text) as caught:
+        match_documents(words, "/there", listed)
+    assert text != "coffee" or "threadlore documents" in caught.value.hint
 
 
-@pytest.mark.parametrize("words", ["harbour.jsonl", "/town/harbour.jsonl", "file:///town/harbour.jsonl"])
-def test_the_path_of_an_exported_room_means_all_its_conversations(words: str) -> None:
-    assert match_documents(words, "/town", [*THERE, *CHATS]) == ["chat:a", "chat:b"]
-    assert match_documents("chat:b", "/town", [*THERE, *CHATS]) == ["chat:b"]
-
-
-def test_a_link_that_two_conversations_share_elsewhere_is_a_question_back() -> None:
-    twice = [listed(key, "Tea", "https://a.example/t", "conversation") for key in "ab"]
-    with pytest.raises(InvalidQuestion, match="a, b"):
-        match_documents("https://a.example/t", "/", twice)
-
-
-def test_a_title_that_begins_with_a_tilde_is_nobodys_home() -> None:
-    assert match_documents("~none of us", "/", [listed("k", "~none of us")]) == ["k"]
-
-
-def test_a_title_of_two_documents_is_a_question_back_with_their_keys() -> None:
-    with pytest.raises(InvalidQuestion, match=r"file:/town/rules\.pdf, file:/old/rules\.pdf"):
-        match_documents("Rules", "/", THERE)
-
-
-def test_an_empty_word_names_nothing() -> None:
-    with pytest.raises(NotFound):
-        match_documents("", "/", THERE)
-
-
-def test_a_document_that_is_not_there_is_an_error_with_a_hint() -> None:
-    with pytest.raises(NotFound, match="tea") as caught:
-        match_documents("tea", "/", THERE)
-    assert "threadlore documents" in caught.value.hint
-
-
-def test_keys_of_different_spaces_are_different() -> None:
+def test_keys_of_different_spaces_and_folders_are_different() -> None:
     path = Path("/a/harbour.jsonl")
-    assert len({file_key(path, "console:local"), file_key(path, "team")}) == 2
-    assert len({chat_key(path, "console:local", "m1"), chat_key(path, "team", "m1")}) == 2
+    assert file_key(path, LOCAL) != file_key(path, "team")
+    keys = {chat_key(path, LOCAL, "m1"), chat_key(path, "team", "m1"), chat_key(Path("/b/harbour.jsonl"), "team", "m1")}
+    assert len(keys) == 3
 
 
-def test_rooms_of_one_name_in_two_folders_are_two() -> None:
-    assert len({chat_key(Path(folder, "general.jsonl"), "team", "m1") for folder in ("/a", "/b")}) == 2
-
-
-def test_a_file_whose_name_is_no_text_is_found_by_its_path() -> None:
-    path = Path(os.fsdecode(b"/notes/bad\xff name.txt"))
-    key = file_key(path, "console:local")
-    key.encode()
-    assert match_documents(str(path), "/", [listed(key, "Bad")]) == [key]
-    assert match_documents(path.name, "/notes", [listed(key, "Bad")]) == [key]
+@pytest.mark.parametrize(("words", "folder"), [(str(BAD_NAME), "/"), (BAD_NAME.name, "/notes")])
+def test_a_file_whose_name_is_no_text_is_found_by_its_path(words: str, folder: str) -> None:
+    key = file_key(BAD_NAME, LOCAL)
+    assert key.encode()
+    assert match_documents(words, folder, [make_listed(key, "Bad")]) == [key]

@@ -17,30 +17,32 @@ if TYPE_CHECKING:
 HERE = Scope(frozenset({"here"}), frozenset())
 
 
-async def tell(desk: EngineContext, text: str, space: str = "here") -> None:
-    await desk.engine.add(Document(f"{space}:{text}", space, "room", "Note", (Passage("1", text),)))
-    await desk.engine.wait_until_indexed()
+async def tell(engine_context: EngineContext, text: str, space: str = "here") -> None:
+    await engine_context.engine.add(Document(f"{space}:{text}", space, "room", "Note", (Passage("1", text),)))
+    await engine_context.engine.wait_until_indexed()
 
 
-async def test_a_name_is_seen_with_what_lies_behind_its_neighbours(desk: EngineContext) -> None:
-    await tell(desk, "Ada met Bob. Bob met Carla.")
-    near, drawn = await load_graph_model(desk.engine, "ada", HERE)
+async def test_a_name_is_seen_with_what_lies_behind_its_neighbours(engine_context: EngineContext) -> None:
+    await tell(engine_context, "Ada met Bob. Bob met Carla.")
+    near, drawn = await load_graph_model(engine_context.engine, "ada", HERE)
     assert near.entity is not None
     assert [(node.name, node.ring) for node in drawn.nodes] == [("Ada", 0), ("Bob", 1), ("Carla", 2)]
 
 
-async def test_nothing_of_another_space_is_in_the_picture(desk: EngineContext) -> None:
-    await tell(desk, "Ada met Bob.")
-    await tell(desk, "Ada met Mallory. Bob met Mallory.", "elsewhere")
-    _, drawn = await load_graph_model(desk.engine, "Ada", HERE)
+async def test_nothing_of_another_space_is_in_the_picture(engine_context: EngineContext) -> None:
+    await tell(engine_context, "Ada met Bob.")
+    await tell(engine_context, "Ada met Mallory. Bob met Mallory.", "elsewhere")
+    _, drawn = await load_graph_model(engine_context.engine, "Ada", HERE)
     assert {node.name for node in drawn.nodes} == {"Ada", "Bob"}
 
 
-async def test_an_unknown_name_is_answered_with_names_of_the_scope_that_are_alike(desk: EngineContext) -> None:
-    await tell(desk, "Ada met Bob.")
-    await tell(desk, "Adam met Adalbert.", "elsewhere")
+async def test_an_unknown_name_is_answered_with_names_of_the_scope_that_are_alike(
+    engine_context: EngineContext,
+) -> None:
+    await tell(engine_context, "Ada met Bob.")
+    await tell(engine_context, "Adam met Adalbert.", "elsewhere")
     with pytest.raises(NotFound) as caught:
-        await load_graph_model(desk.engine, "Adan", HERE)
+        await load_graph_model(engine_context.engine, "Adan", HERE)
     assert "Ada," in caught.value.hint
     assert "Adalbert" not in caught.value.hint
 

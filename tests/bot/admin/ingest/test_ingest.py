@@ -12,244 +12,212 @@ import pytest
 from bot.admin.document_lookup import LOCAL_SPACE, build_scope, chat_key
 from bot.admin.ingest import ingest
 from bot.admin.ingest.ingest import format_waiting, run_concurrently
-from bot.admin.ingest.progress import RESUME_MESSAGE
+from bot.admin.ingest.progress import RESUME_MESSAGE, STALL_MESSAGE, STALL_SECONDS, OutageDetector, StallDetector
 from bot.admin.operations import run_operation
 from bot.admin.requests import Forget, Ingest, ListDocuments, Retry
 from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpdate
 from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
 from engine.storage.ledger.records.query_results import IndexStatus
-from tests.support import echo_language
-from tests.support.echo_language import UNREADABLE
+from tests.bot.admin.conftest import last, of_kind, run
+from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.fake_embedder import HashEmbedder
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bot.admin.results import OperationResult
-    from tests.bot.conftest import Perform
+    from tests.bot.admin.conftest import Perform
+
+AWAY = ModelUnreachable("Nobody is there.")
 
 
-def end(events: list[OperationResult]) -> IngestResult:
-    assert isinstance(events[-1], IngestResult)
-    return events[-1]
+async def ingest_paths(perform: Perform, *paths: Path, space: str = LOCAL_SPACE) -> IngestResult:
+    return last(await perform(Ingest(tuple(map(str, paths)), space)), IngestResult)
 
 
 async def listed(perform: Perform, space: str = LOCAL_SPACE) -> dict[str, str]:
-    [found] = await perform(ListDocuments((space,)))
-    assert isinstance(found, DocumentList)
-    return {each.key: each.status for each in found.documents}
+    documents = last(await perform(ListDocuments((space,))), DocumentList).documents
+    return {each.key: each.status for each in documents}
 
 
 def chats(town: Path, *ids: str) -> list[str]:
     return [chat_key(town / "harbour.jsonl", LOCAL_SPACE, id_) for id_ in ids or ("m1", "m2")]
 
 
-async def test_files_and_conversations_of_a_folder_are_taken_in_and_indexed(perform: Perform, town: Path) -> None:
-    told = end(await perform(Ingest((str(town),), LOCAL_SPACE)))
-    assert (told.files, told.documents, told.changed, told.failures) == (3, 4, 4, ())
-    assert await listed(perform) == dict.fromkeys(
-        [f"file:{town / 'ferry.md'}", f"file:{town / 'tea.txt'}", *chats(town)], "indexed"
-    )
+def scramble(path: Path) -> bytes:
+    """Change a file without changing its size and time; gives what it held."""
+    stat, content = path.stat(), path.read_bytes()
+    path.write_bytes(b"\0" * stat.st_size)
+    os.utime(path, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    return content
 
 
-async def test_progress_runs_from_nothing_to_all_in_both_stages(perform: Perform, town: Path) -> None:
-    steps = [event for event in await perform(Ingest((str(town),), LOCAL_SPACE)) if isinstance(event, ProgressUpdate)]
+async def test_a_folder_is_indexed_with_progress_and_a_second_run_changes_nothing(
+    perform: Perform, town: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ingest, "SLOW_FILE_SECONDS", 0.0)
+    events = await perform(Ingest((str(town),), LOCAL_SPACE))
+    result, updates = last(events, IngestResult), of_kind(events, ProgressUpdate)
+    assert (result.files, result.documents, result.changed, result.failures) == (3, 4, 4, ())
+    keys = [f"file:{town / 'ferry.md'}", f"file:{town / 'tea.txt'}", *chats(town)]
+    assert await listed(perform) == dict.fromkeys(keys, "indexed")
     for stage, total in (("parsing", 3), ("indexing", 4)):
-        done = [step.done for step in steps if step.stage == stage]
+        done = [update.done for update in updates if update.stage == stage]
         assert done == sorted(done)
-        assert {step.total for step in steps if step.stage == stage} == {total}
+        assert {update.total for update in updates if update.stage == stage} == {total}
         assert done[-1] == total
+    remaining = {
+        stage: " ".join(each.remaining for each in updates if each.stage == stage) for stage in ("parsing", "indexing")
+    }
+    assert "ferry.md for" in remaining["parsing"]
+    assert "to read" in remaining["indexing"] or "to project" in remaining["indexing"]
+    again = await ingest_paths(perform, town)
+    assert (again.documents, again.changed) == (4, 0)
 
 
-async def test_a_second_run_changes_nothing(perform: Perform, town: Path) -> None:
-    await perform(Ingest((str(town),), LOCAL_SPACE))
-    told = end(await perform(Ingest((str(town),), LOCAL_SPACE)))
-    assert (told.documents, told.changed) == (4, 0)
+@pytest.mark.parametrize(("name", "documents"), [("tea.txt", 1), ("harbour.jsonl", 2)])
+async def test_an_unchanged_file_is_not_even_read_again(
+    perform: Perform, town: Path, name: str, documents: int
+) -> None:
+    await ingest_paths(perform, town / name)
+    content = scramble(town / name)
+    result = await ingest_paths(perform, town / name)
+    assert (result.documents, result.changed, result.failures) == (documents, 0, ())
+    (town / name).write_bytes(content)
+    key = chats(town)[0] if documents == 2 else str(town / name)
+    await perform(Forget(key, (LOCAL_SPACE,)))
+    assert len(await listed(perform)) == documents - 1
+    assert (await ingest_paths(perform, town / name)).changed == 1, "it was forgotten"
 
 
-async def test_an_unchanged_file_is_not_even_read_again(perform: Perform, town: Path) -> None:
-    path = town / "tea.txt"
-    await perform(Ingest((str(path),), LOCAL_SPACE))
-    seen = path.stat()
-    path.write_bytes(b"\0" * seen.st_size)
-    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    told = end(await perform(Ingest((str(path),), LOCAL_SPACE)))
-    assert (told.changed, told.failures) == (0, ())
-
-
-async def test_a_changed_file_and_a_longer_chat_are_taken_in_anew(perform: Perform, town: Path) -> None:
-    await perform(Ingest((str(town),), LOCAL_SPACE))
+async def test_changed_files_and_longer_chats_are_indexed_again_and_what_left_a_chat_is_forgotten(
+    perform: Perform, town: Path
+) -> None:
+    chat = town / "harbour.jsonl"
+    await ingest_paths(perform, town)
     (town / "tea.txt").write_text("Tea is no longer served.")
-    with (town / "harbour.jsonl").open("a") as file:
-        file.write("\n" + json.dumps({"id": "m3", "user": "Ada", "text": "Now?", "time": "2026-05-12T14:05:00Z"}))
-    assert end(await perform(Ingest((str(town),), LOCAL_SPACE))).changed == 2
-
-
-async def test_a_conversation_that_left_the_export_is_forgotten(perform: Perform, town: Path) -> None:
-    path = town / "harbour.jsonl"
-    await perform(Ingest((str(town),), LOCAL_SPACE))
-    path.write_text(path.read_text().splitlines()[1])
-    assert end(await perform(Ingest((str(path),), LOCAL_SPACE))).documents == 1
+    message = {"id": "m3", "user": "Ada", "text": "Now?", "time": "2026-05-12T14:05:00Z"}
+    chat.write_text(f"{chat.read_text()}\n{json.dumps(message)}")
+    assert (await ingest_paths(perform, town)).changed == 2
+    chat.write_text(chat.read_text().splitlines()[1])
+    assert (await ingest_paths(perform, chat)).documents == 1
     assert {key for key in await listed(perform) if key.startswith("chat:")} == set(chats(town, "m2"))
 
 
-async def test_exports_of_one_name_do_not_overwrite_each_other(perform: Perform, town: Path) -> None:
+async def test_files_of_one_name_or_in_two_spaces_are_documents_of_their_own(perform: Perform, town: Path) -> None:
     (town / "b").mkdir()
     shutil.copy(town / "harbour.jsonl", town / "b" / "harbour.jsonl")
-    assert end(await perform(Ingest((str(town),), LOCAL_SPACE))).changed == 6
-    assert len(await listed(perform)) == 6
+    assert (await ingest_paths(perform, town)).changed == len(await listed(perform)) == 6
+    assert (await ingest_paths(perform, town / "tea.txt", space="team")).changed == 1
+    assert list(await listed(perform, "team")) == [f"file:team:{town / 'tea.txt'}"]
 
 
-async def test_an_unchanged_export_is_not_even_read_again(perform: Perform, town: Path) -> None:
-    path = town / "harbour.jsonl"
-    await perform(Ingest((str(path),), LOCAL_SPACE))
-    seen, text = path.stat(), path.read_bytes()
-    path.write_bytes(b"\0" * seen.st_size)
-    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    told = end(await perform(Ingest((str(path),), LOCAL_SPACE)))
-    assert (told.documents, told.changed, told.failures) == (2, 0, ())
-    path.write_bytes(text)
-    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    await perform(Forget(chats(town)[0], (LOCAL_SPACE,)))
-    assert end(await perform(Ingest((str(path),), LOCAL_SPACE))).changed == 1
-
-
-async def test_a_forgotten_file_is_taken_in_again_when_it_is_named_again(perform: Perform, town: Path) -> None:
-    path = town / "tea.txt"
-    await perform(Ingest((str(path),), LOCAL_SPACE))
-    await perform(Forget(str(path), (LOCAL_SPACE,)))
-    assert await listed(perform) == {}
-    assert end(await perform(Ingest((str(path),), LOCAL_SPACE))).changed == 1
-
-
-async def test_the_same_file_in_two_spaces_is_two_documents(perform: Perform, town: Path) -> None:
-    path = town / "tea.txt"
-    await perform(Ingest((str(path),), LOCAL_SPACE))
-    assert end(await perform(Ingest((str(path),), "team"))).changed == 1
-    assert list(await listed(perform)) == [f"file:{path}"]
-    assert list(await listed(perform, "team")) == [f"file:team:{path}"]
-
-
-async def test_what_cannot_be_read_is_a_failure_of_its_own(perform: Perform, town: Path) -> None:
-    (town / "photo.png").write_bytes(b"\x89PNG\r\n")
-    (town / "empty.md").write_text("")
-    (town / "broken.jsonl").write_text("Hello")
-    told = end(await perform(Ingest((str(town),), LOCAL_SPACE)))
-    assert told.changed == 4
-    assert {failure.what for failure in told.failures} == {
-        str(town / name) for name in ("photo.png", "empty.md", "broken.jsonl")
+async def test_what_cannot_be_read_or_is_refused_by_the_model_is_a_failure_of_its_own(
+    perform: Perform, town: Path
+) -> None:
+    files = {"photo.png": b"\x89PNG\r\n", "empty.md": b"", "broken.jsonl": b"Hello", "odd.txt": UNREADABLE.encode()}
+    for name, content in files.items():
+        (town / name).write_bytes(content)
+    result = await ingest_paths(perform, town)
+    assert result.changed == 5
+    assert {failure.what for failure in result.failures} == {
+        *(str(town / name) for name in ("photo.png", "empty.md", "broken.jsonl")),
+        "odd.txt",
     }
-    assert all(failure.error and failure.hint for failure in told.failures)
+    assert all(failure.error for failure in result.failures)
+    assert [each.error for each in result.failures if each.what == "odd.txt"] == ["The parrot does not say that."]
+    assert all(each.hint for each in result.failures if each.what != "odd.txt")
 
 
-async def test_what_the_model_refuses_is_a_failure_too_and_the_rest_is_taken_in(perform: Perform, town: Path) -> None:
-    (town / "odd.txt").write_text(f"This is {UNREADABLE}.")
-    told = end(await perform(Ingest((str(town),), LOCAL_SPACE)))
-    assert [(failure.what, failure.error) for failure in told.failures] == [
-        ("odd.txt", "The parrot does not say that.")
-    ]
-
-
-async def test_what_befell_many_in_the_same_way_is_told_once(tmp_path: Path, town: Path) -> None:
+async def test_the_same_failure_of_many_documents_is_reported_once(tmp_path: Path, town: Path) -> None:
     for number in range(6):
         (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
-    wrong = echo_language.EchoLanguage()
+    wrong = EchoLanguage()
     wrong.failing["extract", ""] = InvalidApiKey("The key is wrong.")
-    async with echo_language.open_engine_context(tmp_path / "other", wrong) as desk, asyncio.timeout(20):
-        told = end([event async for event in run_operation(desk, Ingest((str(town),), LOCAL_SPACE))])
-    [failure] = told.failures
+    async with open_engine_context(tmp_path / "other", wrong) as context, asyncio.timeout(20):
+        [failure] = last(await run(context, Ingest((str(town),), LOCAL_SPACE)), IngestResult).failures
     assert (failure.what.endswith("and 9 more documents"), failure.error) == (True, "The key is wrong.")
 
 
 @pytest.fixture
-def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A model that is away is not waited for long."""
+def _no_patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An unreachable model is not waited for."""
     monkeypatch.setattr(ingest, "OUTAGE_TIMEOUT_SECONDS", 0.1)
 
 
-@pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("error", [ModelUnreachable, ModelUnavailable])
-async def test_without_the_model_everything_is_taken_in_and_the_next_run_goes_on(
+unreachable = pytest.mark.parametrize("error", [ModelUnreachable, ModelUnavailable])
+
+
+@pytest.mark.usefixtures("_no_patience")
+@unreachable
+async def test_without_the_model_everything_is_stored_and_the_next_run_goes_on(
     tmp_path: Path, town: Path, error: type[ModelUnavailable]
 ) -> None:
-    away, request = echo_language.EchoLanguage(), Ingest((str(town),), LOCAL_SPACE)
+    away, request, scope = EchoLanguage(), Ingest((str(town),), LOCAL_SPACE), build_scope([LOCAL_SPACE])
     away.failing["extract", ""] = error("Nobody is there.")
-    async with echo_language.open_engine_context(tmp_path / "other", away) as desk, asyncio.timeout(20):
-        told = end([event async for event in run_operation(desk, request)])
-        assert (told.documents, told.changed, told.failures) == (4, 4, ())
-        assert told.trouble.startswith("Nobody is there. 4 documents wait for it, and can be found by words")
-        found = await desk.engine.retrieve(Question("Who serves tea?", build_scope([LOCAL_SPACE]), mode="naive"))
+    async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(20):
+        result = last(await run(context, request), IngestResult)
+        assert (result.documents, result.changed, result.failures) == (4, 4, ())
+        assert result.trouble.startswith("Nobody is there. 4 documents wait for it, and can be found by words")
+        found = await context.engine.retrieve(Question("Who serves tea?", scope, mode="naive"))
         assert "Tea is served by Ada" in found.sources[0].text
-    async with echo_language.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
-        told = end([event async for event in run_operation(desk, request)])
-        assert (told.changed, told.trouble) == (0, "")
-        assert {each.status for each in await desk.engine.list_documents(build_scope([LOCAL_SPACE]))} == {"indexed"}
+    async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(20):
+        result = last(await run(context, request), IngestResult)
+        assert (result.changed, result.trouble) == (0, "")
+        assert {each.status for each in await context.engine.list_documents(scope)} == {"indexed"}
 
 
-def test_what_waits_for_a_model_is_told_with_how_it_is_found_until_then() -> None:
-    away, nothing = ModelUnreachable("Nobody is there."), IndexStatus({"indexed": 3}, 0, 0, 0, 0, 0, 0, 0)
-    assert format_waiting(away, nothing) == ""
-    assert format_waiting(away, replace(nothing, documents={"searchable": 2})).endswith(
-        "by words and by meaning already."
-    )
-    assert format_waiting(away, replace(nothing, documents={"searchable": 2, "pending": 1})).endswith(
-        "found by words already."
-    )
+@pytest.mark.parametrize(
+    ("documents", "ending"),
+    [
+        ({}, ""),
+        ({"searchable": 2}, "by words and by meaning already."),
+        ({"searchable": 2, "pending": 1}, "found by words already."),
+    ],
+)
+def test_waiting_documents_are_described_by_how_they_are_found_already(documents: dict[str, int], ending: str) -> None:
+    status = replace(IndexStatus({"indexed": 3}, 0, 0, 0, 0, 0, 0, 0), documents=documents or {"indexed": 3})
+    text = format_waiting(AWAY, status)
+    assert text.endswith(ending)
+    assert bool(text) is bool(ending)
 
 
-@pytest.mark.usefixtures("at_once")
-@pytest.mark.parametrize("error", [ModelUnreachable, ModelUnavailable])
+@pytest.mark.usefixtures("_no_patience")
+@unreachable
 async def test_without_the_embedder_documents_are_found_by_words_alone(
     tmp_path: Path, town: Path, error: type[ModelUnavailable]
 ) -> None:
-    embedder = HashEmbedder()
+    embedder, request = HashEmbedder(), Ingest((str(town / "tea.txt"),), LOCAL_SPACE)
     embedder.failing[""] = error("No embedder.")
-    async with echo_language.open_engine_context(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
-        told = end([event async for event in run_operation(desk, Ingest((str(town / "tea.txt"),), LOCAL_SPACE))])
-        assert told.trouble == "No embedder. 1 document waits for it, and can be found by words already."
-    async with echo_language.open_engine_context(tmp_path / "other") as desk, asyncio.timeout(20):
-        *_, last = [event async for event in run_operation(desk, Retry((LOCAL_SPACE,)))]
-        assert last == Completed("Retried: 1 document.")
+    async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(20):
+        result = last(await run(context, request), IngestResult)
+        assert result.trouble == "No embedder. 1 document waits for it, and can be found by words already."
+    async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(20):
+        assert last(await run(context, Retry((LOCAL_SPACE,))), Completed) == Completed("Retried: 1 document.")
 
 
-async def test_a_file_that_is_read_for_long_is_named(
-    perform: Perform, town: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(ingest, "SLOW_FILE_SECONDS", 0.0)
-    steps = [event for event in await perform(Ingest((str(town),), LOCAL_SPACE)) if isinstance(event, ProgressUpdate)]
-    assert any(step.remaining.startswith("ferry.md for") for step in steps if step.stage == "parsing")
-
-
-async def test_what_is_left_within_documents_is_told(perform: Perform, town: Path) -> None:
-    steps = [event for event in await perform(Ingest((str(town),), LOCAL_SPACE)) if isinstance(event, ProgressUpdate)]
-    assert any(
-        "to read" in step.remaining or "to project" in step.remaining for step in steps if step.stage == "indexing"
-    )
-
-
-@pytest.mark.usefixtures("at_once")
-async def test_who_is_told_to_wait_waits_for_the_model_and_says_so(tmp_path: Path, town: Path) -> None:
-    embedder = HashEmbedder()
+@pytest.mark.usefixtures("_no_patience")
+async def test_with_wait_the_run_waits_for_the_model_and_says_so(tmp_path: Path, town: Path) -> None:
+    embedder, request = HashEmbedder(), Ingest((str(town / "tea.txt"),), LOCAL_SPACE, wait=True)
     embedder.failing[""] = ModelUnreachable("No embedder.")
-    async with echo_language.open_engine_context(tmp_path / "other", embedder=embedder) as desk, asyncio.timeout(20):
-        troubles, last = set(), None
-        async for last in run_operation(desk, Ingest((str(town / "tea.txt"),), LOCAL_SPACE, wait=True)):
-            if isinstance(last, ProgressUpdate) and last.trouble:
-                troubles.add(last.trouble)
+    async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(20):
+        troubles, events = set(), []
+        async for event in run_operation(context, request):
+            events.append(event)
+            if isinstance(event, ProgressUpdate) and event.trouble:
+                troubles.add(event.trouble)
                 embedder.failing.clear()
-        assert isinstance(last, IngestResult)
-        assert last.trouble == ""
-        assert f"No embedder. {RESUME_MESSAGE}" in troubles
+    assert last(events, IngestResult).trouble == ""
+    assert f"No embedder. {RESUME_MESSAGE}" in troubles
 
 
-async def test_a_path_that_leads_nowhere_is_an_error_before_anything_is_taken_in(perform: Perform, town: Path) -> None:
+async def test_a_missing_path_is_an_error_before_anything_is_indexed(perform: Perform, town: Path) -> None:
     with pytest.raises(NotFound, match="nowhere"):
-        await perform(Ingest((str(town), str(town / "nowhere")), LOCAL_SPACE))
+        await ingest_paths(perform, town, town / "nowhere")
     assert await listed(perform) == {}
 
 
-async def test_so_many_are_worked_on_at_once_and_each_is_given_back() -> None:
+async def test_so_many_run_at_once_and_each_result_is_given() -> None:
     running, most = 0, 0
 
     async def work(number: int) -> int:
@@ -258,15 +226,13 @@ async def test_so_many_are_worked_on_at_once_and_each_is_given_back() -> None:
         most = max(most, running)
         await asyncio.sleep(0)
         running -= 1
-        return number * number
+        return number
 
-    assert sorted([each async for each in run_concurrently(range(10), work, 3) if each is not None]) == [
-        number**2 for number in range(10)
-    ]
+    assert sorted([each async for each in run_concurrently(range(10), work, 3) if each is not None]) == list(range(10))
     assert most == 3
 
 
-async def test_what_one_raises_ends_the_others() -> None:
+async def test_an_error_of_one_ends_the_others() -> None:
     ended: list[int] = []
 
     async def work(number: int) -> None:
@@ -280,3 +246,32 @@ async def test_what_one_raises_ends_the_others() -> None:
     with pytest.raises(ValueError, match="enough"):
         [each async for each in run_concurrently(range(3), work, 3)]
     assert sorted(ended) == [0, 2]
+
+
+def test_a_stall_is_reported_after_a_while_where_something_waits() -> None:
+    detector = StallDetector(0.0)
+    checks = [(0, 0.0), (0, 100.0), (3, 110.0), (3, 110.0 + STALL_SECONDS), (2, 111.0 + STALL_SECONDS)]
+    assert [detector.check_stall(*check) for check in checks] == ["", "", "", STALL_MESSAGE, ""]
+
+
+@pytest.mark.parametrize(
+    ("checks", "end"),
+    [
+        pytest.param([(None, 0.0), (AWAY, 1.0), (AWAY, 30.9)], (AWAY, 31.0), id="too long"),
+        pytest.param(
+            [(AWAY, 0.0, 9), (AWAY, 29.0, 8), (AWAY, 58.0, 7), (AWAY, 87.0, 7)],
+            (AWAY, 88.0, 7),
+            id="other work goes on",
+        ),
+        pytest.param([(AWAY, 0.0), (None, 29.0), (AWAY, 40.0), (AWAY, 69.0)], (AWAY, 70.0), id="came back"),
+    ],
+)
+def test_an_outage_is_reported_until_it_lasts_too_long(
+    checks: list[tuple[object, ...]], end: tuple[object, ...]
+) -> None:
+    detector = OutageDetector(30.0)
+    for check in checks:
+        expected = f"{AWAY} {RESUME_MESSAGE}" if check[0] else ""
+        assert detector.check_outage(*check) == expected  # type: ignore[arg-type]
+    with pytest.raises(ModelUnreachable, match="Nobody"):
+        detector.check_outage(*end)  # type: ignore[arg-type]

@@ -1,89 +1,114 @@
+"""Commands reach the program that holds the folder, open it themselves, or read the ledger alone."""
+
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
 from bot import bootstrap
-from bot.admin.requests import Forget, ListDocuments
-from bot.admin.results import Completed, DocumentList
+from bot.admin.requests import Forget, GetStatus, ListDocuments, Verify
+from bot.admin.results import Completed, DocumentList, StatusResult
 from bot.admin.rpc import service, socket
+from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
 from bot.admin.rpc.service import LocalService, connect_lazily, connect_or_open
 from bot.admin.rpc.socket import RemoteService
-from bot.platform.models import Location
 from bot.settings import load_settings
-from bot.store import AnswerResult, BotStore, StoredAnswer
+from bot.store import AnswerResult, BotStore
 from engine.data_dir import DataDir
-from engine.errors import DataDirInUse, NotFound
-from tests.bot.conftest import NOON
-from tests.support import echo_language
+from engine.errors import CorruptLedger, DataDirInUse, NotFound
+from tests.bot.admin.conftest import last
+from tests.support.builders import make_answer
+from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.admin.rpc.service import AdminService
     from bot.bootstrap import EngineModels
     from bot.engine_context import EngineContext
     from bot.settings import Settings
 
-ALL = ListDocuments(("s",))
+ALL, EMPTY = ListDocuments(("here",)), [DocumentList(())]
+ROOT = Path(__file__).parents[4]
+HEAVY = {"lancedb", "kuzu", "onnxruntime", "litellm", "numpy", "pyarrow", "tiktoken"}
+LOADED = """
+import sys
+from typer.testing import CliRunner
+from bot.__main__ import app
+for command in ("status", "documents"):
+    done = CliRunner().invoke(app, [command])
+    assert done.exit_code == 0, done.output
+print(*(name for name in sys.modules if "." not in name))
+"""
 
 
 @pytest.fixture(autouse=True)
-def light(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Desks without the heavy stores."""
+def _light_engine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Engines without the heavy stores."""
 
     @asynccontextmanager
-    async def desk(
-        settings: Settings, able: EngineModels, *, replace_embedder: bool = False
+    async def open_engine(
+        settings: Settings, models: EngineModels, *, replace_embedder: bool = False
     ) -> AsyncIterator[EngineContext]:
-        async with echo_language.open_engine_context(settings.data_path) as made:
-            yield made
+        async with open_engine_context(settings.data_path) as context:
+            yield context
 
-    monkeypatch.setattr(bootstrap, "open_engine", desk)
+    monkeypatch.setattr(bootstrap, "open_engine", open_engine)
+
+
+async def perform(service: AdminService, request: OperationRequest = ALL) -> list[OperationResult]:
+    return [event async for event in service.perform(request)]
 
 
 async def test_the_first_opens_the_folder_and_the_second_is_answered_by_it() -> None:
     async with connect_or_open(load_settings()) as first, connect_or_open(load_settings()) as second:
         assert isinstance(first, LocalService)
         assert isinstance(second, RemoteService)
-        assert [event async for event in second.perform(ALL)] == [DocumentList(())]
+        assert await perform(second) == EMPTY
 
 
-async def test_who_comes_while_the_first_is_still_starting_waits_for_it() -> None:
+async def test_a_program_that_is_still_starting_is_waited_for() -> None:
     settings = load_settings()
-    async with echo_language.open_engine_context(settings.data_path) as desk:
-        coming = asyncio.create_task(_first(settings))
+
+    async def connect() -> list[OperationResult]:
+        async with connect_or_open(settings) as reached:
+            return await perform(reached)
+
+    async with open_engine_context(settings.data_path) as context:
+        connecting = asyncio.create_task(connect())
         await asyncio.sleep(0)
-        async with socket.serve_socket(settings.data_path, LocalService(desk).perform):
-            assert await coming == [DocumentList(())]
+        async with socket.serve_socket(settings.data_path, LocalService(context).perform):
+            assert await connecting == EMPTY
 
 
-async def _first(settings: Settings) -> list[object]:
-    async with connect_or_open(settings) as reached:
-        return [event async for event in reached.perform(ALL)]
-
-
-async def test_what_is_forgotten_without_the_bot_is_said_by_none_of_its_answers() -> None:
+async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() -> None:
     settings = load_settings()
     async with (
-        echo_language.open_engine_context(settings.data_path) as desk,
+        open_engine_context(settings.data_path) as context,
         BotStore.open(settings.data_path / "bot.db") as store,
     ):
-        await desk.engine.add(doc("old", "Ada met Bob."))
-        await store.answers.begin(StoredAnswer("a1", Location("slack", "T1", "ROOF"), "ada", "Whom?", NOON))
+        await context.engine.add(doc("old", "Ada met Bob."))
+        await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
-    async with connect_or_open(settings) as service:
-        assert Completed("Forgotten: old") in [event async for event in service.perform(Forget("old", ("here",)))]
+    async with connect_or_open(settings) as reached:
+        assert Completed("Forgotten: old") in await perform(reached, Forget("old", ("here",)))
     async with BotStore.open(settings.data_path / "bot.db") as store:
         stored = await store.answers.get("a1")
         assert stored is not None
         assert (stored.state, stored.text) == ("redacted", "")
 
 
-async def test_a_program_that_holds_the_folder_and_does_not_answer_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_program_that_holds_the_folder_without_answering_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "START_TIMEOUT_SECONDS", 0.0)
     settings = load_settings()
     with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
@@ -91,31 +116,68 @@ async def test_a_program_that_holds_the_folder_and_does_not_answer_is_an_error(m
             pass
 
 
-async def test_a_service_that_is_reached_meanwhile_opens_with_its_first_request() -> None:
-    settings = load_settings()
-    async with connect_lazily(settings) as coming:
-        assert not settings.data_path.exists()
-        assert [event async for event in coming.perform(ALL)] == [DocumentList(())]
-    assert await socket.find_service(settings.data_path) is None
-
-
-async def test_nothing_is_opened_for_who_asks_nothing() -> None:
+async def test_a_lazy_service_opens_the_folder_with_its_first_request() -> None:
     settings = load_settings()
     async with connect_lazily(settings):
         pass
-    assert not settings.data_path.exists()
+    async with connect_lazily(settings) as lazy:
+        assert not settings.data_path.exists()
+        assert await perform(lazy) == EMPTY
+    assert await socket.find_service(settings.data_path) is None
 
 
-async def test_what_keeps_a_service_from_opening_is_raised_by_its_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_error_of_opening_is_raised_by_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
     @asynccontextmanager
-    async def broken(
-        settings: Settings, able: EngineModels, *, replace_embedder: bool = False
+    async def fail(
+        settings: Settings, models: EngineModels, *, replace_embedder: bool = False
     ) -> AsyncIterator[EngineContext]:
         raise NotFound("There is no disk.")
         yield
 
-    monkeypatch.setattr(bootstrap, "open_engine", broken)
-    async with connect_lazily(load_settings()) as coming:
+    monkeypatch.setattr(bootstrap, "open_engine", fail)
+    async with connect_lazily(load_settings()) as lazy:
         for _ in range(2):
             with pytest.raises(NotFound, match="no disk"):
-                [event async for event in coming.perform(ALL)]
+                await perform(lazy)
+
+
+async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
+    settings, requests = load_settings(), (GetStatus(("here",)), ALL, GetStatus(("elsewhere",)))
+    async with open_engine_context(settings.data_path) as context:
+        await context.engine.add(doc("a", "Ada met Bob."))
+        await context.engine.wait_until_indexed()
+        expected = [await perform(LocalService(context), each) for each in requests]
+    async with connect_or_open_ledger(settings) as ledger:
+        assert isinstance(ledger, LedgerService)
+        assert [await perform(ledger, each) for each in requests] == expected
+        with pytest.raises(TypeError):
+            await perform(ledger, Verify())
+
+
+async def test_a_new_ledger_is_empty_and_a_damaged_one_is_refused() -> None:
+    settings = load_settings()
+    async with connect_or_open_ledger(settings) as ledger:
+        assert await perform(ledger) == EMPTY
+    (settings.data_path / "ledger.db").write_bytes(b"damaged " * 1000)
+    with pytest.raises(CorruptLedger):
+        async with connect_or_open_ledger(settings):
+            raise AssertionError("it was opened")
+
+
+async def test_for_numbers_too_a_program_that_holds_the_folder_is_asked() -> None:
+    settings = load_settings()
+    async with (
+        open_engine_context(settings.data_path) as context,
+        socket.serve_socket(settings.data_path, LocalService(context).perform),
+        connect_or_open_ledger(settings) as reached,
+    ):
+        await context.engine.add(doc("a", "Ada met Bob."))
+        status = last(await perform(reached, GetStatus(("here",))), StatusResult).status
+        assert sum(status.documents.values()) == 1
+
+
+def test_numbers_and_lists_load_nothing_heavy(tmp_path: Path) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "THREADLORE_DATA_DIR": str(tmp_path / "home")}
+    command = [sys.executable, "-c", LOADED]
+    loaded = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+    assert HEAVY & set(loaded) == set()

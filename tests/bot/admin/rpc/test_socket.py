@@ -20,28 +20,30 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.admin.rpc.socket import RemoteService
 
-QUESTION = Ask("Who?", ("s",))
+QUESTION, FIRST, LAST = Ask("Who?", ("s",)), AnswerDelta("first"), Completed("last")
 
 
-class Desk:
-    """Answers with the question's words, then as it is told."""
+class Operations:
+    """Answers in two pieces: the second one when it may, or an error instead."""
 
-    def __init__(self) -> None:
-        self.heard: list[OperationRequest] = []
-        self.going_on = asyncio.Event()
-        self.left = asyncio.Event()
-        self.error: Exception | None = None
+    def __init__(self, error: Exception | None = None, *, finish: bool = False) -> None:
+        self.requests: list[OperationRequest] = []
+        self.may_finish = asyncio.Event()
+        self.ended = asyncio.Event()
+        self.error = error
+        if finish:
+            self.may_finish.set()
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        self.heard.append(request)
+        self.requests.append(request)
         try:
-            yield AnswerDelta("first")
+            yield FIRST
             if self.error:
                 raise self.error
-            await self.going_on.wait()
-            yield Completed("last")
+            await self.may_finish.wait()
+            yield LAST
         finally:
-            self.left.set()
+            self.ended.set()
 
 
 @pytest.fixture
@@ -51,75 +53,71 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-async def reached(home: Path) -> RemoteService:
+async def connect(home: Path) -> RemoteService:
     remote = await socket.find_service(home)
     assert remote is not None
     return remote
 
 
-async def test_a_request_is_worked_on_by_the_other_side_and_streamed_back(home: Path) -> None:
-    desk = Desk()
-    async with socket.serve_socket(home, desk.perform), aclosing((await reached(home)).perform(QUESTION)) as events:
-        assert await anext(events) == AnswerDelta("first")
-        desk.going_on.set()
-        assert [event async for event in events] == [Completed("last")]
-    assert desk.heard == [QUESTION]
+async def collect(remote: RemoteService, request: OperationRequest = QUESTION) -> list[OperationResult]:
+    return [event async for event in remote.perform(request)]
 
 
-async def test_an_error_there_is_raised_here(home: Path) -> None:
-    desk = Desk()
-    desk.error = NotFound("There is none.", hint="Look elsewhere.")
-    async with socket.serve_socket(home, desk.perform):
-        with pytest.raises(NotFound, match="There is none") as caught:
-            [event async for event in (await reached(home)).perform(QUESTION)]
-    assert caught.value.hint == "Look elsewhere."
-
-
-async def test_a_mistake_there_is_told_and_the_next_request_is_answered(home: Path) -> None:
-    desk = Desk()
-    desk.error = ValueError("oops")
-    async with socket.serve_socket(home, desk.perform):
-        remote = await reached(home)
-        with pytest.raises(EngineError, match="oops"):
-            [event async for event in remote.perform(QUESTION)]
-        desk.error = None
-        desk.going_on.set()
-        assert [event async for event in remote.perform(GetStatus(("s",)))] == [AnswerDelta("first"), Completed("last")]
-
-
-async def test_who_leaves_ends_the_work(home: Path) -> None:
-    desk = Desk()
-    async with socket.serve_socket(home, desk.perform):
-        async with aclosing((await reached(home)).perform(QUESTION)) as events:
-            await anext(events)
-        await asyncio.wait_for(desk.left.wait(), 5)
-    assert not desk.going_on.is_set()
-
-
-async def test_several_are_worked_on_at_once(home: Path) -> None:
-    desk = Desk()
-    async with socket.serve_socket(home, desk.perform):
-        remote = await reached(home)
+async def test_results_are_streamed_and_several_requests_run_at_once(home: Path) -> None:
+    operations = Operations()
+    async with socket.serve_socket(home, operations.perform):
+        remote = await connect(home)
         one, other = remote.perform(QUESTION), remote.perform(QUESTION)
-        assert [await anext(one), await anext(other)] == [AnswerDelta("first"), AnswerDelta("first")]
-        desk.going_on.set()
-        assert [await anext(one), await anext(other)] == [Completed("last"), Completed("last")]
-        await one.aclose()
-        await other.aclose()
+        assert [await anext(one), await anext(other)] == [FIRST, FIRST]
+        operations.may_finish.set()
+        assert [[event async for event in each] for each in (one, other)] == [[LAST], [LAST]]
+    assert operations.requests == [QUESTION, QUESTION]
 
 
-async def test_a_program_that_ends_finishes_what_it_was_asked(home: Path) -> None:
-    desk = Desk()
-    async with socket.serve_socket(home, desk.perform):
-        events = (await reached(home)).perform(QUESTION)
+@pytest.mark.parametrize(
+    ("error", "kind", "hint"),
+    [
+        (NotFound("There is none.", hint="Look elsewhere."), NotFound, "Look elsewhere."),
+        (ValueError("none"), EngineError, ""),
+    ],
+)
+async def test_an_error_there_is_raised_here_and_the_next_request_is_answered(
+    home: Path, error: Exception, kind: type[EngineError], hint: str
+) -> None:
+    operations = Operations(error, finish=True)
+    async with socket.serve_socket(home, operations.perform):
+        remote = await connect(home)
+        with pytest.raises(kind, match="none") as caught:
+            await collect(remote)
+        assert not hint or caught.value.hint == hint
+        operations.error = None
+        assert await collect(remote, GetStatus(("s",))) == [FIRST, LAST]
+
+
+async def test_leaving_ends_the_operation(home: Path) -> None:
+    operations = Operations()
+    async with socket.serve_socket(home, operations.perform):
+        async with aclosing((await connect(home)).perform(QUESTION)) as events:
+            await anext(events)
+        await asyncio.wait_for(operations.ended.wait(), 5)
+    assert not operations.may_finish.is_set()
+
+
+async def test_a_program_that_stops_finishes_its_operations_and_is_gone(home: Path) -> None:
+    operations = Operations()
+    async with socket.serve_socket(home, operations.perform):
+        remote = await connect(home)
+        events = remote.perform(QUESTION)
         await anext(events)
-        asyncio.get_running_loop().call_soon(desk.going_on.set)
-    assert [event async for event in events] == [Completed("last")]
+        asyncio.get_running_loop().call_soon(operations.may_finish.set)
+    assert [event async for event in events] == [LAST]
     assert await socket.find_service(home) is None
+    with pytest.raises(StoreError, match="has stopped"):
+        await collect(remote)
 
 
 async def test_only_the_owner_can_reach_it(home: Path) -> None:
-    async with socket.serve_socket(home, Desk().perform):
+    async with socket.serve_socket(home, Operations().perform):
         seen = socket.socket_path(home).stat()
         assert stat.S_ISSOCK(seen.st_mode)
         assert stat.S_IMODE(seen.st_mode) == 0o600
@@ -135,24 +133,12 @@ async def test_nobody_answers_where_nobody_listens(home: Path) -> None:
 async def test_a_socket_left_behind_is_replaced(home: Path) -> None:
     socket._bind_socket(socket.socket_path(home)).close()
     assert await socket.find_service(home) is None
-    async with socket.serve_socket(home, Desk().perform):
+    async with socket.serve_socket(home, Operations().perform):
         assert await socket.find_service(home)
 
 
-async def test_a_program_that_is_gone_is_told_of(home: Path) -> None:
-    async with socket.serve_socket(home, Desk().perform):
-        remote = await reached(home)
-    with pytest.raises(StoreError, match="has stopped"):
-        [event async for event in remote.perform(QUESTION)]
-
-
-async def test_a_folder_with_a_long_path_is_reached_all_the_same(tmp_path: Path) -> None:
+async def test_a_folder_with_a_long_path_is_reached(tmp_path: Path) -> None:
     home = tmp_path / ("long" * 40)
     assert len(os.fsencode(socket.socket_path(home))) <= socket.MAX_PATH_BYTES
-    desk = Desk()
-    desk.going_on.set()
-    async with socket.serve_socket(home, desk.perform):
-        assert [event async for event in (await reached(home)).perform(QUESTION)] == [
-            AnswerDelta("first"),
-            Completed("last"),
-        ]
+    async with socket.serve_socket(home, Operations(finish=True).perform):
+        assert await collect(await connect(home)) == [FIRST, LAST]
