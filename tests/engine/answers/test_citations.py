@@ -1,4 +1,4 @@
-"""What a model writes is shown with the numbers it was given, with addresses that are known, and calls nobody."""
+"""Replies are shown with the numbers of their sources, with known addresses only, and without pings."""
 
 from __future__ import annotations
 
@@ -23,102 +23,61 @@ QUESTION = "What do <@U1> and <#C1|general> say of https://asked.com/page?"
 NO_WIDTH = "\u200b"
 JOINER = "\u2060"
 
-WORDS = [
-    *"[](){}<>@!:,;-–. |\"'\\`~\n",
-    *(
-        "1",
-        "2",
-        "9",
-        "99",
-        "2026",
-        "[1]",
-        "[2]",
-        "[9]",
-        "[1, 2]",
-        "[1-3]",
-        "【1】",
-        "［9］",
-        "†",
-        "source ",
-        "^",
-        "\\[",
-        "\\]",
-    ),
-    *("word", " ", "  ", "\t", "```", "~~~", "``", "\n\n", "> ", "- "),
-    *("https", "://", "//", "www.", "w", "evil.com", KNOWN, "https://evil.com/x", "ok.com/a", "HTTP", "。", NO_WIDTH),
-    *(
-        "[t](",
-        "![",
-        "](",
-        f"]({KNOWN})",
-        f"![p]({KNOWN})",
-        "](https://evil.com)",
-        "[r]: ",
-        f'({KNOWN} "t")',
-        "/a",
-        "?q",
-    ),
-    *("everyone", "here", "@every", "<!channel>", "<!", "<@U1>", "<@U2|ada>", "<@&7>", "<#C1>", "<!subteam^S1|@devs>"),
-]
+SPACED = ["[1, 2]", "source ", " ", "  ", "\t", "\n\n", "> ", "- ", f'({KNOWN} "t")', "[r]: ", NO_WIDTH]
+UNSPACED = f"""
+[ ] ( ) {{ }} < > @ ! : , ; - – . | " ' \\ ` ~ 1 2 9 99 2026 [1] [2] [9] [1-3] 【1】 ［9］ † ^ \\[ \\] word ``` ~~~ ``
+https :// // www. w evil.com {KNOWN} https://evil.com/x ok.com/a HTTP 。 [t]( ![ ]( ]({KNOWN}) ![p]({KNOWN}) /a ?q
+](https://evil.com) everyone here @every <!channel> <! <@U1> <@U2|ada> <@&7> <#C1> <!subteam^S1|@devs>
+"""
+WORDS = [*SPACED, *UNSPACED.split(), "\n"]
 SOUP = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
-CODELESS = st.lists(st.sampled_from([word for word in WORDS if "`" not in word and "~" not in word]), max_size=30).map(
-    "".join
-)
+CODELESS_WORDS = [word for word in WORDS if "`" not in word and "~" not in word]
+CODELESS = st.lists(st.sampled_from(CODELESS_WORDS), max_size=30).map("".join)
 
 
-def citing(numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> CitationFilter:
-    return CitationFilter(numbers, TEXTS, QUESTION)
+def citing(numbers: tuple[int, ...] = (1, 2, 3, 4, 5), texts: tuple[str, ...] = TEXTS) -> CitationFilter:
+    return CitationFilter(numbers, texts, QUESTION)
 
 
-def shown(text: str, numbers: tuple[int, ...] = (1, 2, 3, 4, 5)) -> str:
-    machine = citing(numbers)
-    return machine.feed(text) + machine.close()
+def shown(text: str, texts: tuple[str, ...] = TEXTS) -> str:
+    filter_ = citing(texts=texts)
+    return filter_.feed(text) + filter_.close()
+
+
+ADDRESS = re.compile(r"(?:[a-z][a-z0-9+-]*://|(?<![a-z0-9])www\.(?=\w))[^\s<>|`]+", re.IGNORECASE)
+PING = re.compile(r"@(everyone|here|channel)|<!(channel|here|everyone|subteam)|<@&", re.IGNORECASE)
+CITATION = re.compile(r"[\[【［][\s\u200b\\^]*(\d[\d\s\u200b,;–\\-]*)[\]】］]")
 
 
 @given(SOUP, st.lists(st.integers(0, 200), max_size=12))
 @example("x [9[9]9] `a", [3, 5])
 @example(f"www.{KNOWN}`x`", [1, 2, 3])
-def test_the_result_is_independent_of_how_the_text_is_cut(text: str, cuts: list[int]) -> None:
+def test_any_text_is_safe_and_the_same_however_it_is_cut(text: str, cuts: list[int]) -> None:
     edges = sorted({0, len(text), *(cut for cut in cuts if cut < len(text))})
-    whole, pieces, letters = citing(), citing(), citing()
-    expected = whole.feed(text) + whole.close()
-    cut = "".join(pieces.feed(text[a:b]) for a, b in pairwise(edges)) + pieces.close()
-    assert cut == expected
-    assert "".join(map(letters.feed, text)) + letters.close() == expected
-    assert pieces.used_numbers == letters.used_numbers == whole.used_numbers
-
-
-@given(CODELESS)
-def test_no_number_is_shown_that_was_not_given(text: str) -> None:
-    machine = citing((1, 2))
-    output = machine.feed(text) + machine.close()
-    brackets = re.findall(r"[\[【［][\s\u200b\\^]*(\d[\d\s\u200b,;–\\-]*)[\]】］]", output)
-    numbers = [int(content) if content.isdigit() else 0 for content in brackets if content.strip() != "2026"]
-    assert set(numbers) <= set(range(1, len(machine.used_numbers) + 1))
-    assert sorted(set(numbers), key=numbers.index) == sorted(set(numbers))
-    assert set(machine.used_numbers) <= {1, 2}
-
-
-@given(SOUP)
-def test_no_unknown_address_is_alive(text: str) -> None:
-    output = re.sub(rf"\]\({re.escape(KNOWN)}(?: [^()]*)?\)", "] ", shown(text))
-    for run in re.findall(
-        r"(?:[A-Za-z][A-Za-z0-9+-]*://|(?<![A-Za-z0-9])www\.(?=\w))[^\s<>|`]+", output, re.IGNORECASE
-    ):
-        assert re.fullmatch(rf"{re.escape(KNOWN)}[^\w/?&=#%]*", run), (run, output)
-
-
-@given(SOUP)
-def test_nobody_is_called_who_was_not_in_the_question(text: str) -> None:
-    output = shown(text)
-    assert not re.search(r"@(everyone|here|channel)|<!(channel|here|everyone|subteam)|<@&", output, re.IGNORECASE)
-    assert set(re.findall(r"<([@#]\w+)[|>]", output)) <= {"@U1", "#C1"}
+    filters = [citing() for _ in range(3)]
+    outputs = []
+    for filter_, pieces in zip(filters, ([text], [text[a:b] for a, b in pairwise(edges)], text), strict=True):
+        outputs.append("".join(map(filter_.feed, pieces)) + filter_.close())
+    assert outputs == outputs[:1] * 3
+    assert filters[0].used_numbers == filters[1].used_numbers == filters[2].used_numbers
+    output = re.sub(rf"\]\({re.escape(KNOWN)}(?: [^()]*)?\)", "] ", outputs[0])
+    for address in ADDRESS.findall(output):
+        assert re.fullmatch(rf"{re.escape(KNOWN)}[^\w/?&=#%]*", address), (address, output)
+    assert not PING.search(outputs[0])
+    assert set(re.findall(r"<([@#]\w+)[|>]", outputs[0])) <= {"@U1", "#C1"}
 
 
 @given(CODELESS)
 @example(f"!![p]({KNOWN})")
-def test_no_picture_is_shown(text: str) -> None:
-    assert not re.search(r"!\[[^\[\]\n]*\]\(", shown(text))
+def test_outside_of_code_only_given_numbers_and_no_pictures_are_shown(text: str) -> None:
+    filter_ = citing((1, 2))
+    output = filter_.feed(text) + filter_.close()
+    found = [content for content in CITATION.findall(output) if content.strip() != "2026"]
+    numbers = [int(content) if content.isdigit() else 0 for content in found]
+    assert set(numbers) <= set(range(1, len(filter_.used_numbers) + 1))
+    assert sorted(set(numbers), key=numbers.index) == sorted(set(numbers))
+    assert set(filter_.used_numbers) <= {1, 2}
+    assert not re.search(r"!\[[^\[\]\n]*\]\(", output)
 
 
 @given(
@@ -131,7 +90,7 @@ def test_no_picture_is_shown(text: str) -> None:
     )
 )
 @example("two\nlines\tand — dashes · “quotes” \u00a0 ümläute | bars > quotes")
-def test_ordinary_text_is_not_touched(text: str) -> None:
+def test_ordinary_text_is_unchanged(text: str) -> None:
     assert shown(text) == text
 
 
@@ -149,7 +108,7 @@ def test_ordinary_text_is_not_touched(text: str) -> None:
         "if (!x) { y<int> z; } // w",
     ],
 )
-def test_what_is_not_meant_stays_as_it_is(text: str) -> None:
+def test_text_that_only_looks_special_is_unchanged(text: str) -> None:
     assert shown(text) == text
 
 
@@ -167,10 +126,10 @@ def test_what_is_not_meant_stays_as_it_is(text: str) -> None:
         ("[ 2 ] [2\u200b] [２]", "[1] [1] [1]", (2,)),
     ],
 )
-def test_citations_are_checked_and_numbered_anew(text: str, expected: str, used: tuple[int, ...]) -> None:
-    machine = citing()
-    assert machine.feed(text) + machine.close() == expected
-    assert machine.used_numbers == used
+def test_citations_are_checked_and_renumbered(text: str, expected: str, used: tuple[int, ...]) -> None:
+    filter_ = citing()
+    assert filter_.feed(text) + filter_.close() == expected
+    assert filter_.used_numbers == used
 
 
 @pytest.mark.parametrize(
@@ -222,7 +181,7 @@ def test_a_dropped_number_does_not_make_another_one(text: str) -> None:
         ("https://" + "e" * 3000, "https[:]//" + "e" * 3000),
     ],
 )
-def test_only_addresses_that_stand_in_a_source_or_the_question_are_links(text: str, expected: str) -> None:
+def test_only_addresses_of_sources_or_the_question_are_links(text: str, expected: str) -> None:
     assert shown(text) == expected
 
 
@@ -245,95 +204,68 @@ def test_mentions_become_names(text: str, expected: str) -> None:
     assert shown(text) == expected
 
 
-@pytest.mark.parametrize(
-    "filler", ["a", " ", "`", "1,", "[", "(", "<x", "~", "w", "@", "![a](", "https://", "\\", "a b"]
-)
+FILLERS = ["a", " ", "`", "1,", "[", "(", "<x", "~", "w", "@", "![a](", "https://", "\\", "a b"]
+
+
 @pytest.mark.parametrize("opening", ["", "[a](", "<!x|", "https://", "```", "![", "\n[r]:"])
-def test_what_is_held_back_is_bounded_and_comes_out_at_the_end(opening: str, filler: str) -> None:
-    machine = citing()
-    machine.feed(opening)
-    for _ in range(3):
-        machine.feed(filler * 1400)
-        assert len(machine.rewriter.buffer) + len(machine.link_filter.buffer) <= MAX_HELD_CHARACTERS
-    machine.close()
-    assert machine.rewriter.buffer == machine.link_filter.buffer == ""
+def test_held_back_text_is_bounded_and_comes_out_at_the_end(opening: str) -> None:
+    for filler in FILLERS:
+        filter_ = citing()
+        filter_.feed(opening)
+        for _ in range(3):
+            filter_.feed(filler * 1400)
+            assert len(filter_.rewriter.buffer) + len(filter_.link_filter.buffer) <= MAX_HELD_CHARACTERS, filler
+        filter_.close()
+        assert filter_.rewriter.buffer == filter_.link_filter.buffer == "", filler
 
 
-def test_words_come_out_as_they_come_in_but_for_a_last_letter() -> None:
-    machine = citing()
+def test_words_are_shown_at_once_but_for_a_last_letter() -> None:
+    filter_ = citing()
     deltas = ("The ", "boat [", "2", "] is", " red.", " It")
-    assert [machine.feed(delta) for delta in deltas] == ["Th", "e boa", "", "t [1] i", "s ", "red. I"]
+    assert [filter_.feed(delta) for delta in deltas] == ["Th", "e boa", "", "t [1] i", "s ", "red. I"]
 
 
 def test_a_title_makes_names_known_and_no_addresses() -> None:
-    machine = CitationFilter((), (), "", ("old.minutes.md › https://ok.com/t",))
-    text = machine.feed("old.minutes.md https://ok.com/t new.md") + machine.close()
+    filter_ = CitationFilter((), (), "", ("old.minutes.md › https://ok.com/t",))
+    text = filter_.feed("old.minutes.md https://ok.com/t new.md") + filter_.close()
     assert text == f"old.minutes.md https[:]//ok[.]com/t new.{JOINER}md"
 
 
-def test_a_word_of_an_unknown_script_is_not_waited_for_long() -> None:
+def test_a_word_without_spaces_is_not_held_back_for_long() -> None:
     assert len(citing().feed("漢" * 200)) >= 100
 
 
 @pytest.mark.parametrize("opening", ["```\n", "text ``` ", "`", "~~~\n", "    ", "> ```\n", "```\n```\n", "\\`"])
-def test_a_number_that_was_not_given_goes_also_behind_code_that_is_not_closed(opening: str) -> None:
+def test_a_wrong_number_goes_also_after_unclosed_code(opening: str) -> None:
     assert "99" not in shown(f"{opening}the boat is red [99] and new [1]")
 
 
-@pytest.mark.parametrize(
-    "unit",
-    [
-        "word ",
-        "a",
-        "`",
-        "[",
-        "](",
-        "<",
-        "a.",
-        "&amp;",
-        "\\",
-        "[x](https://ok.com/a ",
-        "https://ok.com/a'",
-        "```\n",
-        "<a|",
-        "@",
-        "![",
-    ],
-)
+UNITS = ["word ", "a", "`", "[", "](", "<", "a.", "&amp;", "\\", "[x](https://ok.com/a ", "https://ok.com/a'"]
+
+
+@pytest.mark.parametrize("unit", [*UNITS, "```\n", "<a|", "@", "!["])
 @pytest.mark.parametrize("delta", [7, 10_000])
 def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:
     def cost(length: int) -> float:
-        text = (unit * length)[:length]
-        machine = citing()
-        began = time.process_time()
+        text, filter_, started = (unit * length)[:length], citing(), time.process_time()
         for at in range(0, length, delta):
-            machine.feed(text[at : at + delta])
-        machine.close()
-        return time.process_time() - began
+            filter_.feed(text[at : at + delta])
+        filter_.close()
+        return time.process_time() - started
 
-    assert any(cost(16_000) <= 2.5 * cost(8_000) + 0.02 for _ in range(3))  # the machine may be busy
+    assert any(cost(16_000) <= 2.5 * cost(8_000) + 0.02 for _ in range(3))  # the filter_ may be busy
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        "www.ok.com/\u200b\u200c\u200bd?x=1&y=2",
-        "www.ok.com/ｄ?x=1&y=2",
-        "WWW.OK.com/d?x=1&y=2",
-        "`www.ok.com/ｄ?x=1&y=2`",
-        "`www.ok.com/\u200bd?x=1&y=2`",
-        "aDA@ok.com",
-        "ADA@ok.com",
-        "ada@\u200bok.com",
-        "noteｓ.md",
-    ],
-)
-def test_the_spelling_of_a_known_name_says_nothing(text: str) -> None:
+RESPELLED = ["www.ok.com/\u200b\u200c\u200bd?x=1&y=2", "www.ok.com/ｄ?x=1&y=2", "WWW.OK.com/d?x=1&y=2", "aDA@ok.com"]
+RESPELLED += ["`www.ok.com/ｄ?x=1&y=2`", "`www.ok.com/\u200bd?x=1&y=2`", "ADA@ok.com", "ada@\u200bok.com", "noteｓ.md"]
+
+
+@pytest.mark.parametrize("text", RESPELLED, ids=ascii)
+def test_the_spelling_of_a_known_name_carries_no_message(text: str) -> None:
     known = ("www.ok.com/d?x=1&y=2", "ada@ok.com", "notes.md")
-    machine = CitationFilter((), (" ".join(known),), "")
-    output = machine.feed(text) + machine.close()
-    dead = "[.]" in output or "[@]" in output or f".{JOINER}" in output
-    assert dead or output.strip("`") in known
+    output = shown(text, texts=(" ".join(known),))
+    is_dead = "[.]" in output or "[@]" in output or f".{JOINER}" in output
+    assert is_dead or output.strip("`") in known
 
 
 @pytest.mark.parametrize("closers", ["]]", "»", "}}}”", "**", "|", "，", ",.", "'»"])
@@ -344,9 +276,11 @@ def test_a_known_name_does_not_grow_by_what_closes_a_sentence(closers: str) -> N
 
 
 def test_balanced_parentheses_belong_to_a_known_address() -> None:
-    machine = CitationFilter((), ("https://ok.com/wiki/A_(b).",), "")
-    output = machine.feed("https://ok.com/wiki/A_ https://ok.com/wiki/A_(b https://ok.com/wiki/A_(b)") + machine.close()
-    assert output == "https[:]//ok[.]com/wiki/A_ https[:]//ok[.]com/wiki/A_(b <https://ok.com/wiki/A_(b)>"
+    text = "https://ok.com/wiki/A_ https://ok.com/wiki/A_(b https://ok.com/wiki/A_(b)"
+    assert (
+        shown(text, texts=("https://ok.com/wiki/A_(b).",))
+        == "https[:]//ok[.]com/wiki/A_ https[:]//ok[.]com/wiki/A_(b <https://ok.com/wiki/A_(b)>"
+    )
 
 
 @pytest.mark.parametrize("link", [KNOWN, f"<{KNOWN}>", f"[t]({KNOWN})>", f"`{KNOWN}`>"])
