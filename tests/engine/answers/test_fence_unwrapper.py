@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import time
+from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
@@ -8,13 +10,13 @@ from hypothesis import strategies as st
 
 from engine.answers.fence_unwrapper import FenceUnwrapper
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
-def unwrapped(text: str, cuts: tuple[int, ...] = ()) -> str:
-    filter_, shown, at = FenceUnwrapper(), [], 0
-    for cut in (*sorted(min(each, len(text)) for each in cuts), len(text)):
-        shown.append(filter_.feed(text[at:cut]))
-        at = cut
-    return "".join(shown) + filter_.close()
+
+def unwrapped(text: str, cuts: Iterable[int] = ()) -> str:
+    filter_, edges = FenceUnwrapper(), [0, *sorted(min(cut, len(text)) for cut in cuts), len(text)]
+    return "".join(filter_.feed(text[start:stop]) for start, stop in pairwise(edges)) + filter_.close()
 
 
 FOUR = "Four crowns [1]."
@@ -35,7 +37,7 @@ WRAPPED = [
     (f"```\n{NESTED}\n```", NESTED),
     (f"```\n{FOUR}", FOUR),
 ]
-LEFT_ALONE = [
+UNCHANGED = [
     FOUR,
     "```python\nprint(4)\n```",
     "```\nx = a[1]\n```",
@@ -48,59 +50,43 @@ LEFT_ALONE = [
 ]
 
 
-@pytest.mark.parametrize(("text", "shown"), WRAPPED)
-def test_a_fence_around_the_whole_answer_is_dropped(text: str, shown: str) -> None:
+@pytest.mark.parametrize(("text", "shown"), [*WRAPPED, *((text, text) for text in UNCHANGED)])
+def test_only_a_fence_around_the_whole_answer_is_removed(text: str, shown: str) -> None:
     assert unwrapped(text) == shown
-    assert unwrapped(text, tuple(range(len(text)))) == shown
+    assert unwrapped(text, range(len(text))) == shown
 
 
-@pytest.mark.parametrize("text", LEFT_ALONE)
-def test_other_answers_stay_as_they_are(text: str) -> None:
-    assert unwrapped(text) == text
-    assert unwrapped(text, tuple(range(len(text)))) == text
+FENCES = ["```", "~~~", "`", "markdown", "md", "python", "\n", "\r\n", " ", "[1]", "word", "````", "  "]
+TEXTS = st.lists(st.sampled_from(FENCES), max_size=30).map("".join)
 
 
-@given(
-    st.lists(
-        st.sampled_from(
-            ["```", "~~~", "`", "markdown", "md", "python", "\n", "\r\n", " ", "[1]", "word", "````", "  "]
-        ),
-        max_size=30,
-    ).map("".join),
-    st.lists(st.integers(0, 120), max_size=12).map(tuple),
-)
-@example("\r\n```\n[1]", (1,))
-def test_the_cuts_of_a_stream_change_nothing(text: str, cuts: tuple[int, ...]) -> None:
+@given(TEXTS, st.lists(st.integers(0, 120), max_size=12))
+@example("\r\n```\n[1]", [1])
+def test_the_result_does_not_depend_on_the_cuts_of_the_stream(text: str, cuts: list[int]) -> None:
     assert unwrapped(text, cuts) == unwrapped(text)
 
 
 @given(st.text(max_size=60))
-def test_an_answer_without_fences_is_passed_on(text: str) -> None:
+def test_an_answer_without_fences_is_unchanged(text: str) -> None:
     plain = text.replace("`", "").replace("~", "")
     assert unwrapped(plain) == plain
 
 
 def test_words_stream_inside_the_wrapper() -> None:
     filter_ = FenceUnwrapper()
-    assert [filter_.feed(piece) for piece in ("```mark", "down\nFo", "ur cro", "wns\n", "``", "` \n")] == [
-        "",
-        "Fo",
-        "ur cro",
-        "wns\n",
-        "",
-        "",
-    ]
+    shown = [filter_.feed(piece) for piece in ("```mark", "down\nFo", "ur cro", "wns\n", "``", "` \n")]
+    assert shown == ["", "Fo", "ur cro", "wns\n", "", ""]
     assert filter_.close() == ""
 
 
 @pytest.mark.parametrize("piece", ["`", " ", "```markdown\n", "```\n", "a", "```", "~~~\n", "```x"])
-def test_its_cost_is_linear(piece: str) -> None:
+def test_the_cost_is_linear(piece: str) -> None:
     def spent(times: int) -> float:
-        filter_, since = FenceUnwrapper(), time.process_time()
+        filter_, started = FenceUnwrapper(), time.process_time()
         for _ in range(times):
             filter_.feed(piece)
         filter_.close()
-        return time.process_time() - since
+        return time.process_time() - started
 
     spent(1000)
     small, large = min(spent(8_000) for _ in range(3)), min(spent(32_000) for _ in range(3))

@@ -4,16 +4,16 @@ from engine.answers.query_cache import QueryCache
 from engine.models import SearchQuery
 
 
-async def test_the_longest_unused_make_room() -> None:
-    cache, made = QueryCache(2), list[str]()
+async def test_the_least_recently_used_entry_is_dropped() -> None:
+    cache, created = QueryCache(2), list[str]()
 
     async def ask(question: str) -> None:
         async def make() -> SearchQuery:
-            made.append(question)
+            created.append(question)
             return SearchQuery(question, ("theme",))
 
         assert (await cache.get_or_create(question, make)).question == question
 
     for question in ("a", "b", "a", "c", "a", "b"):
         await ask(question)
-    assert made == ["a", "b", "c", "b"]
+    assert created == ["a", "b", "c", "b"]

@@ -1,7 +1,7 @@
-"""What several renderers make a link of, or load: judges of a text that know nothing of the filter's own patterns.
+"""Links and pictures that several renderers find in a text, independent of the filter's own patterns.
 
-Two libraries read CommonMark and GFM; Slack's mrkdwn and Discord's Markdown are read after their documentation. Each
-gives every address that is alive: targets of links and pictures, and text that is linked by itself.
+Two libraries parse CommonMark and GFM; Slack's mrkdwn and Discord's Markdown follow their documentation. Each gives
+every live address: targets of links and pictures, and text that is linked by itself.
 """
 
 from __future__ import annotations
@@ -20,15 +20,11 @@ if TYPE_CHECKING:
 
     from markdown_it.token import Token
 
-TLDS = list(
-    filter(
-        None,
-        """
-com net org edu gov info biz app dev xyz online site top shop store tech cloud live link click page space news example
-test md py sh rs zip mov io ai co me tv ly gg id name run is at de uk fr xn--p1ai
-""".replace("\n", " ").split(" "),
-    )
+TLD_NAMES = (
+    "com net org edu gov info biz app dev xyz online site top shop store tech cloud live link click page space news"
+    " example test md py sh rs zip mov io ai co me tv ly gg id name run is at de uk fr xn--p1ai"
 )
+TLDS = TLD_NAMES.split()
 
 MARKDOWN = MarkdownIt("gfm-like", {"html": True})
 assert MARKDOWN.linkify is not None
@@ -77,13 +73,13 @@ def _tokens(tokens: list[Token]) -> Iterator[str]:
 
 
 def _attributes(raw: str) -> Iterator[str]:
-    """The addresses in the tags of HTML; what stands between tags is text."""
+    """The addresses in the tags of HTML; everything between tags is text."""
     for tag in TAG.finditer(raw):
         yield from (found[1].strip("\"'") for found in ATTRIBUTE.finditer(tag[0]))
 
 
 def gfm(text: str) -> Iterator[str]:
-    """Another reading of the same."""
+    """GFM, by another library."""
     made: Any = MISTUNE(text)
     yield from _nodes(made)
 
@@ -98,20 +94,18 @@ def _nodes(nodes: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def autolinks(text: str) -> Iterator[str]:
-    """GFM's extended autolinks, after its specification: they end at a blank or `<`, less some punctuation."""
+    """GFM's extended autolinks by its specification: they end at a blank or `<`, without some punctuation."""
     for found in EXTENDED.finditer(AUTOLINK.sub(" ", CODE.sub(" ", text))):
         yield trimmed(found[0])
 
 
 def trimmed(address: str) -> str:
-    """Without the punctuation that GFM takes off the end of an address."""
-    while address and (address[-1] in "?!.,:*_~'\";" or (address[-1] == ")" and unbalanced(address))):
+    """Without the punctuation that GFM removes from the end of an address."""
+    while address.endswith(tuple("?!.,:*_~'\";")) or (
+        address.endswith(")") and address.count(")") > address.count("(")
+    ):
         address = address[:-1]
     return address
-
-
-def unbalanced(address: str) -> bool:
-    return address.count(")") > address.count("(")
 
 
 def mrkdwn(text: str) -> Iterator[str]:
@@ -135,10 +129,10 @@ def discord(text: str) -> Iterator[str]:
         yield from (found[0] for found in DISCORD_BARE.finditer(DISCORD_ANGLED.sub(" ", read)))
 
 
-JUDGES = {"commonmark": commonmark, "gfm": gfm, "autolinks": autolinks, "mrkdwn": mrkdwn, "discord": discord}
+RENDERERS = {"commonmark": commonmark, "gfm": gfm, "autolinks": autolinks, "mrkdwn": mrkdwn, "discord": discord}
 
 
-def read(address: str) -> str:
-    """An address as a browser would take it."""
+def normalize(address: str) -> str:
+    """An address as a browser understands it."""
     plain = unicodedata.normalize("NFKC", unquote(html.unescape(address)))
     return "".join(char for char in plain if unicodedata.category(char) != "Cf").lower()

@@ -1,4 +1,4 @@
-"""No secret gets out in an address: many streams, cut anywhere, and judged by renderers that know nothing of us."""
+"""No secret leaves in an address: many streams, cut anywhere, and read by renderers that do not know the filter."""
 
 from __future__ import annotations
 
@@ -18,37 +18,36 @@ from tests.engine.answers.links.attacks import NAMES, OK, SECRET, cut, mutated, 
 
 TEXTS = (f"See {OK} and https://ok.com/b_(c) and www.ok.com/d or ok.com or ada@ok.com and notes.md",)
 EXACTLY = {OK, "https://ok.com/b_(c)", *NAMES}
-SENTENCE = ".,:;!?'\"*_~)"  # at the end of a bare address Slack takes it for the sentence's
-EVERY = LinkFilter.from_texts(TEXTS, "")
-STREAMS = 20_000
-SHARES = 8
+SENTENCE = ".,:;!?'\"*_~)"  # at the end of a bare address Slack counts it to the sentence
+LINKS = LinkFilter.from_texts(TEXTS, "")
+STREAMS, SHARES = 20_000, 8
 
 
 def shown(pieces: list[str]) -> str:
-    machine = CitationFilter((1, 2), (), "")
-    machine.link_filter = LinkFilter(EVERY.allowed, EVERY.mentioned)
-    return "".join(map(machine.feed, pieces)) + machine.close()
+    filter_ = CitationFilter((1, 2), (), "")
+    filter_.link_filter = LinkFilter(LINKS.allowed, LINKS.mentioned)
+    return "".join(map(filter_.feed, pieces)) + filter_.close()
 
 
 def leaks(text: str) -> list[str]:
-    """Addresses alive in a text, or in what an adapter makes of it, that hold the secret."""
-    judged = [(name, text) for name in renderers.JUDGES]
-    judged.append(("discord", render_markdown(text)))
+    """Live addresses, in a text or in what an adapter makes of it, that hold the secret or are unknown."""
+    rendered = [(name, text) for name in renderers.RENDERERS]
+    rendered.append(("discord", render_markdown(text)))
     if len(text) % 3 == 0:  # the slowest of all
-        judged.append(("mrkdwn", slack_mrkdwn(text)))
+        rendered.append(("mrkdwn", slack_mrkdwn(text)))
     return [
         f"{name}: {address!r}"
-        for name, each in judged
-        for address in renderers.JUDGES[name](each)
-        if SECRET in renderers.read(address) or not known(name, address)
+        for name, each in rendered
+        for address in renderers.RENDERERS[name](each)
+        if SECRET in renderers.normalize(address) or not is_known(name, address)
     ]
 
 
-def known(judge: str, address: str) -> bool:
-    """Whether an address is exactly one that stands in the texts, after what renderers put before it."""
+def is_known(renderer: str, address: str) -> bool:
+    """Whether an address is exactly one of the texts, apart from what renderers add before it."""
     plain = unquote(html.unescape(address))
     forms = {plain, re.sub(r"\A(?:http://|mailto:)", "", plain)}
-    if judge in {"gfm", "mrkdwn", "discord"}:  # these judges know no end of a target or of a sentence
+    if renderer in {"gfm", "mrkdwn", "discord"}:  # these do not know where a target or a sentence ends
         forms |= {plain.rstrip(SENTENCE), re.match(r"(?:[^()]|\([^()]*\))*", plain)[0]}  # type: ignore[index]
     return not forms.isdisjoint(EXACTLY)
 
@@ -65,31 +64,18 @@ def test_no_renderer_finds_a_secret_in_a_live_address(share: int) -> None:
             assert shown([text]) == output, text
 
 
-KEPT = [
-    "{}",
-    "({}).",
-    "**{}**",
-    "see {}, then",
-    "- {}",
-    "> {}",
-    "| {} | b |\n|---|---|",
-    "[words]({})",
-    "<{}>",
-    "![p]({})",
-    "“{}”",
-    "[{}]({})",
-]
+FRAMES = "{}¦({}).¦**{}**¦see {}, then¦- {}¦> {}¦| {} | b |\n|---|---|¦[words]({})¦<{}>¦![p]({})¦“{}”¦[{}]({})"
 
 
-@pytest.mark.parametrize("frame", KEPT)
+@pytest.mark.parametrize("frame", FRAMES.split("¦"))
 @pytest.mark.parametrize("known", [OK, "https://asked.com/p?x=1&y=2#z", "https://ok.com/b_(c)"])
 def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known: str) -> None:
-    machine = CitationFilter((), (f"See {known} there.",), "")
-    output = "".join(map(machine.feed, frame.replace("{}", known))) + machine.close()
-    for name, judge in renderers.JUDGES.items():
-        if name == "autolinks":  # it finds names and e-mail addresses alone
+    filter_ = CitationFilter((), (f"See {known} there.",), "")
+    output = "".join(map(filter_.feed, frame.replace("{}", known))) + filter_.close()
+    for name, find_links in renderers.RENDERERS.items():
+        if name == "autolinks":  # it finds names and e-mail addresses only
             continue
-        found = {address.rstrip(").") if name in {"mrkdwn", "discord"} else address for address in judge(output)}
+        found = {link.rstrip(").") if name in {"mrkdwn", "discord"} else link for link in find_links(output)}
         assert {known, known.rstrip(")")} & found, (name, output)
 
 
