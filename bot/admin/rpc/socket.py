@@ -1,18 +1,20 @@
 """The local socket, over which the running process executes commands. Only the owner of the data directory can connect.
 
-A request is one line of JSON, and so is each event that comes back; the connection ends with the work, and who closes
-it earlier ends the work.
+HTTP on a Unix socket: a request is posted as JSON, its results stream back as JSON lines. A client that disconnects
+cancels its request. aiohttp is imported with the first connection, which keeps the start of commands fast.
 """
 
 from __future__ import annotations
 
 import asyncio
+import importlib
 import os
 import socket
 import stat
 import tempfile
-from contextlib import aclosing, asynccontextmanager, suppress
-from dataclasses import dataclass, field
+from contextlib import aclosing, asynccontextmanager, closing, suppress
+from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,8 @@ from engine.errors import DiskError, EngineError, StoreError
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable
 
+    from aiohttp import web
+
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
 
@@ -34,8 +38,11 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SOCKET_NAME = "threadlore.sock"
+URL = "http://threadlore/"  # the name of the host means nothing on a Unix socket
 MAX_PATH_BYTES = 100  # of a socket path that every system accepts
-PRIVATE_UMASK = 0o077  # no access for group and others
+PRIVATE_UMASK = 0o177  # the owner may read and write
+READ_SECONDS = 10.0  # for the body of a request
+DRAIN_SECONDS = 24 * 3600.0  # for requests that are running when the process stops
 
 
 def socket_path(home: Path) -> Path:
@@ -55,27 +62,20 @@ class RemoteService:
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request there. Raises its errors, and StoreError if the process stops meanwhile."""
+        import aiohttp  # noqa: PLC0415  - see above
+
+        no_limit = aiohttp.ClientTimeout(total=None)
+        connector = aiohttp.UnixConnector(str(self.path))
         try:
-            reader, writer = await asyncio.open_unix_connection(self.path, limit=codec.MAX_LINE_BYTES)
-        except OSError as error:
-            raise _build_disconnect_error() from error
-        try:
-            writer.write(codec.encode(request))
-            while (line := await reader.readline()) != END_LINE:
-                if not line.endswith(b"\n"):
-                    raise _build_disconnect_error()
-                yield codec.parse_result(line)
-        except ConnectionError as error:
-            raise _build_disconnect_error() from error
-        finally:
-            await _close_writer(writer)
-
-
-END_LINE = b"{}\n"
-
-
-def _build_disconnect_error() -> StoreError:
-    return StoreError("The process that executed the command has stopped.", hint="Run the command again.")
+            async with (
+                aiohttp.ClientSession(connector=connector, read_bufsize=codec.MAX_LINE_BYTES) as session,
+                session.post(URL, data=codec.encode(request), timeout=no_limit) as response,
+            ):
+                async for line in response.content:
+                    yield codec.parse_result(line)
+        except aiohttp.ClientError as error:
+            message = "The process that executed the command has stopped."
+            raise StoreError(message, hint="Run the command again.") from error
 
 
 async def find_service(home: Path) -> RemoteService | None:
@@ -87,7 +87,9 @@ async def find_service(home: Path) -> RemoteService | None:
         _, writer = await asyncio.open_unix_connection(path)
     except OSError:
         return None
-    await _close_writer(writer)
+    writer.close()
+    with suppress(OSError):
+        await writer.wait_closed()
     return RemoteService(path)
 
 
@@ -104,16 +106,59 @@ def _is_own_socket(path: Path) -> bool:
 async def serve_socket(home: Path, perform: Perform) -> AsyncIterator[None]:
     """Serve the socket of a data directory; on exit, running requests are finished first."""
     path = socket_path(home)
-    server = _SocketServer(perform)
-    listening = await asyncio.start_unix_server(
-        server.handle_connection, sock=_bind_socket(path), limit=codec.MAX_LINE_BYTES
-    )
+    with closing(_bind_socket(path)) as bound:
+        async with child_task(_run_server(bound, perform)):
+            try:
+                yield
+            finally:
+                path.unlink(missing_ok=True)
+
+
+async def _run_server(bound: socket.socket, perform: Perform) -> None:
+    """Wait for the first connection, then serve until cancelled."""
+    connected, loop = asyncio.Event(), asyncio.get_running_loop()
+    loop.add_reader(bound, connected.set)
     try:
-        yield
+        await connected.wait()
     finally:
-        path.unlink(missing_ok=True)
-        listening.close()
-        await server.wait_until_idle()
+        loop.remove_reader(bound)
+    web: Any = await asyncio.to_thread(importlib.import_module, "aiohttp.web")
+    app = web.Application(client_max_size=codec.MAX_LINE_BYTES)
+    app.router.add_post("/", partial(_handle_request, perform))
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=DRAIN_SECONDS)
+    try:
+        await runner.setup()
+        await web.SockSite(runner, bound).start()
+        await asyncio.Event().wait()
+    finally:
+        await runner.cleanup()
+
+
+async def _handle_request(perform: Perform, request: web.Request) -> web.StreamResponse:
+    from aiohttp import web  # noqa: PLC0415  - see above
+
+    async with asyncio.timeout(READ_SECONDS):
+        body = await request.read()
+    response = web.StreamResponse()
+    with suppress(ConnectionError):
+        await response.prepare(request)
+        async with aclosing(_perform_lines(perform, body)) as lines:
+            async for line in lines:
+                await response.write(line)
+    return response
+
+
+async def _perform_lines(perform: Perform, body: bytes) -> AsyncGenerator[bytes]:
+    """Perform a request; yields a line for each result, and one for an error."""
+    try:
+        async with aclosing(perform(codec.parse_request(body))) as results:
+            async for result in results:
+                yield codec.encode(result)
+    except EngineError as error:
+        yield codec.encode_error(error)
+    except Exception as error:
+        log.exception("socket.request_failed")
+        yield codec.encode_error(EngineError(f"The running process failed: {error!r}."))
 
 
 def _bind_socket(path: Path) -> socket.socket:
@@ -126,68 +171,12 @@ def _bind_socket(path: Path) -> socket.socket:
             )
         path.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX)
-        before = os.umask(PRIVATE_UMASK | 0o100)
+        before = os.umask(PRIVATE_UMASK)
         try:
             bound.bind(str(path))
+            bound.listen()
         finally:
             os.umask(before)
     except OSError as error:
         raise DiskError(f"The socket {path} cannot be created: {error.strerror}.") from error
     return bound
-
-
-@dataclass(slots=True)
-class _SocketServer:
-    perform: Perform
-    _idle_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
-    _active_tasks: set[asyncio.Task[Any]] = field(default_factory=set)
-
-    async def handle_connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Handle one request until its last result."""
-        me = asyncio.current_task()
-        assert me is not None  # noqa: S101  - a handler always runs in a task
-        self._idle_tasks.add(me)
-        try:
-            line = await reader.readline()
-            self._idle_tasks.discard(me)
-            self._active_tasks.add(me)
-            if line:
-                await self._handle_request(line, reader, writer)
-        except (ValueError, ConnectionError) as error:
-            log.warning("socket.connection_failed", error=repr(error))
-        finally:
-            self._idle_tasks.discard(me)
-            await _close_writer(writer)
-            self._active_tasks.discard(me)
-
-    async def _handle_request(self, line: bytes, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A client sends nothing after its request: any data means that it left.
-        async with child_task(self._send_results(line, writer)) as work, child_task(reader.read(1)) as leaving:
-            await asyncio.wait({work, leaving}, return_when=asyncio.FIRST_COMPLETED)
-
-    async def _send_results(self, line: bytes, writer: asyncio.StreamWriter) -> None:
-        with suppress(ConnectionError):
-            try:
-                async with aclosing(self.perform(codec.parse_request(line))) as events:
-                    async for event in events:
-                        writer.write(codec.encode(event))
-                        await writer.drain()
-                writer.write(END_LINE)
-            except EngineError as error:
-                writer.write(codec.encode_error(error))
-            except Exception as error:
-                log.exception("socket.request_failed")
-                writer.write(codec.encode_error(EngineError(f"The running process failed: {error!r}.")))
-            await writer.drain()
-
-    async def wait_until_idle(self) -> None:
-        """Return when no request is running; connections without a request are closed."""
-        for task in self._idle_tasks:
-            task.cancel()
-        await asyncio.gather(*self._idle_tasks, *self._active_tasks, return_exceptions=True)
-
-
-async def _close_writer(writer: asyncio.StreamWriter) -> None:
-    writer.close()
-    with suppress(OSError):
-        await writer.wait_closed()

@@ -10,7 +10,7 @@ import pytest
 
 from bot.admin.requests import Ask, GetStatus, OperationRequest
 from bot.admin.results import AnswerDelta, Completed
-from bot.admin.rpc import socket
+from bot.admin.rpc import codec, socket
 from engine.errors import EngineError, NotFound, StoreError
 
 if TYPE_CHECKING:
@@ -135,6 +135,33 @@ async def test_a_socket_left_behind_is_replaced(home: Path) -> None:
     assert await socket.find_service(home) is None
     async with socket.serve_socket(home, Operations().perform):
         assert await socket.find_service(home)
+
+
+async def test_input_that_is_no_request_leaves_the_server_running(home: Path) -> None:
+    path = socket.socket_path(home)
+    async with asyncio.timeout(20), socket.serve_socket(home, Operations(finish=True).perform):
+        for sent in (b"nonsense\n", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"):
+            reader, writer = await asyncio.open_unix_connection(path)
+            writer.write(sent)
+            assert b"kind" in await reader.read(999) or sent.startswith(b"nonsense")
+            writer.close()
+        assert await collect(await connect(home)) == [FIRST, LAST]
+        _, silent = await asyncio.open_unix_connection(path)  # does not delay the end
+        await asyncio.sleep(0.05)
+    silent.close()
+
+
+async def test_an_interrupted_response_is_an_error(home: Path) -> None:
+    async def interrupt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"}\n")
+        line = codec.encode(FIRST)
+        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(line), line))
+        writer.close()
+
+    server = await asyncio.start_unix_server(interrupt, socket.socket_path(home))
+    with pytest.raises(StoreError, match="has stopped"):
+        await collect(await connect(home))
+    server.close()
 
 
 async def test_a_folder_with_a_long_path_is_reached(tmp_path: Path) -> None:
