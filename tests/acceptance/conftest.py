@@ -8,7 +8,6 @@ import pytest
 import pytest_asyncio
 
 from tests.support.engine_fixture import open_memory_engine
-from tests.support.town import slack_bot
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import open_live_bot, open_models
 from tests.support.town.slack import SlackTown
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
     from bot.bootstrap import EngineModels
     from engine import Engine
     from tests.support.town.live_bot import LiveBot
-    from tests.support.town.slack_bot import SlackBotFixture
 
 TOWNS = {"slack": SlackTown, "discord": DiscordTown}
 
@@ -49,18 +47,6 @@ async def live(platform: str, tmp_path: Path, models: EngineModels) -> AsyncIter
     """A bot on one of the platforms."""
     async with open_live_bot(TOWNS[platform](), tmp_path / "live", models) as opened:
         yield opened
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def able(models: EngineModels) -> EngineModels:
-    return models
-
-
-@pytest_asyncio.fixture(loop_scope="module")
-async def house(tmp_path: Path, models: EngineModels) -> AsyncIterator[SlackBotFixture]:
-    """A bot on Slack for one story alone."""
-    async with slack_bot.open_slack_bot(tmp_path / "house", models) as lived_in:
-        yield lived_in
 
 
 @pytest.fixture

@@ -9,15 +9,19 @@ from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryInterv
 
 from bot.dispatch import event_queue
 from engine.models import Scope
-from tests.support.slack_server import Fault, File
-from tests.support.verbatim_language import QUESTION, find_secrets
+from tests.support.slack_server import Fault
+from tests.support.town.protocol import TownFile
+from tests.support.verbatim_language import find_secrets
 
 if TYPE_CHECKING:
-    from tests.support.town.slack_bot import SlackBotFixture
+    from tests.support.town.live_bot import LiveBot
+    from tests.support.town.slack import SlackTown
 
-pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("impatient")]
-
-PAGES = File("manual.md", b"# The safe\n\nThe password of the safe is emerald.\n", "text/markdown")
+pytestmark = [
+    pytest.mark.asyncio(loop_scope="module"),
+    pytest.mark.platforms("slack"),
+    pytest.mark.usefixtures("impatient"),
+]
 MANY_FAILURES = 10_000  # failing calls: more than there will be
 
 
@@ -32,54 +36,44 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(event_queue, "MAX_DELAY", 0.01)
 
 
-class RetryCounter:
-    """Counts how often events were postponed, and are still being so."""
+@pytest.fixture
+def postponed(live: LiveBot[SlackTown], monkeypatch: pytest.MonkeyPatch) -> list[object]:
+    """Every postponement of an event."""
+    postpone, seen = live.bot.event_queue._postpone, list[object]()
 
-    def __init__(self, house: SlackBotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.count = 0
-        postpone = house.bot.event_queue._postpone
+    async def counted(*given: object) -> None:
+        seen.append(given)
+        await postpone(*given)  # type: ignore[arg-type]
 
-        async def counted(*given: object) -> None:
-            self.count += 1
-            await postpone(*given)  # type: ignore[arg-type]
-
-        monkeypatch.setattr(house.bot.event_queue, "_postpone", counted)
+    monkeypatch.setattr(live.bot.event_queue, "_postpone", counted)
+    return seen
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [Fault("server", status=503), Fault("reset"), Fault("error")],
-    ids=lambda fault: fault.kind,
+    "fault", [Fault("server", status=503), Fault("reset"), Fault("error")], ids=lambda fault: fault.kind
 )
 async def test_question_is_answered_after_a_long_outage(
-    house: SlackBotFixture, fault: Fault, monkeypatch: pytest.MonkeyPatch
+    live: LiveBot[SlackTown], postponed: list[object], fault: Fault
 ) -> None:
-    slack, tries = house.slack, RetryCounter(house, monkeypatch)
-    ada = slack.user("Ada")
-    square = slack.channel("square", members=[ada])
-    await house.post_passwords({square: "agate"})
-    slack.fail_next("*", fault, times=MANY_FAILURES)
-    asked = await ada.mentions(square, QUESTION)
-    await slack.wait_for(lambda: tries.count > 2 * event_queue.MAX_ATTEMPTS, 20, "for many tries")
-    [trouble] = (await house.engine.get_status(Scope(frozenset(), frozenset()))).background
+    live.town.add_channel("square", "ada")
+    await live.post_passwords(square="agate")
+    live.town.slack.fail_next("*", fault, times=MANY_FAILURES)
+    asked = await live.town.ask("ada", "square")
+    await live.wait_for(lambda: len(postponed) > 2 * event_queue.MAX_ATTEMPTS)
+    [trouble] = (await live.engine.get_status(Scope(frozenset(), frozenset()))).background
     assert "slack" in trouble
-    assert trouble in await house.bot.limitations()
-    slack.faults.clear()
-    await slack.wait_for(lambda: house.answer_text(ada, asked), 20, "for an answer")
-    await house.wait_until_idle()
-    assert find_secrets(house.answer_text(ada, asked)) == "agate"
-    assert await house.bot.limitations() == []
+    assert trouble in await live.bot.limitations()
+    live.town.clear_faults()
+    await live.wait_for(lambda: live.text(asked))
+    assert find_secrets(await live.answer(asked)) == "agate"
+    assert await live.bot.limitations() == []
 
 
-async def test_file_is_ingested_after_a_long_download_outage(
-    house: SlackBotFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    slack, tries = house.slack, RetryCounter(house, monkeypatch)
-    ada = slack.user("Ada")
-    slack.fail_next("download", Fault("server", status=502), times=MANY_FAILURES)
-    await ada.says(ada.direct, "Read this.", files=[PAGES])
-    await slack.wait_for(lambda: tries.count > 2 * event_queue.MAX_ATTEMPTS, 20, "for many tries")
-    slack.faults.clear()
-    await slack.wait_for(lambda: not house.bot.event_queue._delayed.describe_outages(), 20, "for the file")
-    await house.wait_until_idle()
-    assert find_secrets(await house.ask_in_dm(ada)) == "emerald"
+async def test_file_is_ingested_after_a_long_download_outage(live: LiveBot[SlackTown], postponed: list[object]) -> None:
+    live.town.slack.fail_next("download", Fault("server", status=502), times=MANY_FAILURES)
+    await live.town.say("ada", "", "Read this.", files=[TownFile()])
+    await live.wait_for(lambda: len(postponed) > 2 * event_queue.MAX_ATTEMPTS)
+    live.town.clear_faults()
+    await live.wait_for(lambda: not live.bot.event_queue._delayed.describe_outages())
+    await live.wait_until_idle()
+    assert find_secrets(await live.ask("ada")) == "emerald"

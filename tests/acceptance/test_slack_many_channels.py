@@ -8,200 +8,194 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+import pytest_asyncio
 
 from bot import texts
-from bot.platform.models import Location
-from tests.support.slack_server import Fault
-from tests.support.verbatim_language import find_secrets
+from tests.support.slack_server import Fault, RateSettings
+from tests.support.town.live_bot import password
+from tests.support.verbatim_language import SECRETS, find_secrets
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from tests.support.town.live_bot import LiveBot
+    from tests.support.town.protocol import Way
+    from tests.support.town.slack import SlackTown
 
-    from tests.support.slack_server import FakeSlack, Person, Room
-    from tests.support.slack_server.state import ChannelKind
-    from tests.support.town.slack_bot import SlackBotFixture
-
-pytestmark = pytest.mark.asyncio(loop_scope="module")
+pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.platforms("slack")]
 
 LOOKUP_METHODS = ("conversations.info", "conversations.members", "users.conversations", "users.info", "users.list")
 
 
-async def build_channels(
-    house: SlackBotFixture, count: int, members: Sequence[Person], kind: ChannelKind = "public"
-) -> list[Room]:
-    """So many channels that the bot has known for long, with nothing said in them."""
-    rooms = [house.slack.channel(f"room-{number}", members=members, kind=kind) for number in range(count)]
-    for each in rooms:
-        place = place_of(house, each)
-        await house.bot.store.channels.upsert(place, each.name)
-        await house.bot.store.channels.record_announced(place.room)
-    return rooms
+@pytest_asyncio.fixture(autouse=True, loop_scope="module")
+async def _rate_limits(live: LiveBot[SlackTown]) -> None:
+    """Slack's own limits."""
+    live.town.slack.buckets.rates = RateSettings()
 
 
-def place_of(house: SlackBotFixture, room: Room) -> Location:
-    return Location("slack", house.slack.space.team, room.id)
+async def build_channels(live: LiveBot[SlackTown], count: int, kind: str = "public") -> None:
+    """Channels of Ada that the bot has known for long, with nothing said in them."""
+    for number in range(count):
+        live.town.add_channel(f"room-{number}", "ada", kind)
+        place = live.town.location(f"room-{number}")
+        await live.bot.store.channels.upsert(place, f"room-{number}")
+        await live.bot.store.channels.record_announced(place.room)
 
 
-def count_lookups(house: SlackBotFixture) -> int:
-    return len(house.slack.calls_to(*LOOKUP_METHODS))
+async def build_two(live: LiveBot[SlackTown]) -> None:
+    """Two channels with a password each."""
+    for name in ("square", "market"):
+        live.town.add_channel(name, "ada")
+    await live.post_passwords(square="agate", market="beryl")
+    live.town.slack.calls.clear()
 
 
-async def test_a_thousand_channels_resume_within_ten_seconds(house: SlackBotFixture) -> None:
-    slack = house.slack
-    ada = slack.user("Ada")
-    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
-    await house.post_passwords({square: "agate", market: "beryl"})
-    await build_channels(house, 1000, [ada])
-    await house.stop()
-    slack.calls.clear()
-    await house.start()
+def count_lookups(live: LiveBot[SlackTown]) -> int:
+    return len(live.town.slack.calls_to(*LOOKUP_METHODS))
+
+
+async def test_a_thousand_channels_resume_within_ten_seconds(live: LiveBot[SlackTown]) -> None:
+    await build_two(live)
+    await build_channels(live, 1000)
+    await live.stop()
+    live.town.slack.calls.clear()
+    await live.start()
     began = time.process_time()
-    assert find_secrets(await house.ask_by_mention(ada, square)) == "agate beryl"
+    assert find_secrets(await live.ask("ada", "square")) == "agate beryl"
     assert time.process_time() - began < 10.0
-    assert count_lookups(house) < 12
-    assert not {*slack.buckets.limited} & {*LOOKUP_METHODS}
+    assert count_lookups(live) < 12
+    assert not {*live.town.slack.buckets.limited} & {*LOOKUP_METHODS}
 
 
-async def test_a_dead_socket_is_no_reason_to_ask_about_each_channel(house: SlackBotFixture) -> None:
-    slack = house.slack
-    ada = slack.user("Ada")
-    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
-    await house.post_passwords({square: "agate", market: "beryl"})
-    await build_channels(house, 300, [ada])
-    slack.calls.clear()
-    house.bot.suspend_visibility("slack")
-    await house.bot.reconcile("slack")
-    assert find_secrets(await house.ask_by_mention(ada, square)) == "agate beryl"
-    assert count_lookups(house) < 12
+async def test_a_dead_socket_is_no_reason_to_ask_about_each_channel(live: LiveBot[SlackTown]) -> None:
+    await build_two(live)
+    await build_channels(live, 100)
+    live.bot.suspend_visibility("slack")
+    await live.bot.reconcile("slack")
+    assert find_secrets(await live.ask("ada", "square")) == "agate beryl"
+    assert count_lookups(live) < 12
 
 
-async def test_somebody_in_eighty_private_channels_is_answered_from_all_of_them(house: SlackBotFixture) -> None:
-    slack = house.slack
-    ada, bob = slack.user("Ada"), slack.user("Bob")
-    first, last = slack.channel("first", members=[ada], kind="private"), slack.channel("last", members=[ada, bob])
-    await slack.converts(last, ada)
-    await house.post_passwords({first: "agate", last: "beryl"})
-    await build_channels(house, 80, [ada], kind="private")
-    slack.calls.clear()
-    house.bot.context.audience.invalidate(Location("slack", slack.space.team, ""))
-    assert find_secrets(await house.ask_in_dm(ada)) == "agate beryl"
-    cold = count_lookups(house)
+async def test_somebody_in_eighty_private_channels_is_answered_from_all_of_them(live: LiveBot[SlackTown]) -> None:
+    town = live.town
+    town.add_channel("first", "ada", "private")
+    town.add_channel("last", "ada bob")
+    await town.make_private("last")
+    await live.post_passwords(first="agate", last="beryl")
+    await build_channels(live, 80, "private")
+    town.slack.calls.clear()
+    live.bot.context.audience.invalidate(replace(town.location("first"), channel=""))
+    assert find_secrets(await live.ask("ada")) == "agate beryl"
+    cold = count_lookups(live)
     assert cold < 8
-    assert find_secrets(await house.ask_in_dm(ada)) == "agate beryl"
-    assert count_lookups(house) == cold
-    await ada.leaves(last)
-    await slack.wait_until_delivered()
-    assert find_secrets(await house.ask_in_dm(ada)) == "agate"
-    assert find_secrets(await house.ask_in_dm(bob)) == "beryl"
+    assert find_secrets(await live.ask("ada")) == "agate beryl"
+    assert count_lookups(live) == cold
+    await town.remove_member("ada", "last")
+    await town.wait_until_received(live.bot)
+    assert find_secrets(await live.ask("ada")) == "agate"
+    assert find_secrets(await live.ask("bob")) == "beryl"
 
 
-async def test_channel_joined_during_downtime_is_greeted_and_indexed(house: SlackBotFixture) -> None:
-    slack = house.slack
-    ada = slack.user("Ada")
-    square = slack.channel("square", members=[ada])
-    await house.post_passwords({square: "agate"})
-    market = slack.channel("market", members=[ada], bot=False)
-    cellar = slack.channel("cellar", members=[ada], kind="private", bot=False)
-    await ada.says(market, "The password of the safe is beryl.")
-    await house.stop()
-    for room in (market, cellar):
-        await ada.invites(room, slack.bot)
-    slack.socket.stop_retries()
+async def test_channel_joined_during_downtime_is_greeted_and_indexed(live: LiveBot[SlackTown]) -> None:
+    town = live.town
+    town.add_channel("square", "ada")
+    await live.post_passwords(square="agate")
+    town.add_channel("market", "ada", bot=False)
+    town.add_channel("cellar", "ada", "private", bot=False)
+    await town.say_fact("market", password("beryl"))
+    await live.stop()
+    for name in ("market", "cellar"):
+        await town.person("ada").invites(town.channels[name], town.slack.bot)
+    town.slack.socket.stop_retries()
     for _ in range(2):
-        await house.start()
-        await slack.wait_for(
-            lambda: slack.sees(ada, cellar).all_entries() and slack.sees(ada, market).all_entries(), 20
-        )
-        await house.bot.ingest_service.run_sync()
-        await house.wait_until_idle()
-        assert find_secrets(await house.ask_by_mention(ada, square)) == "agate beryl"
-        for room in (market, cellar):
-            hellos = [
-                each for each in slack.sees(ada, room).all_entries() if "Hello! I read" in "\n".join(each.lines())
-            ]
-            assert len(hellos) == 1
-        await house.stop()
-    await house.start()
+        await live.start()
+        await live.wait_for(lambda: town.bot_posts("ada", "cellar") and town.bot_posts("ada", "market"))
+        await live.bot.ingest_service.run_sync()
+        await live.wait_until_idle()
+        assert find_secrets(await live.ask("ada", "square")) == "agate beryl"
+        for name in ("market", "cellar"):
+            assert len([each for each in town.bot_posts("ada", name) if "Hello! I read" in each.text]) == 1
+        await live.stop()
+    await live.start()
 
 
 async def test_partial_channel_list_is_not_reported_as_missing(
-    house: SlackBotFixture, monkeypatch: pytest.MonkeyPatch
+    live: LiveBot[SlackTown], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.permissions.resolver.QUESTION_SUSPENSION_WAIT", 0.2)
     monkeypatch.setattr("bot.bot.REFRESH_INTERVAL", 0.1)
-    slack = house.slack
-    ada = slack.user("Ada")
-    square, market = slack.channel("square", members=[ada]), slack.channel("market", members=[ada])
-    await house.post_passwords({market: "beryl"})
-    for number in range(4):
-        slack.channel(f"room-{number}", members=[ada])
-    await house.stop()
-    slack.page = 3
-    await slack.converts(market, ada)
-    slack.socket.stop_retries()
-    slack.fail_next("users.conversations", Fault("slow", seconds=0))
-    slack.fail_next("users.conversations", "internal_error", times=1000)
-    await house.start()
-    answer = await house.ask_by_mention(ada, square)
+    town = live.town
+    for name in ("square", "market", "room-1", "room-2", "room-3"):
+        town.add_channel(name, "ada")
+    await live.post_passwords(market="beryl")
+    await live.stop()
+    town.slack.page = 3
+    await town.make_private("market")
+    town.slack.socket.stop_retries()
+    town.slack.fail_next("users.conversations", Fault("slow", seconds=0))
+    town.slack.fail_next("users.conversations", "internal_error", times=1000)
+    await live.start()
+    answer = await live.ask("ada", "square")
     assert find_secrets(answer) == ""
     assert "still checking who can read what" in answer
     assert texts.NOTHING_FOUND not in answer
-    slack.faults.clear()
+    town.clear_faults()
     async with asyncio.timeout(20):
-        while (await house.bot.context.audience.resolve_scope(place_of(house, square))).gap:  # noqa: ASYNC110 - it has no news
+        while (await live.bot.context.audience.resolve_scope(town.location("square"))).gap:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.02)
-    assert find_secrets(await house.ask_by_mention(ada, square)) == "", "it is private by now"
-    assert find_secrets(await house.ask_by_mention(ada, market)) == "beryl"
+    assert find_secrets(await live.ask("ada", "square")) == "", "it is private by now"
+    assert find_secrets(await live.ask("ada", "market")) == "beryl"
+
+
+WORDS = {f"room-{word}": word for word in SECRETS[:5]}
 
 
 @pytest.mark.parametrize("seed", range(3))
-async def test_changes_during_listing_never_widen_answers(house: SlackBotFixture, seed: int) -> None:
-    slack, chance = house.slack, random.Random(seed)
-    ada, bob = slack.user("Ada"), slack.user("Bob")
-    words = ("agate", "beryl", "coral", "diamond", "emerald")
-    rooms = [
-        slack.channel(f"room-{each}", members=[ada, bob], kind=chance.choice(("public", "private"))) for each in words
-    ]
-    await house.post_passwords(dict(zip(rooms, words, strict=True)))
-    hall = slack.channel("hall", members=[ada, bob])
-    slack.page = 2
-    for _ in range(4):
-        slack.fail_next("users.conversations", Fault("slow", seconds=chance.random() / 5), times=3)
-        house.bot.suspend_visibility("slack")
-        looking = asyncio.create_task(house.bot.reconcile("slack"))
-        could = {person: readable_secrets(slack, person, rooms, words) for person in (ada, bob)}
-        public = {word for room, word in zip(rooms, words, strict=True) if room.channel.kind == "public"}
+async def test_changes_during_listing_never_widen_answers(live: LiveBot[SlackTown], seed: int) -> None:
+    town, chance = live.town, random.Random(seed)
+    for name in WORDS:
+        town.add_channel(name, "ada bob", chance.choice(("public", "private")))
+    await live.post_passwords(**WORDS)
+    town.add_channel("hall", "ada bob")
+    town.slack.page = 2
+
+    async def ask(person: str, way: Way) -> set[str]:
+        return {*find_secrets(await live.ask(person, "hall", way=way)).split()}
+
+    for _ in range(3):
+        town.slack.fail_next("users.conversations", Fault("slow", seconds=chance.random() / 5), times=3)
+        live.bot.suspend_visibility("slack")
+        looking = asyncio.create_task(live.bot.reconcile("slack"))
+        before = {person: readable_words(town, person) for person in ("ada", "bob", "")}
         for _ in range(3):
             await asyncio.sleep(chance.random() / 20)
-            await change_membership(house, chance, chance.choice(rooms), chance.choice((ada, bob)), ada)
-        whispered = {person: {*find_secrets(await house.ask_privately(person, hall)).split()} for person in (ada, bob)}
-        asked = {*find_secrets(await house.ask_by_mention(ada, hall)).split()}
-        for person, found in whispered.items():
-            assert found <= could[person] | readable_secrets(slack, person, rooms, words)
-        assert asked <= public | {w for r, w in zip(rooms, words, strict=True) if r.channel.kind == "public"}
+            await change_membership(town, chance)
+        alone = {person: await ask(person, "private") for person in ("ada", "bob")}
+        asked = await ask("ada", "mention")
+        for person, found in alone.items():
+            assert found <= before[person] | readable_words(town, person)
+        assert asked <= before[""] | readable_words(town, "")
         await looking
-    for person in (ada, bob):
-        assert {*find_secrets(await house.ask_privately(person, hall)).split()} == readable_secrets(
-            slack, person, rooms, words
-        )
+    for person in ("ada", "bob"):
+        assert await ask(person, "private") == readable_words(town, person)
 
 
-async def change_membership(
-    house: SlackBotFixture, chance: random.Random, room: Room, person: Person, admin: Person
-) -> None:
+async def change_membership(town: SlackTown, chance: random.Random) -> None:
     """Somebody comes or goes, or a channel turns private or public."""
+    name, person = chance.choice([*WORDS]), chance.choice(("ada", "bob"))
+    room = town.channels[name]
     if chance.random() < 0.4:
-        await house.slack.converts(room, admin, private=room.channel.kind == "public")
-    elif person.id in room.channel.members:
-        await person.leaves(room)
+        await town.slack.converts(room, town.person("ada"), private=room.channel.kind == "public")
+    elif town.person(person).id in room.channel.members:
+        await town.remove_member(person, name)
     else:
-        await person.joins(room)
+        await town.add_member(person, name)
 
 
-def readable_secrets(slack: FakeSlack, person: Person, rooms: Sequence[Room], words: Sequence[str]) -> set[str]:
-    """The words in the channels that somebody may read now."""
-    pairs = zip(rooms, words, strict=True)
-    return {word for room, word in pairs if room.channel.kind == "public" or person.id in room.channel.members}
+def readable_words(town: SlackTown, person: str) -> set[str]:
+    """The words in the channels that somebody may read now; in public ones for ""."""
+    own = town.person(person).id if person else ""
+    channels = {name: town.channels[name].channel for name in WORDS}
+    return {WORDS[name] for name, each in channels.items() if each.kind == "public" or own in each.members}

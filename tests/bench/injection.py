@@ -17,9 +17,8 @@ from pathlib import Path
 from bot import log_config
 from tests.acceptance.injection_cases import InjectableLanguage, InjectionTrial
 from tests.bench.plumbing import temporary_folder
-from tests.demos.slack_day import load_manifest
-from tests.support.slack_server import FakeSlack, RateSettings
-from tests.support.town.slack_bot import open_skills, open_slack_bot
+from tests.support.town.live_bot import open_live_bot, open_models
+from tests.support.town.slack import SlackTown
 
 FOLDER = "injection"
 AT_ONCE = 20  # strings between two looks
@@ -36,12 +35,11 @@ async def measure(texts: list[str]) -> int:
     """Go through all of them; 1 if anything happened that should not."""
     began = time.perf_counter()
     with temporary_folder() as home:
-        unhurried = FakeSlack(load_manifest(), rates=RateSettings(on=False))
         async with (
-            open_skills() as able,
-            open_slack_bot(Path(home), able, unhurried, model=InjectableLanguage) as house,
+            open_models() as models,
+            open_live_bot(SlackTown(), Path(home), models, InjectableLanguage) as live,
         ):
-            trial = InjectionTrial(house)
+            trial = InjectionTrial(live)
             await trial.post_secret()
             for start in range(0, len(texts), AT_ONCE):
                 some = texts[start : start + AT_ONCE]
@@ -49,7 +47,7 @@ async def measure(texts: list[str]) -> int:
                 await trial.ask_about(some)
                 print(f"{start + len(some)} of {len(texts)} strings, {time.perf_counter() - began:.0f} s", flush=True)
             harm = list(dict.fromkeys(trial.list_violations()))
-            asked = len(house.language.questions)
+            asked = len(live.language.questions)
     print(f"{len(texts)} strings as messages and as files, {asked} questions: harm done {len(harm)} times")
     print("\n".join(harm))
     return 1 if harm else 0

@@ -106,7 +106,7 @@ class DiscordTown:
 
     def add_person(self, name: str, **facts: Any) -> Person:
         guild: Guild = facts.pop("guild", self.guild)
-        self.people[name] = self.discord.member(guild, facts.pop("user", name.title()), **facts)
+        self.people[name] = self.discord.member(guild, facts.pop("user", facts.pop("shown", name.title())), **facts)
         return self.people[name]
 
     def person(self, name: str) -> Person:
@@ -133,6 +133,12 @@ class DiscordTown:
         owner = Person(self.discord.world, place.guild.owner, place.guild)
         used = await owner.slash("settings", here=place, setting="ingest", value="on")
         assert not used.error, used.error
+
+    def mention_of(self, person: str) -> str:
+        return self.person(person).mention
+
+    def channel_mention_of(self, channel: str) -> str:
+        return f"<#{self.channels[channel].id}>"
 
     def location(self, channel: str) -> Location:
         place = self.channels[channel]
@@ -198,6 +204,10 @@ class DiscordTown:
         used = await self.person(person).slash(command, here=self.channel(person, channel), **chosen)
         assert not used.error, used.error
         return Asked(person, channel, used)
+
+    async def use_menu(self, person: str, command: str, said: Message) -> Asked:
+        """Choose a command of the menu of a message."""
+        return Asked(person, "", await self.person(person).context_menu(command, said))
 
     async def click(self, person: str, post: BotPost, button: str) -> Asked:
         used = await self.person(person).clicks(post.handle.message, button)

@@ -89,6 +89,11 @@ class Town(Protocol):
     async def enable(self, channel: str) -> None:
         """Have the bot index a channel; on Slack it does so once it is in."""
 
+    def mention_of(self, person: str) -> str:
+        """How somebody is mentioned in a text."""
+
+    def channel_mention_of(self, channel: str) -> str: ...
+
     def location(self, channel: str) -> Location:
         """A channel as the bot calls it."""
 

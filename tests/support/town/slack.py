@@ -86,6 +86,12 @@ class SlackTown:
     async def enable(self, channel: str) -> None:
         pass
 
+    def mention_of(self, person: str) -> str:
+        return f"@{self.person(person).name}"
+
+    def channel_mention_of(self, channel: str) -> str:
+        return f"#{channel}"
+
     def location(self, channel: str) -> Location:
         return Location("slack", self.slack.space.team, self.channels[channel].id)
 
@@ -185,10 +191,13 @@ class SlackTown:
         seen = self.slack.sees(self.person(person), room).all_entries()
         return [self._post(each) for each in seen if each.author == self.slack.space.bot.name]
 
-    def bot_text(self, person: str) -> str:
+    def all_bot_posts(self, person: str) -> list[BotPost]:
+        """All of the bot's messages that somebody can see anywhere."""
         rooms = [Room(each) for each in self.slack.space.channels.values()]
-        seen = [post.text for room in rooms for post in self._posts_in(person, room)]
-        return "\n".join([*seen, self.person(person).home_tab()])
+        return [post for room in rooms for post in self._posts_in(person, room)]
+
+    def bot_text(self, person: str) -> str:
+        return "\n".join([*(each.text for each in self.all_bot_posts(person)), self.person(person).home_tab()])
 
     def reactions(self, said: SentMessage) -> list[str]:
         seen = self.slack.sees(self._author(said), said.room).all_entries()
