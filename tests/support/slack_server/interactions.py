@@ -14,7 +14,7 @@ from tests.support.slack_server.state import Message, SlackError
 if TYPE_CHECKING:
     from tests.support.slack_server.server import Server
     from tests.support.slack_server.socket import Delivery, EnvelopeKind
-    from tests.support.slack_server.state import JSON, Channel, User, View
+    from tests.support.slack_server.state import JSON, Channel, User
 
 MAX_USES, LIFE_SECONDS = 5, 1800.0  # of a response URL
 CHANNEL_NAMES = {"im": "directmessage", "private": "privategroup"}
@@ -85,9 +85,9 @@ class Interactions:
             payload["message"] = shapes.message(self.slack.space, message)
         return await self._deliver_actions(user, payload, action)
 
-    async def press_in_view(self, user: User, view: View, action: JSON) -> Delivery:
+    async def press_in_view(self, user: User, view: JSON, action: JSON) -> Delivery:
         """Press a button of the Home tab."""
-        payload: JSON = {"container": {"type": "view", "view_id": view.id}, "view": {**view.body, "id": view.id}}
+        payload = {"container": {"type": "view", "view_id": view["id"]}, "view": view}
         return await self._deliver_actions(user, payload, action)
 
     async def _deliver_actions(self, user: User, payload: JSON, action: JSON) -> Delivery:

@@ -187,7 +187,7 @@ class Person:
     async def clicks_home_tab(self, label: str) -> Delivery:
         """Press a button of the own Home tab."""
         view = self.slack.space.homes[self.id]
-        face = Renderer(self.slack.space, self.id).render_blocks(view.body["blocks"])
+        face = Renderer(self.slack.space, self.id).render_blocks(view["blocks"])
         return await self.slack.interactions.press_in_view(self.user, view, self._find_action(face, label))
 
     def _find_action(self, face: RenderedMessage, label: str) -> JSON:
@@ -204,10 +204,8 @@ class Person:
 
     def home_tab(self) -> str:
         """What the own Home tab shows; empty if none was published."""
-        view = self.slack.space.homes.get(self.id)
-        if view is None:
-            return ""
-        face = Renderer(self.slack.space, self.id).render_blocks(view.body["blocks"])
+        blocks = self.slack.space.homes.get(self.id, {}).get("blocks", [])
+        face = Renderer(self.slack.space, self.id).render_blocks(blocks)
         return "\n".join([*face.lines, *(f"[ {label} ]" for label, *_ in face.buttons)])
 
     # The account.

@@ -51,11 +51,10 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Seconds to acknowledge, before each further attempt to send an event, and between pings."""
+    """Seconds to acknowledge, and before each further attempt to send an event."""
 
     ack: float = 3.0
     retries: tuple[float, ...] = (0.0, 60.0, 300.0)
-    ping: float = 10.0
 
 
 class Socket:
@@ -92,22 +91,14 @@ class Socket:
         self.links.append(link)
         await ws.send_json({"type": "hello", "num_connections": len(self.links)})
         self.changed()
-        pinging = asyncio.create_task(self._ping(link))
         try:
             async for message in ws:
                 if message.type is WSMsgType.TEXT:
                     self._acknowledge(json.loads(message.data))
         finally:
-            pinging.cancel()
             self.links.remove(link)
             self.changed()
         return ws
-
-    async def _ping(self, link: SocketLink) -> None:
-        with contextlib.suppress(ConnectionError, RuntimeError):
-            while link.is_open:
-                await asyncio.sleep(self.timing.ping)
-                await link.ws.ping(b"Ping from applink-1")
 
     def _acknowledge(self, body: JSON) -> None:
         delivery = self._waiting.pop(str(body.get("envelope_id")), None)

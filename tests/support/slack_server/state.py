@@ -130,13 +130,3 @@ class Ping:
     channel: str
     ts: str
     target: str
-
-
-@dataclass(slots=True)
-class View:
-    """A published Home tab."""
-
-    id: str
-    user: str
-    body: JSON
-    hash: str

@@ -8,7 +8,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
-from tests.support.slack_server.state import Channel, Message, Ping, SlackError, StoredFile, User, View
+from tests.support.slack_server.state import JSON, Channel, Message, Ping, SlackError, StoredFile, User
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ class Workspace:
         self.users: dict[str, User] = {"USLACKBOT": User("USLACKBOT", "Slackbot", TEAM)}
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, StoredFile] = {}
-        self.homes: dict[str, View] = {}
+        self.homes: dict[str, JSON] = {}  # views by user
         self.groups: dict[str, str] = {}  # handles of user groups by id
         self.pings: list[Ping] = []
         self.revoked = ""

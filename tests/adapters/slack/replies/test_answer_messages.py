@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -10,37 +11,74 @@ from bot.platform.models import AnswerFooter
 from tests.adapters.slack.scene import BARE, FOOTER, LINK, Question
 from tests.support.slack_server import Fault, PayloadLimits
 
+if TYPE_CHECKING:
+    from bot.platform.ports import Reply
 
-@pytest.mark.parametrize("shown", [["one two "], []], ids=["while it grows", "before its end"])
-async def test_an_expired_stream_is_completed_by_an_update(question: Question, shown: list[str]) -> None:
+WHOLE = "one two three"
+GROWING = ("one ", "one two ")
+STREAMING = ("chat.startStream", "chat.appendStream", "chat.stopStream")
+UNANSWERED = [Fault("lost"), Fault("reset"), Fault("server")]
+
+
+async def write(question: Question, *texts: str) -> Reply:
+    """Show the start of an answer, with a status before and three seconds after each text."""
     reply = question.reply()
-    await reply.show(["one "])
-    question.slack.expires(question.replies[0].ts)
-    for text in shown:
+    await reply.show_status("is searching…")
+    for text in texts:
         await reply.show([text])
-    await reply.finish(["one two three"], FOOTER)
-    assert question.only.body == "one two three"
+        question.slack.clock.advance(3)
+    return reply
+
+
+@pytest.mark.parametrize("texts", [GROWING, GROWING[:1]], ids=["while it grows", "before its end"])
+async def test_an_expired_stream_is_completed_by_an_update(question: Question, texts: tuple[str, ...]) -> None:
+    reply = await write(question, texts[0])
+    question.slack.expires(question.replies[0].ts)
+    for text in texts[1:]:
+        await reply.show([text])
+    await reply.finish([WHOLE], FOOTER)
+    assert question.only.body == WHOLE
     assert question.only.sources
 
 
-async def test_a_rate_limited_answer_is_written_once_and_whole(question: Question) -> None:
-    reply = question.reply()
-    await reply.show(["one "])
+@pytest.mark.parametrize(
+    ("faults", "texts"),
+    [
+        *(pytest.param({name: each}, GROWING, id=f"{name}-{each.kind}") for name in STREAMING for each in UNANSWERED),
+        *(
+            pytest.param({"chat.startStream": "unknown_method", "chat.update": each}, GROWING, id=f"update-{each.kind}")
+            for each in UNANSWERED
+        ),
+        *(pytest.param({"chat.postMessage": each}, (), id=f"post-{each.kind}") for each in UNANSWERED),
+        pytest.param({"chat.startStream": "invalid_chunks"}, GROWING, id="no tasks"),
+        pytest.param({"chat.stopStream": Fault("ratelimited", seconds=0)}, GROWING, id="rate limited at the end"),
+    ],
+)
+async def test_an_answer_is_written_once_and_whole(
+    question: Question, faults: dict[str, Any], texts: tuple[str, ...]
+) -> None:
+    for method, fault in faults.items():
+        question.slack.fail_next(method, fault)
+    reply = await write(question, *texts)
+    await reply.finish([WHOLE], FOOTER)
+    assert question.only.body.strip() == WHOLE
+
+
+async def test_rate_limited_text_waits_for_the_next_words(question: Question) -> None:
+    reply = await write(question, "one ")
     question.slack.fail_next("chat.appendStream", Fault("ratelimited", seconds=5))
-    await reply.show(["one two "])
-    question.slack.clock.advance(4)
-    await reply.show(["one two three"])
-    assert "two" not in question.replies[0].text
-    question.slack.clock.advance(2)
-    await reply.show(["one two three four"])
-    assert question.replies[0].body == "one two three four"
-    question.slack.fail_next("chat.stopStream", Fault("ratelimited", seconds=0))
-    await reply.finish(["one two three four five"], BARE)
-    assert question.only.text == "one two three four five"
+    for seconds, text, shown in ((0, "one two ", "one "), (4, WHOLE, "one "), (2, f"{WHOLE} four", f"{WHOLE} four")):
+        question.slack.clock.advance(seconds)
+        await reply.show([text])
+        assert question.replies[0].body == shown
+    await reply.finish([f"{WHOLE} four"], BARE)
 
 
-@pytest.mark.parametrize("error", ["unknown_method", "channel_type_not_supported", "internal_error", "ratelimited"])
-async def test_without_streams_an_answer_is_posted_and_rewritten(question: Question, error: str) -> None:
+@pytest.mark.parametrize(
+    ("error", "starts"),
+    [("unknown_method", 1), ("channel_type_not_supported", 5), ("internal_error", 5), ("ratelimited", 1)],
+)
+async def test_without_streams_an_answer_is_posted_and_rewritten(question: Question, error: str, starts: int) -> None:
     fault = Fault("ratelimited", seconds=60) if error == "ratelimited" else error
     question.slack.fail_next("chat.startStream", fault, times=9)
     reply = question.reply()
@@ -55,64 +93,32 @@ async def test_without_streams_an_answer_is_posted_and_rewritten(question: Quest
     await reply.finish([f"{second} not all."], FOOTER)
     assert question.only.body == f"{second} not all."
     assert question.only.sources
+    await question.reply(answer="a2").show(["one "])
+    assert len(question.slack.calls_to("chat.startStream")) == starts
 
 
-async def test_a_workspace_without_streams_is_not_asked_again(question: Question) -> None:
-    question.slack.fail_next("chat.startStream", "unknown_method")
-    for answer in ("a1", "a2"):
-        await question.reply(answer=answer).show(["one "])
-    assert len(question.slack.calls_to("chat.startStream")) == 1
-
-
-async def test_a_server_without_tasks_streams_without_them(question: Question) -> None:
-    question.slack.fail_next("chat.startStream", "invalid_chunks")
-    reply = question.reply()
-    await reply.show_status("is searching…")
-    await reply.show(["one "])
-    assert question.replies[0].writing
-    await reply.finish(["one two"], FOOTER)
-    assert question.only.body == "one two"
-
-
-STREAMED = ("chat.startStream", "chat.appendStream", "chat.stopStream", "chat.update")
-
-
-@pytest.mark.parametrize("method", [*STREAMED, "chat.postMessage"])
-@pytest.mark.parametrize("kind", ["lost", "reset", "server"])
-async def test_a_call_without_an_answer_leaves_one_whole_answer(question: Question, method: str, kind: str) -> None:
-    if method == "chat.update":
-        question.slack.fail_next("chat.startStream", "unknown_method")
-    question.slack.fail_next(method, Fault(kind))  # type: ignore[arg-type]
-    reply = question.reply()
-    if method in STREAMED:
-        await reply.show(["one "])
-        question.slack.clock.advance(3)
-        await reply.show(["one two "])
-    await reply.finish(["one two three"], FOOTER)
-    assert question.only.body.strip() == "one two three"
-
-
-@pytest.mark.parametrize("begun", [True, False], ids=["streamed", "posted"])
-async def test_refused_blocks_are_shown_in_a_plainer_format(question: Question, *, begun: bool) -> None:
-    """A stream ends with plain sections; a post that is refused twice is plain text with its sources."""
-    question.slack.fail_next("chat.stopStream" if begun else "chat.postMessage", "invalid_blocks", 1 if begun else 2)
-    reply = question.reply()
-    if begun:
-        await reply.show(["one "])
-    await reply.finish(["one two"], FOOTER)
-    assert question.only.text.startswith("one two")
+@pytest.mark.parametrize(
+    ("method", "times", "texts", "buttons"),
+    [("chat.stopStream", 1, GROWING, ("👍", "👎", "Delete")), ("chat.postMessage", 2, (), ())],
+    ids=["a stream ends with plain sections", "a post refused twice is plain text"],
+)
+async def test_refused_blocks_are_shown_in_a_plainer_format(
+    question: Question, method: str, times: int, texts: tuple[str, ...], buttons: tuple[str, ...]
+) -> None:
+    question.slack.fail_next(method, "invalid_blocks", times)
+    reply = await write(question, *texts)
+    await reply.finish([WHOLE], FOOTER)
+    assert WHOLE in question.only.text
     assert "#roof · 2026-05-01" in question.only.text
     assert LINK in question.only.text
-    assert question.only.buttons == (("👍", "👎", "Delete") if begun else ())
+    assert question.only.buttons == buttons
 
 
 async def test_a_text_that_slack_finds_too_long_continues_below(question: Question) -> None:
     question.slack.limits = PayloadLimits(streamed=4000, markdown=4000, all_blocks=4500)
     lines = [f"line {number} of a long answer" for number in range(230)]
     text = "\n".join(lines)
-    reply = question.reply()
-    await reply.show([text[:3000]])
-    await reply.show([text[:6000]])
+    reply = await write(question, text[:3000], text[:6000])
     await reply.finish([text], FOOTER)
     shown = "\n".join(entry.text for entry in question.replies)
     assert all(line in shown for line in lines)

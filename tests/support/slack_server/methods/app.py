@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.slack_server.methods.blocks import check_blocks
 from tests.support.slack_server.methods.call import Call, method
-from tests.support.slack_server.state import SlackError, View
+from tests.support.slack_server.state import SlackError
 
 if TYPE_CHECKING:
     from tests.support.slack_server.state import JSON, Message
@@ -30,10 +30,10 @@ def open_connection(call: Call) -> JSON:
 
 def _find_reactions(call: Call) -> tuple[Message, list[str], str]:
     """The message of the call, those who reacted to it with the emoji of the call, and the emoji."""
-    name = call.require("name")
+    name = call.text("name")
     if name not in EMOJI:
         raise SlackError("invalid_name")
-    message = call.space.message(call.joined_channel(), call.require("timestamp"))
+    message = call.space.message(call.joined_channel(), call.text("timestamp"))
     return message, message.reactions.get(name, []), name
 
 
@@ -64,7 +64,7 @@ def set_status(call: Call) -> JSON:
     if not call.space.app.agent:
         raise SlackError("feature_not_enabled")
     channel = call.joined_channel("channel_id")
-    root = call.require("thread_ts")
+    root = call.text("thread_ts")
     call.space.message(channel, root, "thread_not_found")
     if call.text("status"):
         channel.statuses[root] = (call.text("status"), call.space.clock.now())
@@ -90,12 +90,12 @@ def set_prompts(call: Call) -> JSON:
 
 @method("views.publish", minute=100)
 def publish(call: Call) -> JSON:
-    user, view = call.space.user(call.require("user_id")), call.object("view") or {}
+    user, view = call.space.user(call.text("user_id")), call.object("view") or {}
     if not call.space.app.has_home_tab:
         raise SlackError("not_enabled")
     if view.get("type") != "home" or not isinstance(view.get("blocks"), list):
         raise SlackError("invalid_arguments", "must be a view of type home [json-pointer:/view/type]")
     check_blocks(view["blocks"], call.slack.limits, view=True)
-    home = call.space.homes[user.id] = View(call.space.new_id("V"), user.id, view, call.space.new_ts())
+    call.space.homes[user.id] = {**view, "id": call.space.new_id("V")}
     call.space.changed()
-    return {"view": {**home.body, "id": home.id, "hash": home.hash}}
+    return {"view": call.space.homes[user.id]}

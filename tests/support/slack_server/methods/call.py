@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from tests.support.slack_server.workspace import Clock, Workspace
 
 
+CHANNEL_BURST = 5  # posts
+
+
 @dataclass(slots=True)
 class RecordedCall:
     """A call as it came. `outcome`: "ok", an error, or the fault that broke it."""
@@ -48,23 +51,13 @@ class Call:
     def text(self, name: str) -> str:
         """An argument as text; empty if it is missing."""
         value = self.args.get(name)
-        if isinstance(value, (dict, list)):
-            raise SlackError("invalid_arguments", f"must be a string [json-pointer:/{name}]")
         return "" if value is None else str(value)
-
-    def require(self, name: str) -> str:
-        if not (value := self.text(name)):
-            raise SlackError("invalid_arguments", f"missing required field: {name}")
-        return value
 
     def flag(self, name: str) -> bool:
         return str(self.args.get(name)).lower() in {"1", "true"}
 
     def number(self, name: str, default: int) -> int:
-        value = self.text(name)
-        if value and not value.lstrip("-").isdigit():
-            raise SlackError("invalid_arguments", f"must be an integer [json-pointer:/{name}]")
-        return int(value) if value else default
+        return int(self.text(name) or default)
 
     def items(self, name: str, error: str = "invalid_blocks_format") -> list[JSON]:
         """A list, given as such or as JSON; empty if it is missing."""
@@ -73,11 +66,7 @@ class Call:
     def object(self, name: str) -> JSON | None:
         """An object, given as such or as JSON."""
         value = self.args.get(name)
-        if isinstance(value, str) and value:
-            value = json.loads(value)
-        if value is not None and not isinstance(value, dict):
-            raise SlackError("invalid_arguments", f"must be an object [json-pointer:/{name}]")
-        return value
+        return json.loads(value) if isinstance(value, str) else value
 
     def joined_channel(self, name: str = "channel") -> Channel:
         """The channel of the call, of which the app must be a member."""
@@ -141,21 +130,16 @@ async def read_arguments(request: web.Request) -> tuple[JSON, str]:
 
 def paginate(rows: Sequence[Any], cursor: str, limit: int) -> tuple[list[Any], str]:
     """A page of rows, and the cursor of the next one."""
-    try:
-        start = int(base64.b64decode(cursor, validate=True).decode().removeprefix("offset:")) if cursor else 0
-    except ValueError:
-        raise SlackError("invalid_cursor") from None
+    start = int(base64.b64decode(cursor).decode().removeprefix("offset:")) if cursor else 0
     end = start + limit
     return list(rows[start:end]), base64.b64encode(f"offset:{end}".encode()).decode() if end < len(rows) else ""
 
 
 @dataclass(frozen=True, slots=True)
 class RateSettings:
-    """`channel`: posts a second into a channel, with `channel_burst` at once; `on` is False for other tests."""
+    """Whether calls are limited: a channel takes a post a second, and five at once."""
 
     on: bool = True
-    channel: float = 1.0
-    channel_burst: int = 5
 
 
 class RateBuckets:
@@ -173,7 +157,7 @@ class RateBuckets:
 
     def count_post(self, channel: str) -> None:
         """Count a post into a channel. Raises SlackError with status 429."""
-        self._count(f"post {channel}", self.rates.channel, self.rates.channel_burst)
+        self._count(f"post {channel}", 1.0, CHANNEL_BURST)
 
     def _count(self, name: str, per_second: float, most: float) -> None:
         if not self.rates.on:

@@ -120,7 +120,7 @@ def delete(call: Call) -> JSON:
 @method("chat.postEphemeral", "chat:write", minute=100)
 def post_ephemeral(call: Call) -> JSON:
     channel = call.writable_channel()
-    reader = call.require("user")
+    reader = call.text("user")
     if reader not in channel.members:
         raise SlackError("user_not_in_channel")
     content = parse_content(call, call.slack.limits.text)
@@ -134,6 +134,6 @@ def post_ephemeral(call: Call) -> JSON:
 @method("chat.getPermalink", minute=600)
 def get_permalink(call: Call) -> JSON:
     channel = call.joined_channel()
-    message = call.space.message(channel, call.require("message_ts"))
+    message = call.space.message(channel, call.text("message_ts"))
     link = f"https://{call.space.domain}.slack.com/archives/{channel.id}/p{message.ts.replace('.', '')}"
     return {"permalink": f"{link}?thread_ts={message.thread_ts}&cid={channel.id}" if message.is_reply else link}

@@ -22,7 +22,7 @@ LOGIN = """<!DOCTYPE html><html lang="en-US"><head><title>Sign in | Slack</title
 
 @method("files.info", "files:read", minute=100)
 def info(call: Call) -> JSON:
-    file = call.space.files.get(call.require("file"))
+    file = call.space.files.get(call.text("file"))
     if file is None or not call.space.can_read_file(file):
         raise SlackError("file_not_found")
     return {"file": shapes.whole_file(call.space, file)}
@@ -30,7 +30,7 @@ def info(call: Call) -> JSON:
 
 @method("files.getUploadURLExternal", "files:write", minute=100)
 def announce(call: Call) -> JSON:
-    name, length = call.require("filename"), call.number("length", 0)
+    name, length = call.text("filename"), call.number("length", 0)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     space = call.space
     file = StoredFile(space.new_id("F"), name, kind, b"", space.bot.id, int(space.clock.now()))

@@ -67,7 +67,7 @@ def replies(call: Call) -> JSON:
     """The root of a thread and its replies, oldest first; the root whatever its time."""
     call.readable_channel("history")
     channel = call.joined_channel()
-    root = call.space.message(channel, call.require("ts"), "thread_not_found")
+    root = call.space.message(channel, call.text("ts"), "thread_not_found")
     if root.ts < call.space.hidden:
         raise SlackError("thread_not_found")
     return _message_page(call, [root] if root.is_reply else [root, *channel.thread(root.ts)], MAX_PAGE)
@@ -92,7 +92,7 @@ def open_direct(call: Call) -> JSON:
 
 @method("users.info", "users:read", minute=100)
 def user_info(call: Call) -> JSON:
-    return {"user": shapes.user(call.space, call.space.user(call.require("user")))}
+    return {"user": shapes.user(call.space, call.space.user(call.text("user")))}
 
 
 @method("users.list", "users:read", minute=20)
