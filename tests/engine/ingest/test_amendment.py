@@ -26,7 +26,7 @@ from engine.storage.ledger.repositories import SqliteDocuments
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
-from tests.engine.storage.ledger.ledger_fixture import Desk
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
 from tests.support.tokenizers import CharacterTokenizer
 
@@ -54,13 +54,15 @@ def conversation(passages: Iterable[Passage]) -> Document:
 
 
 @asynccontextmanager
-async def opened(path: Path, document: Document, tokenizer: Any, packing: ChunkingOptions) -> AsyncIterator[Desk]:
+async def opened(
+    path: Path, document: Document, tokenizer: Any, packing: ChunkingOptions
+) -> AsyncIterator[LedgerFixture]:
     """A ledger with one document."""
-    desk = Desk(await Ledger.open(path))
+    ledger = LedgerFixture(await Ledger.open(path))
     chunks = build_chunks(document.passages, tokenizer, packing)
-    await desk.ledger.write(documents.upsert_document, document, chunks)
-    yield desk
-    await desk.ledger.close()
+    await ledger.write(documents.upsert_document, document, chunks)
+    yield ledger
+    await ledger.ledger.close()
 
 
 class MergingTokenizer(CharacterTokenizer):
@@ -87,7 +89,7 @@ async def test_any_amendments_come_to_what_adding_it_whole_does(
     chance = random.Random(seed)
     present = {f"m{n:03}": random_message(chance, f"m{n:03}") for n in range([3, 60][seed % 2])}
     present["m"] = Passage("m", "something")
-    async with opened(tmp_path / "amended.db", conversation(present.values()), tokenizer, PACKING) as desk:
+    async with opened(tmp_path / "amended.db", conversation(present.values()), tokenizer, PACKING) as ledger:
         for step in range(25):
             keys = [chance.choice([f"n{step}", *present]) for _ in range(chance.choice([1, 1, 1, 3]))]
             upserted = tuple(random_message(chance, key) for key in keys) if chance.random() < 0.7 else ()
@@ -95,11 +97,11 @@ async def test_any_amendments_come_to_what_adding_it_whole_does(
             present = {key: each for key, each in present.items() if key not in removed}
             present |= {each.key: each for each in upserted}
             change = DocumentChange(upserted, removed, None)
-            await desk.ledger.documents.amend("d", change, lambda region: rechunk_region(region, tokenizer, PACKING))
+            await ledger.ledger.documents.amend("d", change, lambda region: rechunk_region(region, tokenizer, PACKING))
             whole = build_chunks(conversation(present.values()).passages, tokenizer, PACKING)
-            assert await desk.column("SELECT text FROM chunk ORDER BY ordinal") == [chunk.text for chunk in whole]
+            assert await ledger.column("SELECT text FROM chunk ORDER BY ordinal") == [chunk.text for chunk in whole]
         async with opened(tmp_path / "whole.db", conversation(present.values()), tokenizer, PACKING) as added:
-            assert [await desk.rows(sql) for sql in STATE] == [await added.rows(sql) for sql in STATE]
+            assert [await ledger.rows(sql) for sql in STATE] == [await added.rows(sql) for sql in STATE]
 
 
 async def test_a_document_of_which_nothing_is_left_is_forgotten(tmp_path: Path) -> None:
@@ -166,14 +168,14 @@ async def test_a_message_costs_the_same_in_a_long_thread_as_in_a_short_one(tmp_p
     async def costs(count: int) -> list[tuple[int, int]]:
         found = list[tuple[int, int]]()
         packing, document = ChunkingOptions(), long_thread(count)
-        async with opened(tmp_path / f"{count}.db", document, O200kTokenizer(), packing) as desk:
+        async with opened(tmp_path / f"{count}.db", document, O200kTokenizer(), packing) as ledger:
             for at in (0.0, 0.5, 1.0):
                 tokenizer, steps = CountingTokenizer(), list[None]()
                 time = START + timedelta(minutes=at * count, seconds=30)
                 new = Passage(f"new{at}", "[10:00] Bob: when does it leave?", time=time)
-                await desk.ledger._writer.set_progress_handler(lambda: steps.append(None), 100)  # noqa: B023
+                await ledger.ledger._writer.set_progress_handler(lambda: steps.append(None), 100)  # noqa: B023
                 change = DocumentChange((new,), frozenset(), None)
-                await desk.ledger.documents.amend(
+                await ledger.ledger.documents.amend(
                     "d",
                     change,
                     lambda region: rechunk_region(region, tokenizer, packing),  # noqa: B023

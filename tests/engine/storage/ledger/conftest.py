@@ -1,5 +1,3 @@
-"""A ledger of its own for every test, and short ways to fill it."""
-
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -7,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from engine.storage.ledger import Ledger
-from tests.engine.storage.ledger.ledger_fixture import Desk
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -15,8 +13,8 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
-    """A desk over an empty ledger."""
-    ledger = await Ledger.open(tmp_path / "ledger.db")
-    yield Desk(ledger)
-    await ledger.close()
+async def ledger(tmp_path: Path) -> AsyncIterator[LedgerFixture]:
+    """An empty ledger, with short ways to fill it."""
+    opened = await Ledger.open(tmp_path / "ledger.db")
+    yield LedgerFixture(opened)
+    await opened.close()

@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from engine.ingest.chunking import build_chunks
+from engine.ingest.rechunk import rechunk_region
 from engine.knowledge.merge import merge_entity, merge_relation
 from engine.knowledge.summary_plan import SEPARATOR
 from engine.models import Extraction, Link, Mention, Scope
@@ -15,13 +16,14 @@ from engine.options import ChunkingOptions
 from engine.storage.ledger import facts, profiles
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import KeyKind, Profile
 from engine.storage.ledger.work import stale_keys
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Sequence
     from datetime import datetime
 
     from engine.models import Chunk, Document, Passage
@@ -36,41 +38,65 @@ def cut(passages: Sequence[Passage]) -> list[Chunk]:
     return build_chunks(passages, CharacterTokenizer(), CUT)
 
 
-def reading(*names: str, said: str = "said") -> Extraction:
+def extraction(*names: str, text: str = "said") -> Extraction:
     """Every name is mentioned, and linked to the next one."""
-    links = [Link(a, b, "beside", said) for a, b in pairwise(names)]
-    return Extraction(tuple(Mention(name, "person", said) for name in names), tuple(links))
+    links = [Link(a, b, "beside", text) for a, b in pairwise(names)]
+    return Extraction(tuple(Mention(name, "person", text) for name in names), tuple(links))
 
 
 @dataclass(slots=True)
-class Desk:
+class LedgerFixture:
     """A ledger with what a test does to it."""
 
     ledger: Ledger
 
+    @property
+    def read(self) -> Callable[..., Awaitable[Any]]:
+        return self.ledger.read
+
+    @property
+    def write(self) -> Callable[..., Awaitable[Any]]:
+        return self.ledger.write
+
     async def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
-        async def work(db: Connection) -> list[tuple[Any, ...]]:
+        async def fetch(db: Connection) -> list[tuple[Any, ...]]:
             return [tuple(row) for row in await db.execute_fetchall(sql, parameters)]
 
-        return await self.ledger.read(work)
-
-    async def pairs(self, sql: str) -> list[tuple[Any, Any]]:
-        return [(a, b) for a, b in await self.rows(sql)]
+        return await self.ledger.read(fetch)
 
     async def column(self, sql: str, *parameters: Any) -> list[Any]:
         return [row[0] for row in await self.rows(sql, *parameters)]
 
-    async def put(self, document: Document) -> bool:
+    async def execute(self, *statements: str) -> None:
+        async def run(db: Connection) -> None:
+            for statement in statements:
+                await db.execute(statement)
+
+        await self.ledger.write(run)
+
+    async def add(self, document: Document) -> bool:
         return await self.ledger.write(documents.upsert_document, document, cut(document.passages))
 
-    async def tell(
-        self, key: str, *readings: Extraction, space: str = "here", time: datetime | None = None
+    async def amend(self, key: str, *upsert: Passage, remove: str = "", is_open: bool | None = None) -> bool:
+        change = DocumentChange(upsert, frozenset(filter(None, [remove])), is_open)
+        return await self.ledger.documents.amend(
+            key, change, lambda region: rechunk_region(region, CharacterTokenizer(), CUT)
+        )
+
+    async def forget(self, key: str) -> bool:
+        return await self.ledger.write(documents.delete_document, key)
+
+    async def move_room(self, room: str, space: str) -> int:
+        return await self.ledger.write(documents.move_room, room, space)
+
+    async def add_facts(
+        self, key: str, *extractions: Extraction, space: str = "here", time: datetime | None = None
     ) -> list[int]:
-        """A document with one chunk for each reading, read at once; gives the ids of its chunks."""
-        texts = [f"{key} tells {n}" for n in range(len(readings))]
-        await self.put(doc(key, *texts, space=space, room=f"room of {space}", time=time))
+        """Add a document with one chunk for each extraction; gives the ids of its chunks."""
+        texts = [f"{key} tells {n}" for n in range(len(extractions))]
+        await self.add(doc(key, *texts, space=space, room=f"room of {space}", time=time))
         ids = await self.column("SELECT c.id FROM chunk c JOIN document d ON d.id = c.document WHERE d.key = ?", key)
-        for id_, each in zip(sorted(ids), readings, strict=True):
+        for id_, each in zip(sorted(ids), extractions, strict=True):
             await self.ledger.write(facts.save_extraction, id_, f"{key} {id_}".encode(), each)
         return sorted(ids)
 
@@ -100,16 +126,13 @@ class Desk:
         )
         return {(*row, "") if len(row) == 1 else row for row in (*names, *pairs)}
 
-    async def clear_marks(self) -> None:
-        async def work(db: Connection) -> None:
-            await db.execute("DELETE FROM stale_key")
+    async def clear_stale(self) -> None:
+        await self.execute("DELETE FROM stale_key")
 
-        await self.ledger.write(work)
-
-    async def area(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> ScopeIds:
+    async def scope_ids(self, spaces: Iterable[str] = ("here",), rooms: Iterable[str] = ()) -> ScopeIds:
         return await self.ledger.read(lookup.resolve_scope, Scope(frozenset(spaces), frozenset(rooms)))
 
-    async def canonical(self, *spaces: str) -> list[dict[str, Any]]:
+    async def export(self, *spaces: str) -> list[dict[str, Any]]:
         async with self.ledger.read_connection() as db:
             return [json.loads(line) async for line in stats.export_canonical(db, spaces or None)]
 

@@ -8,91 +8,90 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import bm25, lookup
 from engine.storage.ledger.queries.bm25 import K1, B, ScopeSize, score_rows, tokenize_words
-from tests.engine.storage.ledger.ledger_fixture import reading
+from tests.engine.storage.ledger.ledger_fixture import extraction
 from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import Desk
+    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 AREAS = ((("here",), ()), ((), ("hall",)), (("here",), ("attic",)))
 
 
-async def found(desk: Desk, text: str, spaces: tuple[str, ...], rooms: tuple[str, ...]) -> list[str]:
-    area = await desk.area(spaces, rooms)
-    ids = await desk.ledger.read(lookup.search_chunks, text, 9, area)
-    return [each.text for each in await desk.ledger.read(lookup.load_chunk_texts, ids, area)]
+async def found(ledger: LedgerFixture, text: str, spaces: tuple[str, ...], rooms: tuple[str, ...]) -> list[str]:
+    area = await ledger.scope_ids(spaces, rooms)
+    ids = await ledger.read(lookup.search_chunks, text, 9, area)
+    return [each.text for each in await ledger.read(lookup.load_chunk_texts, ids, area)]
 
 
 @pytest.mark.parametrize(("spaces", "rooms"), AREAS)
 async def test_a_word_outside_of_the_scope_does_not_change_the_order(
-    desk: Desk, spaces: tuple[str, ...], rooms: tuple[str, ...]
+    ledger: LedgerFixture, spaces: tuple[str, ...], rooms: tuple[str, ...]
 ) -> None:
     quiet = [f"quiet day {n}" for n in range(12)]
-    await desk.put(doc("a", "the merger is near", "the layoff is near", *quiet, room="hall"))
-    await desk.put(doc("b", "merger, one says, and what a long letter", space="there", room="attic"))
-    before = await found(desk, "merger layoff", spaces, rooms)
+    await ledger.add(doc("a", "the merger is near", "the layoff is near", *quiet, room="hall"))
+    await ledger.add(doc("b", "merger, one says, and what a long letter", space="there", room="attic"))
+    before = await found(ledger, "merger layoff", spaces, rooms)
     assert len(before) > 1
     for word in ("layoff", "merger", "near"):
         texts = [f"{word} {n}" + " and on and on" * n for n in range(6)]
-        await desk.put(doc(f"secret {word}", *texts, space="private", room="vault"))
-        assert await found(desk, "merger layoff", spaces, rooms) == before
+        await ledger.add(doc(f"secret {word}", *texts, space="private", room="vault"))
+        assert await found(ledger, "merger layoff", spaces, rooms) == before
 
 
-async def test_names_outside_of_the_scope_do_not_change_the_order_of_names(desk: Desk) -> None:
-    await desk.tell("a", reading("Zoe Merger", "Ada Layoff"))
-    await desk.project()
-    area = await desk.area()
-    before = await desk.ledger.read(lookup.search_entities, "merger layoff", 9, area)
+async def test_names_outside_of_the_scope_do_not_change_the_order_of_names(ledger: LedgerFixture) -> None:
+    await ledger.add_facts("a", extraction("Zoe Merger", "Ada Layoff"))
+    await ledger.project()
+    area = await ledger.scope_ids()
+    before = await ledger.read(lookup.search_entities, "merger layoff", 9, area)
     for name in ("Layoff", "Merger"):
-        await desk.tell(f"secret {name}", *[reading(f"{name} {n}ab") for n in range(4)], space="private")
-        await desk.project()
-        assert await desk.ledger.read(lookup.search_entities, "merger layoff", 9, area) == before
+        await ledger.add_facts(f"secret {name}", *[extraction(f"{name} {n}ab") for n in range(4)], space="private")
+        await ledger.project()
+        assert await ledger.read(lookup.search_entities, "merger layoff", 9, area) == before
 
 
-async def test_equal_scores_are_ordered_by_what_the_chunks_are(desk: Desk) -> None:
+async def test_equal_scores_are_ordered_by_what_the_chunks_are(ledger: LedgerFixture) -> None:
     async def order(*keys: str) -> list[str]:
         for key in keys:
-            await desk.put(doc(key, f"ferry {key}"))
-        texts = await found(desk, "ferry", ("here",), ())
+            await ledger.add(doc(key, f"ferry {key}"))
+        texts = await found(ledger, "ferry", ("here",), ())
         for key in keys:
-            await desk.ledger.write(documents.delete_document, key)
+            await ledger.forget(key)
         return texts
 
     assert await order("x", "y", "z") == await order("z", "x", "y")
 
 
-async def test_the_extent_of_a_scope_follows_every_change(desk: Desk) -> None:
+async def test_the_extent_of_a_scope_follows_every_change(ledger: LedgerFixture) -> None:
     async def counted() -> list[tuple[object, ...]]:
         return sorted(
-            await desk.rows("SELECT 0, space, room, COUNT(*), SUM(tokens) FROM chunk GROUP BY space, room")
-            + await desk.rows("SELECT 1, space, 0, COUNT(*), SUM(LENGTH(name)) FROM entity GROUP BY space")
-            + await desk.rows("SELECT 2, space, 0, COUNT(*), 0 FROM relation GROUP BY space")
+            await ledger.rows("SELECT 0, space, room, COUNT(*), SUM(tokens) FROM chunk GROUP BY space, room")
+            + await ledger.rows("SELECT 1, space, 0, COUNT(*), SUM(LENGTH(name)) FROM entity GROUP BY space")
+            + await ledger.rows("SELECT 2, space, 0, COUNT(*), 0 FROM relation GROUP BY space")
         )
 
     async def kept() -> list[tuple[object, ...]]:
         return sorted(
-            await desk.rows("SELECT kind, space, room, row_count, total_length FROM corpus_stats WHERE row_count > 0")
+            await ledger.rows("SELECT kind, space, room, row_count, total_length FROM corpus_stats WHERE row_count > 0")
         )
 
     told = doc("a", "one two three", "four", "five six")
     for change in (
-        lambda: desk.put(told),
-        lambda: desk.tell("b", reading("Ada", "Bob"), space="there"),
-        desk.project,
-        lambda: desk.put(replace(told, room="attic")),
-        lambda: desk.put(replace(told, passages=told.passages[1:])),
-        lambda: desk.ledger.write(documents.move_room, "room of there", "here"),
-        desk.project,
-        lambda: desk.ledger.write(documents.delete_document, "b"),
-        desk.project,
-        lambda: desk.ledger.write(documents.delete_document, "a"),
+        lambda: ledger.add(told),
+        lambda: ledger.add_facts("b", extraction("Ada", "Bob"), space="there"),
+        ledger.project,
+        lambda: ledger.add(replace(told, room="attic")),
+        lambda: ledger.add(replace(told, passages=told.passages[1:])),
+        lambda: ledger.move_room("room of there", "here"),
+        ledger.project,
+        lambda: ledger.forget("b"),
+        ledger.project,
+        lambda: ledger.forget("a"),
     ):
         await change()
         assert await kept() == await counted()
-        assert await desk.rows("SELECT id, space, length FROM entity_length") == await desk.rows(
+        assert await ledger.rows("SELECT id, space, length FROM entity_length") == await ledger.rows(
             "SELECT id, space, LENGTH(name) FROM entity"
         )
 
@@ -106,9 +105,9 @@ def test_words_are_tokenized_as_the_index_does_it(tokenizer: str) -> None:
         assert made[:3] == [("sail",), ("is", "open"), ("uber",)]
 
 
-async def test_a_word_of_several_terms_is_found_as_they_follow_each_other(desk: Desk) -> None:
-    await desk.put(doc("a", "set is_open here", "open it is", "is open"))
-    assert set(await found(desk, "is_open", ("here",), ())) == {"set is_open here", "is open"}
+async def test_a_word_of_several_terms_is_found_as_they_follow_each_other(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "set is_open here", "open it is", "is open"))
+    assert set(await found(ledger, "is_open", ("here",), ())) == {"set is_open here", "is open"}
 
 
 @given(
@@ -128,7 +127,7 @@ def test_scores_are_those_of_bm25_over_the_scope_alone(
     assert score_rows(postings, whole) == pytest.approx(wanted)
 
 
-async def test_an_empty_scope_has_no_extent(desk: Desk) -> None:
-    await desk.put(doc("a", "one"))
-    assert await desk.ledger.read(bm25.measure_scope, bm25.CHUNK_INDEX, await desk.area(())) == ScopeSize(0, 0)
-    assert await desk.ledger.read(bm25.measure_scope, bm25.NAME_INDEX, await desk.area(())) == ScopeSize(0, 0)
+async def test_an_empty_scope_has_no_extent(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "one"))
+    assert await ledger.read(bm25.measure_scope, bm25.CHUNK_INDEX, await ledger.scope_ids(())) == ScopeSize(0, 0)
+    assert await ledger.read(bm25.measure_scope, bm25.NAME_INDEX, await ledger.scope_ids(())) == ScopeSize(0, 0)

@@ -14,7 +14,7 @@ from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.queries.export import export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
-from tests.engine.storage.ledger.ledger_fixture import Desk, reading
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE
 
 if TYPE_CHECKING:
@@ -26,25 +26,25 @@ FEW = 40
 
 
 @asynccontextmanager
-async def opened(home: Path) -> AsyncIterator[Desk]:
+async def opened(home: Path) -> AsyncIterator[LedgerFixture]:
     ledger = await Ledger.open(home / "ledger.db")
     try:
-        yield Desk(ledger)
+        yield LedgerFixture(ledger)
     finally:
         await ledger.close()
 
 
-async def fill(desk: Desk, documents: range) -> None:
+async def fill(ledger: LedgerFixture, documents: range) -> None:
     for number in documents:
         names = [f"Name{chr(97 + number % 26)}{chr(97 + number // 26)}{n}x" for n in range(8)]
-        await desk.tell(f"d{number}", reading(*names, said=f"said {number} " * 200))
-    while await desk.stale():
-        await desk.project()
+        await ledger.add_facts(f"d{number}", extraction(*names, text=f"said {number} " * 200))
+    while await ledger.stale():
+        await ledger.project()
 
 
-async def peak(desk: Desk, form: Form) -> tuple[int, int]:
+async def peak(ledger: LedgerFixture, form: Form) -> tuple[int, int]:
     """The bytes of Python's objects at the most, and the number of lines."""
-    async with desk.ledger.stream_connection() as db:
+    async with ledger.ledger.stream_connection() as db:
         lines = (
             stats.export_canonical(db, {"here"})
             if form == "jsonl"
@@ -62,21 +62,21 @@ async def peak(desk: Desk, form: Form) -> tuple[int, int]:
 
 @pytest.mark.parametrize("form", get_args(Form))
 async def test_memory_stays_flat_while_more_is_exported(tmp_path: Path, form: Form) -> None:
-    async with opened(tmp_path) as desk:
-        await fill(desk, range(FEW))
-        less, some = await peak(desk, form)
-        await fill(desk, range(FEW, 4 * FEW))
-        more, all_ = await peak(desk, form)
+    async with opened(tmp_path) as ledger:
+        await fill(ledger, range(FEW))
+        less, some = await peak(ledger, form)
+        await fill(ledger, range(FEW, 4 * FEW))
+        more, all_ = await peak(ledger, form)
         assert all_ > 3.5 * some
         assert more < 1.3 * less + 50_000
 
 
 async def test_the_lines_of_an_export_are_sorted_as_their_texts_are(tmp_path: Path) -> None:
-    async with opened(tmp_path) as desk:
+    async with opened(tmp_path) as ledger:
         for number, name in enumerate(["Ödön", "zoe", "Zoe B", "😀 a", "\uffee", 'a"b', "a\\b"]):
-            await desk.tell(f"{name} {number}", reading(name, "Ada"))
-        await desk.project()
-        async with desk.ledger.stream_connection() as db:
+            await ledger.add_facts(f"{name} {number}", extraction(name, "Ada"))
+        await ledger.project()
+        async with ledger.ledger.stream_connection() as db:
             lines = [line async for line in stats.export_canonical(db)]
         kinds = [line.split('"kind": "')[1].split('"')[0] for line in lines]
         assert len(set(kinds)) > 5

@@ -13,7 +13,7 @@ from engine.models import Document, Filters, Passage
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.records import ChunkFilter, ResolvedFilters
 from engine.storage.ledger.records.projection import KeyKind
-from tests.engine.storage.ledger.ledger_fixture import Desk, reading
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
 if TYPE_CHECKING:
     from engine.storage.sqlite.connection import Connection
@@ -26,7 +26,7 @@ def day(number: float) -> datetime:
     return NOON + timedelta(days=number)
 
 
-async def fill(desk: Desk, chance: random.Random, count: int) -> None:
+async def fill(ledger: LedgerFixture, chance: random.Random, count: int) -> None:
     """Documents of a few passages, some dated by themselves, some by their document, some not at all."""
     for n in range(count):
         passages = tuple(
@@ -41,12 +41,12 @@ async def fill(desk: Desk, chance: random.Random, count: int) -> None:
         )
         time = chance.choice((None, day(chance.randrange(-20, 20))))
         space = chance.choice(("here", "there"))
-        await desk.put(Document(f"d{n}", space, chance.choice(ROOMS), "T", passages, time))
+        await ledger.add(Document(f"d{n}", space, chance.choice(ROOMS), "T", passages, time))
 
 
-async def whole(desk: Desk, within: Filters) -> tuple[set[int], set[int]]:
+async def whole(ledger: LedgerFixture, within: Filters) -> tuple[set[int], set[int]]:
     """Chunks of "here" and of "attic" that hold some of it, and nothing else, by a look at every passage."""
-    rows = await desk.rows(
+    rows = await ledger.rows(
         "SELECT c.id, d.key, r.name, p.author, COALESCE(p.time, d.time) FROM chunk c"
         " JOIN chunk_passage i ON i.chunk = c.id"
         " JOIN passage p ON p.id = i.passage JOIN document d ON d.id = c.document JOIN room r ON r.id = c.room"
@@ -93,13 +93,13 @@ def narrowings(chance: random.Random) -> list[Filters]:
 
 @pytest.mark.parametrize("few", [0, 1000])
 async def test_the_indexes_find_what_a_look_at_everything_would(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, few: int
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(filters, "MAX_LISTED", few)
     chance = random.Random(7)
-    await fill(desk, chance, 30)
-    every = await desk.column("SELECT id FROM chunk")
-    area = await desk.area({"here"}, {"attic"})
+    await fill(ledger, chance, 30)
+    every = await ledger.column("SELECT id FROM chunk")
+    area = await ledger.scope_ids({"here"}, {"attic"})
 
     async def found(db: Connection, within: Filters) -> tuple[set[int], set[int], bool]:
         some = await filters.find_matching_chunks(db, within, area, few)
@@ -110,28 +110,28 @@ async def test_the_indexes_find_what_a_look_at_everything_would(
         return set(inside[0]), set(inside[1]), some.ids is None
 
     for within in narrowings(chance):
-        some, only = await whole(desk, within)
-        held, wholly, many = await desk.ledger.read(found, within)
+        some, only = await whole(ledger, within)
+        held, wholly, many = await ledger.read(found, within)
         if many:  # a condition says nothing of the area: searches keep to it
-            held, wholly = held & await in_area(desk), wholly & await in_area(desk)
+            held, wholly = held & await in_area(ledger), wholly & await in_area(ledger)
         assert (held, wholly & held) == (some, only), within
 
 
-async def in_area(desk: Desk) -> set[int]:
+async def in_area(ledger: LedgerFixture) -> set[int]:
     rows = "SELECT c.id FROM chunk c JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room"
-    return set(await desk.column(f"{rows} WHERE s.name = 'here' OR r.name = 'attic'"))
+    return set(await ledger.column(f"{rows} WHERE s.name = 'here' OR r.name = 'attic'"))
 
 
 @pytest.mark.parametrize("few", [0, 1000])
 async def test_names_and_pairs_are_those_that_its_chunks_tell(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, few: int
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(filters, "MAX_LISTED", few)
-    await desk.tell("old", reading("Ada", "Bob"), time=day(-9))
-    await desk.tell("new", reading("Ada", "Cyd"), time=day(9))
-    await desk.project()
-    names = {row[0]: row[1] for row in await desk.rows("SELECT id, canonical FROM name")}
-    pairs = await desk.column("SELECT id FROM pair ORDER BY id")
+    await ledger.add_facts("old", extraction("Ada", "Bob"), time=day(-9))
+    await ledger.add_facts("new", extraction("Ada", "Cyd"), time=day(9))
+    await ledger.project()
+    names = {row[0]: row[1] for row in await ledger.rows("SELECT id, canonical FROM name")}
+    pairs = await ledger.column("SELECT id FROM pair ORDER BY id")
 
     async def told(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
         found = await filters.filter_ids(db, ResolvedFilters(*(await sets(db, within))), KeyKind.NAME, names)
@@ -139,28 +139,28 @@ async def test_names_and_pairs_are_those_that_its_chunks_tell(
             await filters.filter_ids(db, ResolvedFilters(*(await sets(db, within))), KeyKind.PAIR, pairs)
         )
 
-    area = await desk.area()
+    area = await ledger.scope_ids()
 
     async def sets(db: Connection, within: Filters) -> tuple[ChunkFilter, ChunkFilter]:
         some = await filters.find_matching_chunks(db, within, area, few)
         return some, await filters.find_fully_matching_chunks(db, within, some)
 
-    assert await desk.ledger.read(told, Filters(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
-    assert await desk.ledger.read(told, Filters(until=day(0))) == ({"ada", "bob"}, pairs[:1])
+    assert await ledger.read(told, Filters(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
+    assert await ledger.read(told, Filters(until=day(0))) == ({"ada", "bob"}, pairs[:1])
 
 
-async def test_a_changed_time_moves_a_chunk(desk: Desk) -> None:
+async def test_a_changed_time_moves_a_chunk(ledger: LedgerFixture) -> None:
     document = Document("d", "here", "hall", "T", (Passage("p", "text"),), day(-5))
     for time in (-5, 5):
-        await desk.put(replace(document, time=day(time)))
+        await ledger.add(replace(document, time=day(time)))
         for within, inside in ((Filters(since=day(0)), time > 0), (Filters(until=day(0)), time < 0)):
-            ids = (await desk.ledger.read(filters.find_matching_chunks, within, await desk.area())).ids
+            ids = (await ledger.read(filters.find_matching_chunks, within, await ledger.scope_ids())).ids
             assert bool(ids) == inside
 
 
-async def steps(desk: Desk, within: Filters) -> int:
+async def steps(ledger: LedgerFixture, within: Filters) -> int:
     """The work of the database for one narrowed question, in thousands of steps of its machine."""
-    area = await desk.area()
+    area = await ledger.scope_ids()
 
     async def count(db: Any) -> int:
         done = 0
@@ -175,7 +175,7 @@ async def steps(desk: Desk, within: Filters) -> int:
         await db.set_progress_handler(None, 0)
         return done
 
-    async with desk.ledger.read_connection() as db:
+    async with ledger.ledger.read_connection() as db:
         return await count(db)
 
 
@@ -191,7 +191,7 @@ async def steps(desk: Desk, within: Filters) -> int:
     ],
 )
 async def test_a_narrowed_question_costs_the_same_however_much_there_is(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch, within: Filters
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, within: Filters
 ) -> None:
     monkeypatch.setattr(filters, "MAX_LISTED", 100)
 
@@ -204,9 +204,9 @@ async def test_a_narrowed_question_costs_the_same_however_much_there_is(
                 Passage(f"p{i}", f"text {i}", author="Zoe" if i < 9 else "Ada", time=day(shown(i)), position=i)
                 for i in range(n, n + 50)
             )
-            await desk.put(Document(f"d{n}", "here", "hall", "T", passages))
+            await ledger.add(Document(f"d{n}", "here", "hall", "T", passages))
 
     await grow(0, 950)
-    small = await steps(desk, within)
+    small = await steps(ledger, within)
     await grow(950, 4750)
-    assert await steps(desk, within) <= 1.2 * small + 5
+    assert await steps(ledger, within) <= 1.2 * small + 5

@@ -9,7 +9,7 @@ from tests.support.engine_fixture import doc
 if TYPE_CHECKING:
     import pytest
 
-    from tests.engine.storage.ledger.ledger_fixture import Desk
+    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 
 def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> None:
@@ -18,34 +18,36 @@ def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> 
 
 
 async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)
     for number in range(5):
-        await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
-    area = await desk.area()
-    assert len(await desk.ledger.read(lookup.search_chunks, "harbour", 10, area)) == 5
-    assert len(await desk.ledger.read(lookup.search_chunks, "harbour zeppelin", 10, area)) == 1
-    assert len(await desk.ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 5
+        await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
+    area = await ledger.scope_ids()
+    assert len(await ledger.read(lookup.search_chunks, "harbour", 10, area)) == 5
+    assert len(await ledger.read(lookup.search_chunks, "harbour zeppelin", 10, area)) == 1
+    assert len(await ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 5
 
 
-async def test_what_is_common_in_another_space_is_not_so_here(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_what_is_common_in_another_space_is_not_so_here(
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)
     for number in range(5):
-        await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
-        await desk.put(doc(f"e{number}", "A zeppelin is loud.", space="elsewhere"))
-    area = await desk.area()
-    found = await desk.ledger.read(lookup.search_chunks, "zeppelin quiet", 10, area)
+        await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
+        await ledger.add(doc(f"e{number}", "A zeppelin is loud.", space="elsewhere"))
+    area = await ledger.scope_ids()
+    found = await ledger.read(lookup.search_chunks, "zeppelin quiet", 10, area)
     assert len(found) == 1
 
 
 async def test_of_words_that_are_all_common_only_the_rarest_are_ranked(
-    desk: Desk, monkeypatch: pytest.MonkeyPatch
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)
     monkeypatch.setattr(full_text, "MAX_RANKED", 8)
     for number in range(5):
-        await desk.put(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
-    area = await desk.area()
-    assert len(await desk.ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 4
-    assert len(await desk.ledger.read(lookup.search_chunks, "harbour", 10, area)) == 5
+        await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
+    area = await ledger.scope_ids()
+    assert len(await ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 4
+    assert len(await ledger.read(lookup.search_chunks, "harbour", 10, area)) == 5

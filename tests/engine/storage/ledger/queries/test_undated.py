@@ -10,7 +10,7 @@ from engine.storage.ledger.queries.undated import has_excluded_undated
 from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import Desk
+    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 HERE = Scope(frozenset({"here"}), frozenset())
@@ -27,8 +27,8 @@ HERE = Scope(frozenset({"here"}), frozenset())
     ],
 )
 async def test_only_undated_documents_of_the_scope_count(
-    desk: Desk, scope: Scope, within: Filters, *, told: bool
+    ledger: LedgerFixture, scope: Scope, within: Filters, *, told: bool
 ) -> None:
-    await desk.put(doc("dated", "x", time=NOON))
-    await desk.put(doc("undated", "y"))
-    assert await desk.ledger.read(has_excluded_undated, scope, within) is told
+    await ledger.add(doc("dated", "x", time=NOON))
+    await ledger.add(doc("undated", "y"))
+    assert await ledger.read(has_excluded_undated, scope, within) is told

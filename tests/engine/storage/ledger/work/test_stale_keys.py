@@ -6,69 +6,55 @@ from engine.storage.ledger.records.projection import KeyKind, StaleKey
 from engine.storage.ledger.work import stale_keys
 
 if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import Desk
+    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 
-async def set_marks(desk: Desk, *ids: int, kind: KeyKind = KeyKind.NAME) -> int:
-    generation = await desk.ledger.write(stale_keys.next_generation)
-    await desk.ledger.write(stale_keys.add_stale_keys, kind, ids, generation)
+async def mark(ledger: LedgerFixture, *ids: int, kind: KeyKind = KeyKind.NAME) -> int:
+    generation = await ledger.ledger.write(stale_keys.next_generation)
+    await ledger.write(stale_keys.add_stale_keys, kind, ids, generation)
     return generation
 
 
-async def test_generations_only_grow(desk: Desk) -> None:
-    made = [await desk.ledger.write(stale_keys.next_generation) for _ in range(3)]
-    assert made == sorted(set(made))
+async def due(ledger: LedgerFixture, limit: int = 9) -> list[StaleKey]:
+    return await ledger.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, limit)
 
 
-async def test_a_mark_that_was_worked_on_goes(desk: Desk) -> None:
-    await set_marks(desk, 1, 2)
-    found = await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 1)
-    await desk.ledger.write(stale_keys.remove_stale_keys, found)
-    assert [each.id for each in await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9)] == [2]
+async def due_ids(ledger: LedgerFixture) -> list[int]:
+    return [key.id for key in await due(ledger)]
 
 
-async def test_a_mark_set_again_meanwhile_survives(desk: Desk) -> None:
-    await set_marks(desk, 1)
-    found = await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9)
-    newer = await set_marks(desk, 1)
-    await desk.ledger.write(stale_keys.remove_stale_keys, found)
-    assert await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9) == [StaleKey(KeyKind.NAME, 1, newer)]
+async def remove(ledger: LedgerFixture, keys: list[StaleKey]) -> None:
+    await ledger.write(stale_keys.remove_stale_keys, keys)
 
 
-async def test_since_is_the_first_change_and_moves_on_when_that_was_worked_on(desk: Desk) -> None:
-    first = await set_marks(desk, 1)
-    await set_marks(desk, 1)
-    assert await desk.ledger.read(stale_keys.find_first_stale) == first
-    found = await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9)
-    newest = await set_marks(desk, 1)
-    await desk.ledger.write(stale_keys.remove_stale_keys, found)
-    assert first < (await desk.ledger.read(stale_keys.find_first_stale) or 0) <= newest
-
-
-async def test_the_oldest_marks_come_first_and_kinds_are_apart(desk: Desk) -> None:
-    await set_marks(desk, 5)
-    await set_marks(desk, 3)
-    await set_marks(desk, 4, kind=KeyKind.PAIR)
-    assert [each.id for each in await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9)] == [5, 3]
-    assert set(await desk.ledger.read(stale_keys.list_all_stale)) == {
-        (KeyKind.NAME, 5),
-        (KeyKind.NAME, 3),
-        (KeyKind.PAIR, 4),
-    }
-
-
-async def test_a_held_mark_waits_until_it_is_released_but_still_counts_as_stale(desk: Desk) -> None:
-    generation = await set_marks(desk, 1)
-    await desk.ledger.write(stale_keys.hold_keys, [StaleKey(KeyKind.NAME, 1, generation)])
-    assert await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9) == []
-    assert await desk.ledger.read(stale_keys.find_first_stale) == generation
-    await desk.ledger.write(stale_keys.release_held_keys)
-    assert [each.id for each in await desk.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, 9)] == [1]
-
-
-async def test_marks_of_keys_that_have_none_are_absent(desk: Desk) -> None:
-    generation = await set_marks(desk, 1)
-    assert await desk.ledger.read(stale_keys.find_stale_keys, KeyKind.NAME, [1, 2]) == [
-        StaleKey(KeyKind.NAME, 1, generation)
+async def test_the_oldest_marks_come_first_and_kinds_are_apart(ledger: LedgerFixture) -> None:
+    generations = [await mark(ledger, 5), await mark(ledger, 3), await mark(ledger, 4, kind=KeyKind.PAIR)]
+    assert generations == sorted(set(generations))
+    assert await due_ids(ledger) == [5, 3]
+    marked = {(KeyKind.NAME, 5), (KeyKind.NAME, 3), (KeyKind.PAIR, 4)}
+    assert set(await ledger.read(stale_keys.list_all_stale)) == marked
+    assert await ledger.read(stale_keys.find_stale_keys, KeyKind.NAME, [5, 2]) == [
+        StaleKey(KeyKind.NAME, 5, generations[0])
     ]
-    assert await desk.ledger.read(stale_keys.find_first_stale) is not None
+    await remove(ledger, await due(ledger, 1))
+    assert await due_ids(ledger) == [3]
+
+
+async def test_a_mark_that_was_set_again_survives_its_removal(ledger: LedgerFixture) -> None:
+    first = await mark(ledger, 1)
+    await mark(ledger, 1)
+    assert await ledger.read(stale_keys.find_first_stale) == first
+    found = await due(ledger)
+    newest = await mark(ledger, 1)
+    await remove(ledger, found)
+    assert await due(ledger) == [StaleKey(KeyKind.NAME, 1, newest)]
+    assert first < (await ledger.read(stale_keys.find_first_stale) or 0) <= newest
+
+
+async def test_a_held_mark_waits_until_it_is_released_but_still_counts_as_stale(ledger: LedgerFixture) -> None:
+    generation = await mark(ledger, 1)
+    await ledger.write(stale_keys.hold_keys, [StaleKey(KeyKind.NAME, 1, generation)])
+    assert await due_ids(ledger) == []
+    assert await ledger.read(stale_keys.find_first_stale) == generation
+    await ledger.write(stale_keys.release_held_keys)
+    assert await due_ids(ledger) == [1]

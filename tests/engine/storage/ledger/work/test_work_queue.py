@@ -10,56 +10,58 @@ from tests.support.engine_fixture import doc
 
 if TYPE_CHECKING:
     from engine.errors import EngineError
-    from tests.engine.storage.ledger.ledger_fixture import Desk
+    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 NEVER = float("inf")
 
 
 @pytest.mark.parametrize("error", [ModelRefused("no"), PromptTooLong("too long")])
-async def test_a_new_start_does_not_try_what_would_fail_in_the_same_way(desk: Desk, error: EngineError) -> None:
-    await desk.put(doc("a", "one"))
-    [chunk] = await desk.column("SELECT id FROM chunk")
-    await desk.ledger.write(work_queue.record_extraction_failure, chunk, error, NEVER)
-    await desk.ledger.write(work_queue.resume_work)
-    assert await desk.column("SELECT error FROM document") == [str(error)]
-    assert await desk.column("SELECT retry_at FROM chunk") == [NEVER]
-    assert await desk.ledger.write(work_queue.retry_documents) == 1
-    assert await desk.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT permanent_failure") == [""]
+async def test_a_new_start_does_not_try_what_would_fail_in_the_same_way(
+    ledger: LedgerFixture, error: EngineError
+) -> None:
+    await ledger.add(doc("a", "one"))
+    [chunk] = await ledger.column("SELECT id FROM chunk")
+    await ledger.write(work_queue.record_extraction_failure, chunk, error, NEVER)
+    await ledger.write(work_queue.resume_work)
+    assert await ledger.column("SELECT error FROM document") == [str(error)]
+    assert await ledger.column("SELECT retry_at FROM chunk") == [NEVER]
+    assert await ledger.write(work_queue.retry_documents) == 1
+    assert await ledger.column("SELECT error FROM chunk WHERE retry_at = 0 AND NOT permanent_failure") == [""]
 
 
 @pytest.mark.parametrize("error", [InvalidApiKey("wrong"), ModelNotFound("gpt-5x"), RateLimited("slow down")])
-async def test_a_new_start_tries_what_may_have_been_mended(desk: Desk, error: EngineError) -> None:
-    await desk.put(doc("a", "one"))
-    [chunk] = await desk.column("SELECT id FROM chunk")
-    await desk.ledger.write(work_queue.record_embedding_failure, [chunk], error)
-    await desk.ledger.write(work_queue.resume_work)
-    assert await desk.column("SELECT status FROM document WHERE error = ''") == ["pending"]
-    assert await desk.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
+async def test_a_new_start_tries_what_may_have_been_mended(ledger: LedgerFixture, error: EngineError) -> None:
+    await ledger.add(doc("a", "one"))
+    [chunk] = await ledger.column("SELECT id FROM chunk")
+    await ledger.write(work_queue.record_embedding_failure, [chunk], error)
+    await ledger.write(work_queue.resume_work)
+    assert await ledger.column("SELECT status FROM document WHERE error = ''") == ["pending"]
+    assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
 
 
-async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(desk: Desk) -> None:
-    await desk.put(doc("a", "one"))
-    [chunk] = await desk.column("SELECT id FROM chunk")
-    await desk.ledger.write(work_queue.record_extraction_failure, chunk, RateLimited("slow down"), 5e9)
-    await desk.ledger.write(work_queue.resume_work)
-    assert await desk.column("SELECT attempts + retry_at FROM chunk WHERE error = ''") == [0]
+async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "one"))
+    [chunk] = await ledger.column("SELECT id FROM chunk")
+    await ledger.write(work_queue.record_extraction_failure, chunk, RateLimited("slow down"), 5e9)
+    await ledger.write(work_queue.resume_work)
+    assert await ledger.column("SELECT attempts + retry_at FROM chunk WHERE error = ''") == [0]
 
 
-async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(desk: Desk) -> None:
-    await desk.put(doc("a", "one"))
-    [chunk] = await desk.column("SELECT id FROM chunk")
+async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "one"))
+    [chunk] = await ledger.column("SELECT id FROM chunk")
     for error in (RateLimited("slow down"), ModelUnreachable("nobody"), ModelUnreachable("nobody")):
-        await desk.ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
-    assert await desk.column("SELECT attempts FROM chunk WHERE error = 'nobody'") == [1]
-    assert await desk.ledger.read(work_queue.has_pending_extraction)
+        await ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
+    assert await ledger.column("SELECT attempts FROM chunk WHERE error = 'nobody'") == [1]
+    assert await ledger.read(work_queue.has_pending_extraction)
 
 
-async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(desk: Desk) -> None:
-    await desk.put(doc("a", "one", "two"))
-    [hopeless, other] = await desk.column("SELECT id FROM chunk ORDER BY ordinal")
-    await desk.ledger.write(work_queue.record_embedding_failure, [hopeless], ModelRefused("no"))
-    await desk.ledger.write(work_queue.record_embedding_failure, [other], InvalidApiKey("wrong"))
-    await desk.ledger.write(work_queue.resume_work)
-    assert await desk.column("SELECT status FROM document WHERE error <> ''") == ["failed"]
-    assert await desk.column("SELECT id FROM stale_key WHERE kind = 0") == [other]
-    assert await desk.column("SELECT id FROM chunk WHERE retry_at = 0") == [other]
+async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "one", "two"))
+    [hopeless, other] = await ledger.column("SELECT id FROM chunk ORDER BY ordinal")
+    await ledger.write(work_queue.record_embedding_failure, [hopeless], ModelRefused("no"))
+    await ledger.write(work_queue.record_embedding_failure, [other], InvalidApiKey("wrong"))
+    await ledger.write(work_queue.resume_work)
+    assert await ledger.column("SELECT status FROM document WHERE error <> ''") == ["failed"]
+    assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [other]
+    assert await ledger.column("SELECT id FROM chunk WHERE retry_at = 0") == [other]
