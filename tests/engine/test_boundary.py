@@ -47,7 +47,7 @@ def test_surrogates_and_times_are_normalized_at_any_depth() -> None:
     assert LONE not in str(normalize_value((facts, question, Passage(LONE, LONE, time=NAIVE))))
 
 
-async def test_whatever_comes_in_is_stored_asked_and_exported_as_valid_text_and_utc(tmp_path: Path) -> None:
+async def test_what_comes_in_is_stored_and_given_out_as_valid_text_and_utc(tmp_path: Path) -> None:
     bad, scope = f"Ada{LONE} met Bob", Scope(frozenset({f"here{LONE}"}), frozenset({f"hall{LONE}"}))
     passages = (Passage(f"p{LONE}", bad, bad, bad, bad, NAIVE), Passage("q", "Bob met Zoe.", position=1))
     document = Document(f"k{LONE}", f"here{LONE}", f"hall{LONE}", bad, passages, NAIVE + timedelta(days=1), link=bad)

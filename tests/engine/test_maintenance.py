@@ -66,7 +66,7 @@ async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "broken", ["_runtime.graph.delete", "_runtime.vectors.delete", "_runtime.graph.compact", "_ledger.compact"]
 )
-async def test_a_store_that_fails_keeps_neither_the_ledger_nor_the_vectors_from_losing_forgotten_bytes(
+async def test_a_store_that_fails_keeps_no_other_from_losing_forgotten_bytes(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, broken: str, error: BaseException
 ) -> None:
     async with open_memory_engine(tmp_path) as engine:

@@ -83,7 +83,7 @@ def random_message(chance: random.Random, key: str) -> Passage:
 
 @pytest.mark.parametrize("tokenizer", [CharacterTokenizer(), MergingTokenizer()], ids=["plain", "merging"])
 @pytest.mark.parametrize("seed", range(4))
-async def test_any_amendments_come_to_what_adding_it_whole_does(
+async def test_amending_comes_to_what_adding_it_whole_does(
     tmp_path: Path, tokenizer: CharacterTokenizer, seed: int
 ) -> None:
     chance = random.Random(seed)
@@ -131,9 +131,7 @@ async def test_amendments_at_the_same_time_all_come_through(tmp_path: Path) -> N
         assert [passage.key for passage in passages] == ["m000", *(each.key for each in texts)]
 
 
-async def test_an_amendment_that_always_conflicts_is_made_in_one_transaction(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_repeated_conflicts_end_in_one_transaction(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async def conflict(*_: object) -> AmendmentResult:
         return AmendmentResult.CONFLICT
 

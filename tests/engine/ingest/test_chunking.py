@@ -135,7 +135,7 @@ TEXT = st.text(st.sampled_from("abC. \n中😀"), max_size=60)
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda tokenizer: type(tokenizer).__name__)
 @settings(max_examples=60)
 @given(st.lists(TEXT, max_size=12), st.sampled_from(["", "\n", "C"]))
-def test_every_word_of_every_passage_is_in_a_piece_and_no_chunk_is_too_long(
+def test_every_word_is_in_a_piece_and_no_chunk_is_too_long(
     tokenizer: Tokenizer, texts: list[str], separator: str
 ) -> None:
     packing = ChunkingOptions(size=40, overlap=6, target_size=15, hash_modulo=3, separator=separator)

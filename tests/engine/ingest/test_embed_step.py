@@ -51,9 +51,7 @@ def tokens(texts: list[str]) -> int:
     return sum(O200kTokenizer().count(text) for text in texts if text.startswith("[10:"))
 
 
-async def test_an_open_conversation_costs_at_most_twice_its_tokens_and_ends_as_one_added_at_once(
-    tmp_path: Path,
-) -> None:
+async def test_an_open_conversation_costs_at_most_twice_its_tokens(tmp_path: Path) -> None:
     embedder = HashEmbedder(max_tokens=512)
     async with open_memory_engine(tmp_path, embedder=embedder) as engine:
         await add_messages(engine, 1)

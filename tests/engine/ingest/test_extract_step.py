@@ -45,9 +45,7 @@ async def extracted_facts(folder: Path, language: ToyLanguage) -> list[str]:
         return await canonical_export(engine)
 
 
-async def test_shared_calls_find_the_same_facts_and_unsure_replies_are_extracted_alone(
-    tmp_path: Path, language: ToyLanguage
-) -> None:
+async def test_shared_calls_find_the_same_facts_as_single_ones(tmp_path: Path, language: ToyLanguage) -> None:
     alone = await extracted_facts(tmp_path / "alone", ToyLanguage())
     assert await extracted_facts(tmp_path / "shared", language) == alone
     assert language.calls["extract"] < len(TALKS)
@@ -57,9 +55,7 @@ async def test_shared_calls_find_the_same_facts_and_unsure_replies_are_extracted
     assert language.calls["extract"] >= 3
 
 
-async def test_a_text_is_extracted_once_in_a_space_and_never_beside_texts_of_another(
-    tmp_path: Path, language: ToyLanguage
-) -> None:
+async def test_a_text_is_extracted_once_a_space_and_never_beside_another(tmp_path: Path, language: ToyLanguage) -> None:
     async with open_memory_engine(tmp_path, language) as engine:
         await add_talks(engine, *TALKS)
         await add_talks(engine, *(text.replace("met", "left") for text in TALKS[::2]), space="there")
@@ -102,9 +98,7 @@ async def test_an_unreachable_model_counts_as_no_try(
         assert set((await statuses(engine)).values()) == {"indexed"}
 
 
-async def test_small_conversations_wait_for_others_unless_somebody_waits_for_them(
-    tmp_path: Path, language: ToyLanguage
-) -> None:
+async def test_small_conversations_wait_for_others_unless_a_caller_waits(tmp_path: Path, language: ToyLanguage) -> None:
     async with open_memory_engine(tmp_path, language, options=EngineOptions(extraction_linger=3600)) as engine:
         for text in TALKS:
             await add_talks(engine, text)

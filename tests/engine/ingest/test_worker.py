@@ -134,9 +134,7 @@ async def test_a_step_that_meets_an_unforeseen_error_is_run_again(
 
 
 @pytest.mark.usefixtures("quick_retries")
-async def test_a_ledger_that_another_program_locks_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_ledger_locked_by_another_program_is_awaited(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pragmas = tuple(re.sub(r"busy_timeout = \d+", "busy_timeout = 50", each) for each in database.PRAGMAS)
     monkeypatch.setattr(database, "PRAGMAS", pragmas)
     monkeypatch.setattr(database, "BUSY_TIMEOUT_MS", 50)
@@ -247,9 +245,7 @@ async def test_documents_that_come_one_after_another_are_embedded_and_projected_
     assert len([size for size in batches if size]) <= 3 + spent / worker.BATCH_INTERVAL_SECONDS["embed"]
 
 
-async def test_a_question_at_the_start_is_answered_before_stale_names_are_projected(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_question_at_the_start_comes_before_projection(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await add_indexed(engine, "Ada met Bob.", stop_worker=True)
         await engine.describe("here", "Ada", "She sings.")
@@ -310,9 +306,7 @@ async def test_while_documents_are_extracted_even_a_waiter_lets_them_come_togeth
         await wait_for_statuses(engine, "indexed", "indexed")
 
 
-async def test_the_graph_is_trusted_again_once_all_that_was_stale_is_in_it_though_more_keeps_coming(
-    engine: Engine,
-) -> None:
+async def test_the_graph_is_trusted_again_once_all_that_was_stale_is_in_it(engine: Engine) -> None:
     projector = engine._projector
     projector.graph_uncertain = True
     await projector.end_cooldown()
@@ -335,7 +329,7 @@ async def test_a_batch_that_left_something_behind_does_not_make_the_graph_truste
         assert engine._projector.graph_uncertain
 
 
-async def test_a_graph_that_could_not_be_written_is_not_trusted_until_all_of_it_was_written_again(
+async def test_a_graph_that_could_not_be_written_is_not_trusted_until_it_is(
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def fail(*_: object) -> None:

@@ -25,9 +25,7 @@ ROWS = st.lists(st.builds(fact, st.integers(1, 4), TEXTS, LABELS, TYPES, st.inte
 
 
 @given(ROWS, st.randoms(use_true_random=False))
-def test_k8_neither_order_nor_repetition_matters_and_fragments_are_distinct_and_ordered(
-    rows: list[FactRow], random: Random
-) -> None:
+def test_k8_neither_order_nor_repetition_of_facts_matters(rows: list[FactRow], random: Random) -> None:
     counts = merge.count_facts(rows)
     shuffled = rows.copy()
     random.shuffle(shuffled)
@@ -43,9 +41,7 @@ def test_k8_neither_order_nor_repetition_matters_and_fragments_are_distinct_and_
 @pytest.mark.parametrize(
     ("chunks", "weight"), [([1], 1), ([1, 1, 1], 1), ([7, 7], 1), ([1, 2], 2), ([1, 2, 3], 3), ([1, 1, 2], 2)]
 )
-def test_k8_a_relation_weighs_the_chunks_that_state_it_and_an_entity_counts_them(
-    chunks: list[int], weight: int
-) -> None:
+def test_k8_relations_and_entities_count_the_chunks_that_state_them(chunks: list[int], weight: int) -> None:
     counts = merge.count_facts(fact(chunk, f"said {n}") for n, chunk in enumerate(chunks))
     assert (merge.merge_relation(counts).weight, merge.merge_entity(counts).mentions) == (weight, weight)
 

@@ -34,7 +34,7 @@ def grouped(hashes: list[int], marks: list[int]) -> list[tuple[int, ...]]:
 
 
 @given(HASHES, st.integers(0, 63), st.data())
-def test_an_inserted_row_changes_the_groups_between_two_cuts_and_an_appended_one_the_last_group(
+def test_an_inserted_row_changes_the_groups_between_two_cuts(
     hashes: list[int], value: int, data: st.DataObject
 ) -> None:
     at, marks = data.draw(st.integers(0, len(hashes))), list(range(len(hashes)))

@@ -33,7 +33,7 @@ async def test_each_merge_embeds_only_what_it_changes(tmp_path: Path) -> None:
         assert len(embedder.texts) <= 4
 
 
-async def test_a_chunk_embedded_while_the_stores_are_compared_is_no_difference(
+async def test_a_chunk_embedded_during_a_comparison_is_no_difference(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with open_memory_engine(tmp_path) as engine:

@@ -127,7 +127,7 @@ def fragment(at: int) -> Fragment:
 
 
 @pytest.mark.parametrize("length", [0, 60, 600, 3000])
-async def test_a_new_mention_of_a_hot_name_costs_three_calls_and_a_deleted_one_three_on_average(
+async def test_a_new_or_a_deleted_mention_of_a_hot_name_costs_three_calls(
     language: NumberingLanguage, memory: SummaryMemory, length: int
 ) -> None:
     """`length`: tokens of each summary; from 500 on, the summaries of all groups do not fit into one call."""
@@ -146,7 +146,7 @@ async def test_a_new_mention_of_a_hot_name_costs_three_calls_and_a_deleted_one_t
     assert length != 60 or language.calls["summarise"] <= 3 * 20
 
 
-async def test_a_failed_summary_becomes_a_join_and_those_made_before_are_not_made_again(
+async def test_a_failed_summary_becomes_a_join_and_others_are_kept(
     language: NumberingLanguage, memory: SummaryMemory
 ) -> None:
     summarizer = Summarizer(language, memory, len, SMALL)
@@ -196,9 +196,7 @@ async def test_names_of_one_space_share_calls(
     assert len(memory.known) == len(requests)
 
 
-async def test_one_name_that_fails_leaves_the_others_of_its_call(
-    language: NumberingLanguage, memory: SummaryMemory
-) -> None:
+async def test_one_name_that_fails_leaves_the_others_alone(language: NumberingLanguage, memory: SummaryMemory) -> None:
     language.failing["summarise", "B"] = ModelUnavailable("no model")
     made = await Summarizer(language, memory, len).summarize([request(name) for name in "ABC"], UsageMeter())
     assert [(each.text, each.is_complete) for each in made] == [

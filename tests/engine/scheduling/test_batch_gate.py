@@ -42,7 +42,7 @@ async def test_nothing_is_gathered_while_a_caller_waits_for_everything() -> None
         await asyncio.wait_for(gate.wait_for_more(time.monotonic() + LONG), 0.01)
 
 
-async def test_while_chunks_are_extracted_only_a_caller_that_waits_for_what_is_present_stops_the_gathering() -> None:
+async def test_during_extraction_only_waiting_for_what_is_present_ends_gathering() -> None:
     gate = BatchGate()
     gate.set_extracting(True)
     with gate.register_waiter(WaitTarget.EVERYTHING):

@@ -14,9 +14,7 @@ def priority() -> ForegroundPriority:
     return ForegroundPriority()
 
 
-async def test_background_work_waits_for_requests_and_only_then_are_many_texts_not_urgent(
-    priority: ForegroundPriority,
-) -> None:
+async def test_background_work_waits_for_requests_and_is_then_not_urgent(priority: ForegroundPriority) -> None:
     order = list[object]()
 
     async def background() -> None:
@@ -35,7 +33,7 @@ async def test_background_work_waits_for_requests_and_only_then_are_many_texts_n
     assert embedding_rank(100) > FOREGROUND_RANK
 
 
-async def test_background_work_waits_only_so_long_and_not_at_every_step(
+async def test_background_work_waits_only_so_long(
     priority: ForegroundPriority, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(foreground, "MAX_YIELD_SECONDS", 0.01)

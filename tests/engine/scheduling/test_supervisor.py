@@ -106,9 +106,7 @@ async def test_a_fatal_error_is_raised_and_not_tried_again(supervisor: Superviso
 
 
 @pytest.mark.parametrize("error", [KeyError("a bug"), asyncio.CancelledError()])
-async def test_a_task_that_runs_once_and_fails_is_counted_and_one_that_is_cancelled_is_not(
-    supervisor: Supervisor, error: BaseException
-) -> None:
+async def test_a_task_that_runs_once_is_counted_if_it_fails(supervisor: Supervisor, error: BaseException) -> None:
     supervisor.spawn("sign", Work(error)())
     waiting = supervisor.spawn("wait", asyncio.sleep(60))
     await asyncio.sleep(0.01)

@@ -87,7 +87,7 @@ LIMITS = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_
         ("deep.md", lambda: b">" * 50_000 + b"x"),
     ],
 )
-async def test_a_file_that_unpacks_to_more_than_it_states_stays_within_the_limits(
+async def test_what_unpacks_to_more_stays_within_the_limits(
     parser: FileParser, name: str, make: Callable[[], bytes]
 ) -> None:
     with suppress(InvalidDocument):

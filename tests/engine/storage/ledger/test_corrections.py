@@ -115,7 +115,7 @@ async def test_a_merge_makes_only_what_it_changes_stale(ledger: LedgerFixture) -
         (lambda ledger: hide(ledger, "Ada"), {("ada", ""), ("ada", "bob")}),
     ],
 )
-async def test_a_pin_makes_neither_neighbours_nor_relations_stale_and_hiding_an_entity_its_relations(
+async def test_corrections_make_only_what_they_change_stale(
     ledger: LedgerFixture, correct: Correction, stale: set[tuple[str, str]]
 ) -> None:
     await ledger.add_facts("a", extraction("Ada", "Bob", "Carla"))
@@ -204,9 +204,7 @@ async def test_a_pin_overrides_the_facts_until_it_is_removed(ledger: LedgerFixtu
     assert await descriptions(ledger) == {"met"}
 
 
-async def test_a_hidden_entity_is_gone_with_its_relations_and_a_hidden_relation_alone_until_they_are_shown(
-    ledger: LedgerFixture,
-) -> None:
+async def test_a_hidden_entity_is_gone_with_its_relations_until_it_is_shown(ledger: LedgerFixture) -> None:
     await ledger.add_facts("a", extraction("Ada", "Bob", "Carla"))
     before = await export(ledger)
     await hide(ledger, "Bob")
@@ -220,9 +218,7 @@ async def test_a_hidden_entity_is_gone_with_its_relations_and_a_hidden_relation_
 
 
 @pytest.mark.parametrize("names", [("Ada", ""), ("Ada", "Bob")])
-async def test_a_correction_can_be_undone_when_its_names_are_forgotten(
-    ledger: LedgerFixture, names: tuple[str, str]
-) -> None:
+async def test_a_correction_of_forgotten_names_can_be_undone(ledger: LedgerFixture, names: tuple[str, str]) -> None:
     await ledger.add_facts("a", extraction("Ada", "Bob"))
     await pin(ledger, "x", *names)
     await hide(ledger, *names)

@@ -58,9 +58,7 @@ async def test_of_writes_that_are_committed_together_a_failing_one_fails_alone(l
     assert [await get(ledger, key) for key in ("a", "b", "half")] == ["1", "2", ""]
 
 
-async def test_writes_that_wait_together_are_one_transaction_and_are_on_the_disk_when_they_return(
-    ledger: Ledger,
-) -> None:
+async def test_writes_that_wait_together_are_one_transaction(ledger: Ledger) -> None:
     began: list[str] = []
     await ledger._writer.set_trace_callback(lambda sql: began.append(sql) if sql.startswith("BEGIN") else None)
     await asyncio.gather(*(put(ledger, f"k{n}", n) for n in range(50)))
@@ -189,9 +187,7 @@ async def test_compaction_empties_the_log_while_others_write(ledger: Ledger, tmp
     assert find_files_containing(tmp_path, "unmistakable") == []
 
 
-async def test_a_compaction_that_a_reader_keeps_from_emptying_the_log_says_so_and_blocks_nobody(
-    ledger: Ledger,
-) -> None:
+async def test_a_compaction_that_a_reader_hinders_says_so_and_blocks_nobody(ledger: Ledger) -> None:
     await put(ledger, "n", 1)
     async with ledger.read_connection() as db:
         assert await work_queue.get_setting(db, "n") == "1"

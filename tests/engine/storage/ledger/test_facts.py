@@ -54,9 +54,7 @@ async def test_an_extraction_is_stored_once_and_not_for_a_chunk_that_is_gone(led
     assert await ledger.rows("SELECT * FROM name") == []
 
 
-async def test_a_chunk_that_could_not_be_embedded_stays_so_when_its_extraction_comes_late(
-    ledger: LedgerFixture,
-) -> None:
+async def test_a_late_extraction_leaves_a_chunk_that_could_not_be_embedded_so(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "one"))
     [chunk] = await ledger.column("SELECT id FROM chunk")
     await ledger.write(work_queue.record_embedding_failure, [chunk], ModelRefused("not that"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.parametrize("kind", [KeyKind.NAME, KeyKind.PAIR])
-async def test_a_hot_key_is_counted_in_sql_as_it_is_counted_row_by_row_and_only_its_newest_fragments_are_loaded(
+async def test_a_hot_key_is_counted_in_sql_as_row_by_row(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, kind: Literal[KeyKind.NAME, KeyKind.PAIR]
 ) -> None:
     for n in range(6):

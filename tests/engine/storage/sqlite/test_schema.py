@@ -25,9 +25,7 @@ if TYPE_CHECKING:
         (("0002_a.sql", "later.sql"), "later.sql"),
     ],
 )
-def test_scripts_whose_numbers_are_not_their_places_are_refused(
-    tmp_path: Path, names: tuple[str, ...], wrong: str
-) -> None:
+def test_scripts_with_wrong_numbers_are_refused(tmp_path: Path, names: tuple[str, ...], wrong: str) -> None:
     for name in names:
         (tmp_path / name).write_text("SELECT 1;")
     with pytest.raises(ValueError, match=wrong):
@@ -40,9 +38,7 @@ def test_scripts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
     assert load_numbered_scripts(tmp_path) == ["0002_b.sql", "0003_a.sql"]
 
 
-def test_migrations_are_applied_once_in_order_and_each_as_a_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, later = tmp_path / "x.db", ["CREATE TABLE step (n); INSERT INTO step VALUES (2);", "UPDATE step SET n = 3;"]
     with closing(sqlite3.connect(path)) as db:
         BOT.migrate(db, path)

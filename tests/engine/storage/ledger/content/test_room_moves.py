@@ -69,7 +69,7 @@ async def test_a_document_added_again_with_another_space_moves(ledger: LedgerFix
     assert await ledger.column("SELECT id FROM chunk") == [chunk]
 
 
-async def test_a_room_that_moved_with_or_without_documents_decides_where_later_ones_are(ledger: LedgerFixture) -> None:
+async def test_a_room_that_moved_decides_where_later_documents_are(ledger: LedgerFixture) -> None:
     assert await ledger.move_room("square", "there") == 0
     await ledger.add(doc("a", "one", room="square"))
     await ledger.add(doc("b", "two", room="hall"))

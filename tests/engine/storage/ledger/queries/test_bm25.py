@@ -26,7 +26,7 @@ async def found(ledger: LedgerFixture, text: str, spaces: tuple[str, ...], rooms
 
 
 @pytest.mark.parametrize(("spaces", "rooms"), AREAS)
-async def test_a_word_outside_of_the_scope_does_not_change_the_order(
+async def test_words_out_of_scope_change_no_order(
     ledger: LedgerFixture, spaces: tuple[str, ...], rooms: tuple[str, ...]
 ) -> None:
     quiet = [f"quiet day {n}" for n in range(12)]

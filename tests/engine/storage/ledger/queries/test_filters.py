@@ -92,7 +92,7 @@ def narrowings(chance: random.Random) -> list[Filters]:
 
 
 @pytest.mark.parametrize("few", [0, 1000])
-async def test_the_indexes_find_what_a_look_at_everything_would(
+async def test_indexes_find_what_a_full_scan_finds(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(filters, "MAX_LISTED", few)
@@ -123,7 +123,7 @@ async def in_area(ledger: LedgerFixture) -> set[int]:
 
 
 @pytest.mark.parametrize("few", [0, 1000])
-async def test_names_and_pairs_are_those_that_its_chunks_tell(
+async def test_names_and_pairs_are_those_of_its_chunks(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, few: int
 ) -> None:
     monkeypatch.setattr(filters, "MAX_LISTED", few)
@@ -190,7 +190,7 @@ async def steps(ledger: LedgerFixture, within: Filters) -> int:
         Filters(until=day(10_000)),
     ],
 )
-async def test_a_narrowed_question_costs_the_same_however_much_there_is(
+async def test_a_filtered_question_costs_the_same_in_any_size(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, within: Filters
 ) -> None:
     monkeypatch.setattr(filters, "MAX_LISTED", 100)

@@ -17,7 +17,7 @@ def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> 
     assert len(extract_words(" ".join(f"word{n}" for n in range(100)))) == full_text.MAX_TERMS
 
 
-async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
+async def test_a_common_word_is_left_out_beside_a_rarer_one(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)
@@ -29,9 +29,7 @@ async def test_a_word_that_most_texts_have_is_left_out_beside_a_rarer_one(
     assert len(await ledger.read(lookup.search_chunks, "harbour quiet", 10, area)) == 5
 
 
-async def test_what_is_common_in_another_space_is_not_so_here(
-    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_what_is_common_elsewhere_is_not_so_here(ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)
     for number in range(5):
         await ledger.add(doc(f"d{number}", "The harbour is quiet." if number else "A zeppelin over the harbour."))
@@ -41,7 +39,7 @@ async def test_what_is_common_in_another_space_is_not_so_here(
     assert len(found) == 1
 
 
-async def test_of_words_that_are_all_common_only_the_rarest_are_ranked(
+async def test_of_common_words_only_the_rarest_are_ranked(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(full_text, "MANY_TEXTS", 3)

@@ -50,7 +50,7 @@ ODD = ('"', "AND", "ferry AND", "NEAR(", "ferry*", "text:ferry", "-ferry", "^fer
         *((empty, []) for empty in ("", "   ", "what is the", "?!")),
     ],
 )
-async def test_chunks_are_found_by_words_in_any_form_best_first_and_odd_questions_are_words_like_any_other(
+async def test_chunks_are_found_by_words_in_any_form_best_first(
     ledger: LedgerFixture, question: str, found: list[str]
 ) -> None:
     await ledger.add(doc("a", "the ferry sails", "ferry, ferries!", "a harbor"))
@@ -133,9 +133,7 @@ async def test_profiles_come_from_the_scope_only_and_say_whether_they_are_stale(
     assert len(await ledger.read(lookup.load_relations, pairs, await ledger.scope_ids())) == 1
 
 
-async def test_evidence_is_the_newest_chunks_first_also_through_an_alias_and_not_crowded_out_when_filtered(
-    ledger: LedgerFixture,
-) -> None:
+async def test_evidence_is_the_newest_chunks_first_also_through_an_alias(ledger: LedgerFixture) -> None:
     chunks = [
         (await ledger.add_facts(f"d{n}", extraction(name), time=NOON + timedelta(hours=n)))[0]
         for n, name in enumerate(["Ada", "Lovelace", "Ada"])

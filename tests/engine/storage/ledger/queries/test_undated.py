@@ -26,7 +26,7 @@ HERE = Scope(frozenset({"here"}), frozenset())
         (Scope(frozenset({"there"}), frozenset()), Filters(since=NOON), False),
     ],
 )
-async def test_only_undated_documents_of_the_scope_count(
+async def test_undated_documents_of_the_scope_count(
     ledger: LedgerFixture, scope: Scope, within: Filters, *, told: bool
 ) -> None:
     await ledger.add(doc("dated", "x", time=NOON))

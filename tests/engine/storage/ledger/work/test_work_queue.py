@@ -16,9 +16,7 @@ NEVER = float("inf")
 
 
 @pytest.mark.parametrize("error", [ModelRefused("no"), PromptTooLong("too long")])
-async def test_a_new_start_does_not_try_what_would_fail_in_the_same_way(
-    ledger: LedgerFixture, error: EngineError
-) -> None:
+async def test_a_new_start_does_not_try_what_would_fail_again(ledger: LedgerFixture, error: EngineError) -> None:
     await ledger.add(doc("a", "one"))
     [chunk] = await ledger.column("SELECT id FROM chunk")
     await ledger.write(work_queue.record_extraction_failure, chunk, error, NEVER)
