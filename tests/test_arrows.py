@@ -163,7 +163,7 @@ BOT_ARROWS: dict[str, set[str]] = {
 _PLATFORM_ADAPTER = {"bot", "commands", "errors", "platform", "settings", "text", "texts"}
 ADAPTER_ARROWS: dict[str, set[str]] = {
     "common": {"errors", "platform", "settings", "text"},
-    "console": {*_PLATFORM_ADAPTER, "admin", "cli"},
+    "console": {"admin", "cli", "settings", "text"},
     "discord": _PLATFORM_ADAPTER,
     "slack": _PLATFORM_ADAPTER,
 }

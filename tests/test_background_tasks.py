@@ -31,7 +31,6 @@ REASONS = {
     "bot/answers/attachments.py": "the answer awaits it",
     "adapters/discord/__init__.py": "awaited until the adapter ends",
     "adapters/discord/interactions/interactions.py": "awaited in the same call",
-    "adapters/console/run_bot.py": "awaited until the adapter ends",
     "adapters/console/terminal_input.py": "a failure ends the prompt, which raises it",
 }
 
