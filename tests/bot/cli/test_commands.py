@@ -1,3 +1,5 @@
+"""The program as a person types it: what commands print and return, also beside and after each other."""
+
 from __future__ import annotations
 
 import json
@@ -7,13 +9,16 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from typer.main import get_command
 from typer.testing import CliRunner
 
 from bot.__main__ import app
+from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
+from bot.cli.documents import INGEST_HELP, ingest_exit_code
+from engine import describe_formats
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +27,25 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = set(get_command(app).commands)  # type: ignore[attr-defined]
-PATIENCE = 60
+TIMEOUT = 60
+FERRY = "# Ferry\n\nThe ferry Gudgeon leaves at noon.\n"
+QUESTION = "When does the Gudgeon leave?"
+HEAVY = ("litellm", "lancedb", "kuzu", "onnxruntime", "kreuzberg", "pydantic", "numpy", "prompt_toolkit", "aiosqlite")
+LIGHT_HELP = f"""
+import sys
+from typer.testing import CliRunner
+from bot.__main__ import app
+CliRunner().invoke(app, ["--help"])
+print([name for name in {HEAVY} if name in sys.modules])
+"""
+
+
+def threadlore(*words: str, stdin: str = "", **environment: str) -> Result:
+    return CliRunner().invoke(app, list(words), input=stdin, env=environment)
+
+
+def read_json(*words: str) -> Any:
+    return json.loads(threadlore(*words, "--json").stdout)
 
 
 @pytest.fixture(scope="module")
@@ -31,46 +54,63 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("cache")
 
 
+@pytest.fixture(scope="module")
+def indexed(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
+    """A folder with a town of one note and one picture, and the data directory that it was ingested into."""
+    folder = tmp_path_factory.mktemp("indexed")
+    (folder / "town").mkdir()
+    (folder / "town" / "ferry.md").write_text(FERRY)
+    (folder / "town" / "photo.png").write_bytes(b"\x89PNG\r\n")
+    command = ("--data-dir", str(folder / "home"), "ingest", str(folder / "town"))
+    result = threadlore(*command, THREADLORE_CACHE_DIR=str(cache), COLUMNS="400")
+    assert result.exit_code == 1, "a picture cannot be read"
+    assert "photo.png" in result.output
+    assert "2 files → 1 document (1 new or changed" in result.output
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("THREADLORE_CACHE_DIR", str(cache))
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "town").mkdir()
-    (tmp_path / "town" / "ferry.md").write_text("# Ferry\n\nThe ferry Gudgeon leaves at noon.\n")
     return tmp_path
 
 
-def threadlore(*words: str, stdin: str = "") -> Result:
-    return CliRunner().invoke(app, list(words), input=stdin)
+@pytest.fixture
+def home(indexed: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The data directory of the ingested town is the current one."""
+    monkeypatch.setenv("THREADLORE_DATA_DIR", str(indexed / "home"))
+    monkeypatch.chdir(indexed)
+    return indexed / "home"
 
 
-def started(*words: str) -> subprocess.Popen[str]:
+def start(*words: str) -> subprocess.Popen[str]:
     """The real program, in a process of its own."""
+    environment, pipe = {**os.environ, "PYTHONPATH": str(ROOT)}, subprocess.PIPE
     command = [sys.executable, "-m", "bot", *words]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    pipe = subprocess.PIPE
     return subprocess.Popen(command, env=environment, stdin=pipe, stdout=pipe, stderr=pipe, text=True)
 
 
 @pytest.fixture
-def chatting(place: Path) -> Iterator[subprocess.Popen[str]]:
-    """A conversation that is open in another process, and has answered once."""
-    process = started("chat")
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write("/status\n")
-    process.stdin.flush()
-    assert process.stdout.readline() == "› /status\n"
-    assert "documents" in process.stdout.readline()
-    yield process
-    process.communicate(timeout=PATIENCE)
+def chatting() -> Iterator[subprocess.Popen[str]]:
+    """A conversation in another process, which has answered once."""
+    with start("chat") as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write("/status\n")
+        process.stdin.flush()
+        assert process.stdout.readline() == "› /status\n"
+        assert "documents" in process.stdout.readline()
+        yield process
+        process.kill()
 
 
-def test_help_names_every_command_with_a_sentence() -> None:
+def test_help_names_every_command_with_a_sentence_and_comes_without_a_command() -> None:
     shown = threadlore("--help")
     assert shown.exit_code == 0
     assert all(re.search(rf"\b{name}\b +[A-Z]", shown.output) for name in COMMANDS)
+    assert "threadlore demo" in threadlore().output
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -80,51 +120,34 @@ def test_each_command_explains_itself(name: str) -> None:
     assert f"Usage: threadlore {name}" in shown.output.replace("root", "threadlore")
 
 
-def test_help_comes_at_once_and_loads_nothing_heavy() -> None:
-    check = (
-        "import sys; from typer.testing import CliRunner; from bot.__main__ import app;"
-        "CliRunner().invoke(app, ['--help']);"
-        "print([name for name in ('litellm', 'lancedb', 'kuzu', 'onnxruntime', 'kreuzberg', 'pydantic', 'numpy',"
-        " 'prompt_toolkit', 'aiosqlite') if name in sys.modules])"
-    )
-    run = subprocess.run([sys.executable, "-c", check], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert run.stdout == "[]\n"
+def test_help_loads_nothing_heavy() -> None:
+    command = [sys.executable, "-c", LIGHT_HELP]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout == "[]\n"
 
 
-def test_without_a_command_the_help_is_shown() -> None:
-    assert "threadlore demo" in threadlore().output
+@pytest.mark.parametrize("words", ["dance", "ask", "ask Who? --mode deep", "ask ? --since x"])
+def test_wrong_usage_is_exit_code_2(words: str) -> None:
+    assert threadlore(*words.split()).exit_code == 2
 
 
-@pytest.mark.parametrize(
-    "words", [("dance",), ("ask",), ("ask", "Who?", "--mode", "deep"), ("ask", "?", "--since", "x")]
-)
-def test_wrong_usage_is_exit_code_2(words: tuple[str, ...]) -> None:
-    assert threadlore(*words).exit_code == 2
-
-
-def test_a_folder_is_taken_in_and_asked(place: Path) -> None:
-    shown = threadlore("ingest", "town")
-    assert shown.exit_code == 0
-    assert "1 file → 1 document (1 new or changed" in shown.output
-    told = threadlore("ask", "When does the Gudgeon leave?", "--json")
-    answer = json.loads(told.stdout)
+def test_an_ingested_folder_is_asked_backed_up_and_forgotten(home: Path) -> None:
+    answer = read_json("ask", QUESTION)
     assert "noon" in answer["text"]
-    assert answer["sources"][0]["document"] == f"file:{place / 'town' / 'ferry.md'}"
-    assert "noon" in json.dumps(json.loads(threadlore("retrieve", "Gudgeon", "--json").stdout)["context"]["sources"])
-    narrow = ("--max-entity-tokens", "0", "--max-relation-tokens", "0", "--low", "Gudgeon", "--chunk-top-k", "1")
-    context = json.loads(threadlore("retrieve", "Gudgeon", "--no-rerank", *narrow, "--json").stdout)["context"]
+    assert answer["sources"][0]["document"] == f"file:{home.parent / 'town' / 'ferry.md'}"
+    limits = ("--max-entity-tokens", "0", "--max-relation-tokens", "0", "--low", "Gudgeon", "--chunk-top-k", "1")
+    context = read_json("retrieve", "Gudgeon", "--no-rerank", *limits)["context"]
+    assert "noon" in json.dumps(context["sources"])
     assert (context["entities"], len(context["sources"]), context["question"]["low"]) == ([], 1, ["Gudgeon"])
-    assert json.loads(threadlore("status", "--json").stdout)["status"]["documents"] == {"indexed": 1}
+    assert read_json("status")["status"]["documents"] == {"indexed": 1}
     assert threadlore("verify").exit_code == 0
-    assert threadlore("forget", "town/ferry.md").exit_code == 0
-    assert json.loads(threadlore("documents", "--json").stdout) == {"documents": []}
-
-
-def test_a_file_that_cannot_be_read_makes_the_exit_code_1(place: Path) -> None:
-    (place / "town" / "photo.png").write_bytes(b"\x89PNG\r\n")
-    shown = threadlore("ingest", "town")
-    assert shown.exit_code == 1
-    assert "photo.png" in shown.output
+    assert threadlore("backup", "b.tar.gz").exit_code == 0
+    other = ("--data-dir", "other")
+    assert [threadlore(*other, "restore", "b.tar.gz").exit_code for _ in range(2)] == [0, 1]
+    assert threadlore(*other, "export").stdout == threadlore("export").stdout
+    assert threadlore(*other, "export", "--format", "graphml", "-o", "town.graphml").exit_code == 0
+    assert "graphml" in Path("town.graphml").read_text()
+    assert threadlore(*other, "forget", "town/ferry.md").exit_code == 0
+    assert read_json(*other, "documents") == {"documents": []}
 
 
 def test_an_error_is_a_sentence_and_a_hint_without_a_trace() -> None:
@@ -134,85 +157,59 @@ def test_an_error_is_a_sentence_and_a_hint_without_a_trace() -> None:
     assert "Traceback" in threadlore("--debug", "ingest", "nowhere").stderr
 
 
-def test_a_wrong_setting_is_told_in_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("THREADLORE_GRAPH_BACKEND", "neo4j")
-    shown = threadlore("status")
-    assert shown.exit_code == 1
-    assert shown.stderr.startswith("THREADLORE_GRAPH_BACKEND cannot be used")
-
-
-def test_a_misspelt_setting_is_named_and_the_rest_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_setting_is_refused_and_a_misspelt_one_named(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THREADLORE_LLM_MODLE", "openai/gpt-4o-mini")
-    seen = threadlore("status", "--json")
-    assert seen.exit_code == 0
-    assert "There is no setting THREADLORE_LLM_MODLE" in seen.stderr
-    assert json.loads(seen.stdout)
-
-
-def test_a_file_of_settings_is_read_where_it_is_named(place: Path) -> None:
+    shown = threadlore("status", "--json")
+    assert shown.exit_code == 0
+    assert "There is no setting THREADLORE_LLM_MODLE" in shown.stderr
+    assert json.loads(shown.stdout)
     (place / ".env").write_text("THREADLORE_LLM_MAX_CONCURRENCY=0\n")
-    assert threadlore("status").exit_code == 0
-    refused = threadlore("--env-file", ".env", "status")
-    assert refused.exit_code == 1
-    assert "THREADLORE_LLM_MAX_CONCURRENCY" in refused.stderr
+    assert threadlore("status").exit_code == 0, "a file is read only where it is named"
+    for words, name in ((("--env-file", ".env"), "LLM_MAX_CONCURRENCY"), ((), "GRAPH_BACKEND")):
+        environment = {} if words else {"THREADLORE_GRAPH_BACKEND": "neo4j"}
+        refused = threadlore(*words, "status", **environment)
+        assert refused.exit_code == 1
+        assert f"THREADLORE_{name} cannot be used" in refused.stderr
 
 
-def test_a_backup_is_restored_elsewhere(place: Path) -> None:
-    threadlore("ingest", "town")
-    assert threadlore("backup", "b.tar.gz").exit_code == 0
-    assert threadlore("--data-dir", "other", "restore", "b.tar.gz").exit_code == 0
-    assert threadlore("--data-dir", "other", "restore", "b.tar.gz").exit_code == 1
-    assert threadlore("--data-dir", "other", "export").stdout == threadlore("export").stdout
-    assert threadlore("--data-dir", "other", "export", "--format", "graphml", "-o", "town.graphml").exit_code == 0
-    assert "graphml" in (place / "town.graphml").read_text()
-
-
-def test_commands_beside_a_running_conversation_are_worked_on_by_it(chatting: subprocess.Popen[str]) -> None:
-    assert threadlore("ingest", "town").exit_code == 0
-    assert "noon" in threadlore("ask", "When does the Gudgeon leave?").stdout
+def test_commands_beside_a_conversation_are_run_by_it_and_after_it_by_themselves(
+    place: Path, chatting: subprocess.Popen[str]
+) -> None:
+    (place / "ferry.md").write_text(FERRY)
+    assert threadlore("ingest", "ferry.md").exit_code == 0
+    assert "noon" in threadlore("ask", QUESTION).stdout
     chatting.kill()
     chatting.wait()
-    assert "noon" in threadlore("ask", "When does the Gudgeon leave?").stdout
+    assert "noon" in threadlore("ask", QUESTION).stdout
 
 
-def test_ctrl_c_is_quiet(place: Path) -> None:
-    process = started("chat")
-    assert process.stdin
-    assert process.stdout
-    process.stdin.write("/status\n")
-    process.stdin.flush()
-    process.stdout.readline()
-    process.send_signal(signal.SIGINT)
-    process.stdin.close()
-    assert process.wait(PATIENCE) == 130
-    assert process.stderr
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    process.stdout.close()
+def test_ctrl_c_is_quiet(chatting: subprocess.Popen[str]) -> None:
+    assert chatting.stdin
+    chatting.send_signal(signal.SIGINT)
+    chatting.stdin.close()
+    assert chatting.wait(TIMEOUT) == 130
+    assert chatting.stderr
+    assert chatting.stderr.read() == ""
 
 
+@pytest.mark.usefixtures("home")
 def test_a_pipe_that_is_closed_early_is_no_error() -> None:
-    threadlore("ingest", "town")
-    process = started("export")
-    assert process.stdout
-    assert process.stderr
-    process.stdout.close()
-    process.wait(PATIENCE)
-    assert process.stderr.read() == ""
-    process.stderr.close()
-    assert process.stdin
-    process.stdin.close()
+    with start("export") as process:
+        assert process.stdout
+        assert process.stderr
+        process.stdout.close()
+        process.wait(TIMEOUT)
+        assert process.stderr.read() == ""
 
 
-def test_every_command_that_the_readme_names_exists() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    named = set(re.findall(r"(?<![/@])\bthreadlore ([a-z]+)", text))
-    assert named
-    assert named <= COMMANDS
-    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z-]+)(?=\s{2,}#|`|\n)", text)) <= targets
-    example = (ROOT / ".env.example").read_text(encoding="utf-8")
-    settings = set(re.findall(r"^(THREADLORE_[A-Z_]+)=", example, re.MULTILINE))
-    assert set(re.findall(r"THREADLORE_[A-Z_]+", text)) <= settings
-    for path in re.findall(r"!\[[^\]]*\]\(([^)]+)\)", text):
-        assert (ROOT / path).is_file()
+@pytest.mark.parametrize(
+    ("events", "code"),
+    [
+        ([ProgressUpdate("indexing", 1, 1), IngestResult(1, 1, 1, 0.1)], 0),
+        ([IngestResult(1, 0, 0, 0.1, (IngestFailure("a.png", "A picture."),))], 1),
+        ([IngestResult(1, 1, 1, 30.0, trouble="Nobody is there. 1 document waits for it.")], 1),
+    ],
+)
+def test_an_ingest_is_a_success_only_if_all_of_it_is_indexed(events: list[Any], code: int) -> None:
+    assert ingest_exit_code(events) == code
+    assert describe_formats() in INGEST_HELP

@@ -19,17 +19,20 @@ from bot.admin.results import (
 )
 from bot.cli.render import console
 from bot.cli.render.console import Screen
+from bot.cli.render.model_hint import HINT, model_hint
+from bot.settings import Settings
 from engine.errors import NotFound
-from engine.models import Source
-from engine.storage.ledger.records.query_results import DocumentInfo
 from engine.usage import Usage
+from tests.support.builders import make_listed, make_source
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
+    from pathlib import Path
 
     from bot.admin.results import OperationResult
 
-SOURCE = Source(1, "d", "p", "Rules", "p. 3", "", "", None, "Nine crowns.", "s", "r", "c")
+SOURCE = make_source(title="Rules", label="p. 3", time=None, link="")
+MAX_OUTPUT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS"
 
 
 async def stream(*events: OperationResult) -> AsyncGenerator[OperationResult]:
@@ -37,18 +40,17 @@ async def stream(*events: OperationResult) -> AsyncGenerator[OperationResult]:
         yield event
 
 
-class Seen:
-    """A screen, and what stands on it."""
+class RecordedScreen:
+    """A screen, and what is on it without escape sequences."""
 
-    def __init__(self, *, terminal: bool) -> None:
+    def __init__(self, *, terminal: bool, width: int = 40) -> None:
         self.files = io.StringIO(), io.StringIO()
-        out, err = (
-            Console(file=file, force_terminal=terminal, width=40, highlight=False, color_system="standard")
-            if terminal
-            else Console(file=file, width=40, highlight=False)
-            for file in self.files
-        )
+        colors = {"force_terminal": True, "color_system": "standard"} if terminal else {}
+        out, err = (Console(file=file, width=width, highlight=False, **colors) for file in self.files)  # type: ignore[arg-type]
         self.screen = Screen(out, err)
+
+    async def show(self, *events: OperationResult) -> list[OperationResult]:
+        return await self.screen.show(stream(*events))
 
     @property
     def out(self) -> str:
@@ -59,122 +61,121 @@ class Seen:
         return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", self.files[1].getvalue())
 
 
-async def test_an_answer_is_written_piece_by_piece_with_its_sources_below() -> None:
-    seen = Seen(terminal=True)
+@pytest.fixture
+def pipe() -> RecordedScreen:
+    return RecordedScreen(terminal=False)
+
+
+@pytest.fixture
+def terminal() -> RecordedScreen:
+    return RecordedScreen(terminal=True)
+
+
+def progress(stage: str, done: int = 0, total: int = 0, *facts: str, **more: str) -> ProgressUpdate:
+    return ProgressUpdate(stage, done, total, *facts, **more)
+
+
+async def test_an_answer_is_written_piece_by_piece_with_its_sources_below(terminal: RecordedScreen) -> None:
     pieces = [AnswerDelta(piece) for piece in ("The fee for a berth is nine crowns a ", "night [1", "].")]
-    usage = (Usage("answer", "m", 10, 5),)
-    given = await seen.screen.show(stream(RetrievalSummary(1, 0, 1), *pieces, AnswerEnd((SOURCE,), usage)))
-    assert seen.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
-    assert seen.out.endswith("10 tokens in, 5 out\n")
-    assert len(given) == 5
+    end = AnswerEnd((SOURCE,), (Usage("answer", "m", 10, 5),))
+    assert len(await terminal.show(RetrievalSummary(1, 0, 1), *pieces, end)) == 5
+    assert terminal.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
+    assert terminal.out.endswith("10 tokens in, 5 out\n")
 
 
-async def test_a_half_answer_says_so_below_it() -> None:
-    seen = Seen(terminal=False)
-    await seen.screen.show(stream(AnswerDelta("The fee is"), AnswerEnd((), (), cut_off=True)))
-    assert " ".join(seen.out.split()).startswith(f"The fee is {texts.ANSWER_CUT_OFF}")
-    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" in seen.out
+@pytest.mark.parametrize(("filtered", "notice"), [(False, texts.ANSWER_CUT_OFF), (True, texts.ANSWER_FILTERED)])
+async def test_half_an_answer_says_so_and_which_setting_changes_it(
+    pipe: RecordedScreen, *, filtered: bool, notice: str
+) -> None:
+    await pipe.show(AnswerDelta("The fee is"), AnswerEnd((), (), cut_off=True, filtered=filtered))
+    assert " ".join(pipe.out.split()).startswith(f"The fee is {notice}")
+    assert (MAX_OUTPUT in pipe.out) is not filtered
 
 
-async def test_an_answer_that_a_filter_stopped_says_so_and_nothing_of_its_length() -> None:
-    seen = Seen(terminal=False)
-    await seen.screen.show(stream(AnswerDelta("The fee is"), AnswerEnd((), (), cut_off=True, filtered=True)))
-    assert " ".join(seen.out.split()).startswith(f"The fee is {texts.ANSWER_FILTERED}")
-    assert "THREADLORE_LLM_MAX_OUTPUT_TOKENS" not in seen.out
+@pytest.mark.parametrize(
+    ("events", "out"),
+    [
+        ([AnswerDelta("word " * 20), AnswerEnd((), ())], "word " * 19 + "word\n"),
+        ([AnswerDelta("\x1b[2Jgone"), AnswerEnd((), ())], "[2Jgone\n"),
+        ([ExportLine(line := '{"text": "[red]' + "x" * 100 + '"}')], f"{line}\n"),
+    ],
+    ids=["long lines", "escape sequences", "export"],
+)
+async def test_without_a_terminal_text_is_written_as_it_is(
+    pipe: RecordedScreen, events: list[OperationResult], out: str
+) -> None:
+    await pipe.show(*events)
+    assert pipe.files[0].getvalue() == out
 
 
-async def test_without_a_terminal_an_answer_is_not_broken_into_lines() -> None:
-    seen = Seen(terminal=False)
-    await seen.screen.show(stream(AnswerDelta("word " * 20), AnswerEnd((), ())))
-    assert seen.out == "word " * 19 + "word\n"
+async def test_progress_is_a_bar_on_a_terminal_with_what_is_left_of_a_file(terminal: RecordedScreen) -> None:
+    left = progress("indexing", 0, 1, remaining="900 chunks to read")
+    await terminal.show(progress("parsing", 1, 2), progress("parsing", 2, 2), left, Completed("Read."))
+    assert "2/2" in terminal.err
+    assert "━" in terminal.err
+    assert "900 chunks" in " ".join(terminal.err.split())
+    assert terminal.out == "Read.\n"
 
 
-async def test_an_escape_in_an_answer_is_not_obeyed() -> None:
-    seen = Seen(terminal=False)
-    await seen.screen.show(stream(AnswerDelta("\x1b[2Jgone"), AnswerEnd((), ())))
-    assert "\x1b" not in seen.files[0].getvalue()
+async def test_progress_is_a_line_a_stage_elsewhere(pipe: RecordedScreen) -> None:
+    stages = [progress("parsing", 1, 2), progress("parsing", 2, 2), progress("indexing", 5, 5), progress("thinking")]
+    await pipe.show(*stages)
+    assert re.fullmatch(r"parsing: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", pipe.err)
+    assert not pipe.out
 
 
-async def test_progress_is_a_bar_on_a_terminal() -> None:
-    seen = Seen(terminal=True)
-    await seen.screen.show(stream(ProgressUpdate("parsing", 1, 2), ProgressUpdate("parsing", 2, 2), Completed("Read.")))
-    assert "2/2" in seen.err
-    assert "━" in seen.err
-    assert seen.out == "Read.\n"
-
-
-async def test_progress_is_a_line_a_stage_elsewhere() -> None:
-    seen = Seen(terminal=False)
-    steps = [
-        ProgressUpdate("parsing", 1, 2),
-        ProgressUpdate("parsing", 2, 2),
-        ProgressUpdate("indexing", 5, 5),
-        ProgressUpdate("thinking"),
-    ]
-    await seen.screen.show(stream(*steps))
-    assert re.fullmatch(r"parsing: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", seen.err)
-    assert not seen.out
-
-
-async def test_elsewhere_a_line_now_and_then_tells_how_far_one_large_file_is(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_elsewhere_a_line_now_and_then_says_how_much_of_a_large_file_is_left(
+    pipe: RecordedScreen, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(console, "PROGRESS_INTERVAL_SECONDS", 0.0)
-    seen = Seen(terminal=False)
-    steps = [ProgressUpdate("indexing", 0, 1, remaining=f"{left} chunks to read") for left in (900, 500)]
-    await seen.screen.show(stream(*steps))
-    assert re.fullmatch(
-        r"indexing: 0 of 1 \(900 chunks to read\), \d+ s\nindexing: 0 of 1 \(500 chunks to read\), \d+ s\n"
-        r"indexing: 0 of 1, \d+\.\d s\n",
-        seen.err,
-    )
+    await pipe.show(*(progress("indexing", 0, 1, remaining=f"{left} chunks to read") for left in (900, 500)))
+    lines = r"indexing: 0 of 1 \(900 chunks to read\), \d+ s\nindexing: 0 of 1 \(500 chunks to read\), \d+ s\n"
+    assert re.fullmatch(lines + r"indexing: 0 of 1, \d+\.\d s\n", pipe.err)
 
 
-async def test_on_a_terminal_what_is_left_within_a_file_stands_beside_the_bar() -> None:
-    seen = Seen(terminal=True)
-    await seen.screen.show(stream(ProgressUpdate("indexing", 0, 1, remaining="900 chunks to read"), Completed("Read.")))
-    assert "900 chunks" in " ".join(seen.err.split())
-
-
-@pytest.mark.parametrize("terminal", [True, False])
-async def test_what_the_work_waits_for_is_told_once(*, terminal: bool) -> None:
-    seen = Seen(terminal=terminal)
-    steps = [
-        ProgressUpdate("indexing", done, 3, trouble) for done, trouble in ((0, ""), (0, "No model."), (1, "No model."))
+@pytest.mark.parametrize("is_terminal", [True, False])
+async def test_what_the_work_waits_for_is_mentioned_once(*, is_terminal: bool) -> None:
+    recorded = RecordedScreen(terminal=is_terminal)
+    waiting = [
+        progress("indexing", done, 3, trouble) for done, trouble in ((0, ""), (0, "No model."), (1, "No model."))
     ]
-    await seen.screen.show(stream(*steps))
-    assert seen.err.count("waiting: No model.") == 1
+    await recorded.show(*waiting)
+    assert recorded.err.count("waiting: No model.") == 1
 
 
-async def test_lines_are_written_as_they_are() -> None:
-    seen = Seen(terminal=False)
-    long = '{"text": "[red]' + "x" * 100 + '"}'
-    await seen.screen.show(stream(ExportLine(long)))
-    assert seen.out == f"{long}\n"
+async def test_collecting_shows_nothing_but_progress(pipe: RecordedScreen) -> None:
+    events: list[OperationResult] = [progress("parsing", 1, 1), Completed("x")]
+    assert await pipe.screen.collect(stream(*events)) == events
+    assert not pipe.out
+    assert "parsing" in pipe.err
 
 
-async def test_gathering_shows_nothing_but_progress() -> None:
-    seen = Seen(terminal=False)
-    assert await seen.screen.collect(stream(ProgressUpdate("parsing", 1, 1), Completed("x"))) == [
-        ProgressUpdate("parsing", 1, 1),
-        Completed("x"),
-    ]
-    assert not seen.out
-    assert "parsing" in seen.err
-
-
-def test_trouble_is_a_sentence_and_a_hint_on_the_other_stream() -> None:
-    seen = Seen(terminal=False)
-    seen.screen.show_error(NotFound("There is no [x].", hint="Look elsewhere."))
-    assert seen.err == "There is no [x].\nLook elsewhere.\n"
-    assert not seen.out
+def test_an_error_is_a_sentence_and_a_hint_on_the_other_stream(pipe: RecordedScreen) -> None:
+    pipe.screen.show_error(NotFound("There is no [x].", hint="Look elsewhere."))
+    assert (pipe.out, pipe.err) == ("", "There is no [x].\nLook elsewhere.\n")
 
 
 @pytest.mark.parametrize("width", [20, 40, 79, 80, 100, 119, 120, 200])
 @pytest.mark.parametrize("length", [8, 40, 90, 300])
 async def test_keys_of_documents_are_whole_however_narrow_the_terminal(width: int, length: int) -> None:
-    keys = [f"file:/{letter * length}/end" for letter in "ab"]
+    recorded, keys = RecordedScreen(terminal=False, width=width), [f"file:/{letter * length}/end" for letter in "ab"]
     title = "Harbour rules and other things to know"
-    known = (DocumentInfo(key, "s", "files", "file", title, "", None, False, "indexed", "", "", 12, 12) for key in keys)
-    file = io.StringIO()
-    await Screen(Console(file=file, width=width)).show(stream(DocumentList(tuple(known))))
-    assert all(key in file.getvalue() for key in keys)
-    assert "indexed" in file.getvalue()
+    await recorded.show(DocumentList(tuple(make_listed(key, title, passages=12, chunks=12) for key in keys)))
+    assert all(key in recorded.out for key in keys)
+    assert "indexed" in recorded.out
+
+
+def test_a_person_is_told_once_how_a_model_is_set_unless_one_is(tmp_path: Path) -> None:
+    settings = [Settings(data_dir=tmp_path, llm_model=model) for model in ("openai/some", "", "")]
+    assert [model_hint(each) for each in settings] == ["", HINT, ""]
+
+
+async def test_the_hint_stands_below_the_first_answer_with_sources(tmp_path: Path) -> None:
+    recorded = RecordedScreen(terminal=False, width=400)
+    out, err = (Console(file=file, width=400) for file in recorded.files)
+    recorded.screen = Screen(out, err, lambda: model_hint(Settings(data_dir=tmp_path)))
+    await recorded.show(AnswerDelta("Nothing."), AnswerEnd((), ()))
+    assert HINT not in recorded.err
+    for _ in range(2):
+        await recorded.show(AnswerDelta("Nine crowns [1]."), AnswerEnd((SOURCE,), ()))
+    assert recorded.err.count(HINT) == 1
