@@ -13,7 +13,7 @@ from adapters.slack.api import clients
 from adapters.slack.api.rate_limits import RateLimits
 from adapters.slack.platform import SlackPlatform
 from bot.errors import PlatformError
-from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Location
+from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Location, Picture
 from bot.platform.ports import ReplyTarget
 from bot.settings import Settings
 from engine.scheduling.supervisor import Supervisor
@@ -36,6 +36,7 @@ FOOTER = AnswerFooter(
     (Button("👍", "up", "a1"), Button("👎", "down", "a1"), Button("Delete", "delete", "a1")),
 )
 BARE = AnswerFooter("a1")
+PICTURE = Picture("graph.png", b"\x89PNG\r\n\x1a\n" + b"0" * 32, "a graph")
 
 
 def locate(room: Room, thread: str = "") -> Location:
