@@ -7,8 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.text.document_match import choose_document, match_title
 from engine import Scope, repair_surrogates
-from engine.errors import InvalidQuestion, NotFound
+from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from engine import DocumentInfo
 
 LOCAL_SPACE = "console:local"
-MAX_LISTED = 5
 
 
 def build_scope(spaces: Iterable[str]) -> Scope:
@@ -58,25 +58,22 @@ async def resolve_documents(engine_context: EngineContext, words: str, here: str
 def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) -> list[str]:
     """The keys that the words mean; a key is preferred to a path, a path to a title.
 
-    The path of an exported room means all its conversations.
+    The path of a chat export means all its conversations.
     """
-    there = list(documents)
+    candidates = list(documents)
     path, words = resolve_path(words, here), repair_surrogates(words)
     address = words if words.startswith("file://") else path.as_uri()
-    for meant in (
-        [each for each in there if each.key == words],
-        [each for each in there if each.key == file_key(path, each.space)],
-        exported := [each for each in there if each.kind == "conversation" and each.link == address],
-        [each for each in there if each.title.casefold() == words.casefold() or (words and each.link == words)],
+    if found := choose_document(
+        words,
+        [each for each in candidates if each.key == words],
+        [each for each in candidates if each.key == file_key(path, each.space)],
     ):
-        if len(meant) == 1 or (meant and meant is exported):
-            return [each.key for each in meant]
-        if meant:
-            raise InvalidQuestion(f"“{words}” is ambiguous: {_format_keys(meant)}.", hint="Use one of these keys.")
+        return [found.key]
+    if exported := [each.key for each in candidates if each.kind == "conversation" and each.link == address]:
+        return exported
+    by_link = [each for each in candidates if words and each.link == words]
+    if found := choose_document(
+        words, {each.key: each for each in (*match_title(words, candidates), *by_link)}.values()
+    ):
+        return [found.key]
     raise NotFound(f"There is no document “{words}”.", hint="`threadlore documents` lists keys and titles.")
-
-
-def _format_keys(documents: list[DocumentInfo]) -> str:
-    keys = [each.key for each in documents]
-    more = f" and {len(keys) - MAX_LISTED} more" if len(keys) > MAX_LISTED else ""
-    return ", ".join(keys[:MAX_LISTED]) + more

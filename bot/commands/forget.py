@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from bot.commands.message_links import candidate_message_ids, is_message_link, strip_link_markup
 from bot.errors import NotAllowed
 from bot.platform.models import Card
+from bot.text.document_match import choose_document, match_title
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from engine import DocumentInfo
 
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
-MAX_SHOWN = 5
 
 
 async def forget_command(call: CommandContext) -> Card:
@@ -47,21 +47,12 @@ async def forget_command(call: CommandContext) -> Card:
 def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInfo | None:
     """Find a document by key, link or title. Raises InvalidQuestion if several match."""
     link = strip_link_markup(words) if is_message_link(words) else ""
-    for meant in (
+    return choose_document(
+        words,
         [each for each in documents if each.key == words],
         [each for each in documents if link and each.link == link and each.kind != "conversation"],
-        [each for each in documents if each.title.casefold() == words.casefold()],
-    ):
-        if len(meant) == 1:
-            return meant[0]
-        if meant:
-            keys = "; ".join(
-                f"{each.key} ({each.time:%Y-%m-%d})" if each.time else each.key for each in meant[:MAX_SHOWN]
-            )
-            raise InvalidQuestion(
-                f"“{words}” matches {pluralize(len(meant), 'document')}.", hint=f"Choose one by its key: {keys}"
-            )
-    return None
+        match_title(words, documents),
+    )
 
 
 async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card:

@@ -45,16 +45,17 @@ def test_documents_are_named_by_key_path_title_or_link(words: str, folder: str, 
 @pytest.mark.parametrize(
     ("words", "listed", "error", "text"),
     [
-        ("https://a.example/t", TWICE, InvalidQuestion, "a, b"),
-        ("Rules", ALL, InvalidQuestion, r"file:/town/rules\.pdf, file:/old/rules\.pdf"),
+        ("https://a.example/t", TWICE, InvalidQuestion, "a; b"),
+        ("Rules", ALL, InvalidQuestion, "file:/town/rules.pdf; file:/old/rules.pdf"),
         ("", ALL, NotFound, None),
         ("a.md", [HERE], NotFound, None),
         ("coffee", ALL, NotFound, "coffee"),
     ],
 )
 def test_several_documents_or_none_are_an_error(words: str, listed: Any, error: Any, text: str | None) -> None:
-    with pytest.raises(error, match=text) as caught:
+    with pytest.raises(error) as caught:
         match_documents(words, "/there", listed)
+    assert (text or "") in f"{caught.value} {caught.value.hint}"
     assert text != "coffee" or "threadlore documents" in caught.value.hint
 
 
