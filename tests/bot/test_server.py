@@ -1,49 +1,117 @@
-"""The bot and the commands beside it share one data folder: what one forgets, the other does not say again."""
+"""The server: platforms are connected until they are stopped, and commands beside it share its folder."""
 
 from __future__ import annotations
 
+import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
+
+import pytest
 
 from bot.admin.requests import Forget
 from bot.admin.results import Completed
 from bot.admin.rpc import socket
-from bot.platform.models import Location
-from bot.server import running_bot
+from bot.errors import PlatformError, SetupError
+from bot.server import PlatformConnection, _run_until_stopped, running_bot
 from bot.settings import load_settings
-from bot.store import AnswerResult, AnswerSource, StoredAnswer
-from tests.support import echo_language
+from bot.store import AnswerResult, AnswerSource
+from engine.scheduling.supervisor import Supervisor
+from tests.support.builders import make_answer
+from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import doc
-from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
-    from bot.bot import Bot
+    from collections.abc import AsyncIterator
 
 SOURCE = AnswerSource(1, "old", "", "Ada met Bob.", "old", "1", "here", "here")
+LATER = PlatformError("Later.")
 
 
-async def answered(bot: Bot) -> None:
-    """The bot said something that it had from a document."""
-    await bot.store.answers.begin(StoredAnswer("a1", Location("slack", "T1", "ROOF"), "ada", "Whom?", START))
-    await bot.store.answers.finish("a1", AnswerResult("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))
-
-
-async def test_what_a_command_forgets_beside_the_bot_is_said_by_none_of_its_answers() -> None:
+async def test_commands_are_served_while_the_bot_runs_and_redact_its_answers() -> None:
     settings = load_settings()
-    async with echo_language.open_engine_context(settings.data_path) as desk, running_bot(desk, settings) as bot:
-        await desk.engine.add(doc("old", "Ada met Bob."))
-        await desk.engine.wait_until_indexed()
-        await answered(bot)
+    async with open_engine_context(settings.data_path) as context, running_bot(context, settings) as bot:
+        await context.engine.add(doc("old", "Ada met Bob."))
+        await context.engine.wait_until_indexed()
+        await bot.store.answers.begin(make_answer())
+        await bot.store.answers.finish("a1", AnswerResult("Ada met Bob. [1]", (SOURCE,), frozenset({"old"})))
         remote = await socket.find_service(settings.data_path)
         assert remote is not None
-        *_, last = [event async for event in remote.perform(Forget("old", ("here",)))]
-        assert last == Completed("Forgotten: old")
+        *_, done = [event async for event in remote.perform(Forget("old", ("here",)))]
+        assert done == Completed("Forgotten: old")
         stored = await bot.store.answers.get("a1")
         assert stored is not None
         assert (stored.state, stored.text, stored.sources) == ("redacted", "", ())
-
-
-async def test_commands_are_worked_on_as_long_as_the_bot_is_there() -> None:
-    settings = load_settings()
-    async with echo_language.open_engine_context(settings.data_path) as desk, running_bot(desk, settings):
-        assert await socket.find_service(settings.data_path) is not None
     assert await socket.find_service(settings.data_path) is None
+
+
+class FailingAdapter:
+    """Raises one failure an attempt; then it runs until it is stopped, with one failure at the end."""
+
+    def __init__(self, *failures: Exception, at_end: Exception | None = None) -> None:
+        self.stop = asyncio.Event()
+        self.failures = list(failures)
+        self.at_end = at_end
+        self.attempts = 0
+        self.up = asyncio.Event()
+
+    async def __call__(self) -> None:
+        self.attempts += 1
+        if self.failures:
+            raise self.failures.pop(0)
+        self.up.set()
+        await self.stop.wait()
+        if self.at_end:
+            raise self.at_end
+
+
+async def serve(*adapters: FailingAdapter, wait: float = 0.001) -> None:
+    """Run adapters as the server does."""
+    supervisor, stop = Supervisor(first_wait=wait, longest_wait=wait), asyncio.Event()
+    for each in adapters:
+        each.stop = stop
+    connections = [PlatformConnection(f"p{number}", adapter, stop) for number, adapter in enumerate(adapters)]
+    try:
+        await _run_until_stopped({each.start(supervisor): each for each in connections}, stop)
+    finally:
+        await supervisor.stop()
+
+
+@asynccontextmanager
+async def serving(*adapters: FailingAdapter, wait: float = 0.001) -> AsyncIterator[asyncio.Task[None]]:
+    """Adapters that are stopped in the end, once the last one is up."""
+    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+        task = group.create_task(serve(*adapters, wait=wait))
+        await adapters[-1].up.wait()
+        yield task
+        adapters[-1].stop.set()
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [LATER, AttributeError("'NoneType' object has no attribute 'sequence'"), OSError("Name or service not known")],
+)
+async def test_what_may_pass_is_tried_again(failure: Exception) -> None:
+    adapter = FailingAdapter(*[failure] * 5)
+    async with serving(adapter):
+        assert adapter.attempts == 6
+
+
+async def test_what_only_a_person_can_change_ends_the_server() -> None:
+    adapter = FailingAdapter(LATER, SetupError("Slack does not accept the token."))
+    async with asyncio.timeout(5):
+        with pytest.raises(SetupError, match="does not accept"):
+            await serve(adapter)
+    assert adapter.attempts == 2
+
+
+async def test_a_platform_that_ends_leaves_the_other_alone() -> None:
+    bad, good = FailingAdapter(SetupError("No.")), FailingAdapter(*[LATER] * 3)
+    async with serving(bad, good) as task:
+        assert (bad.attempts, task.done()) == (1, False)
+
+
+@pytest.mark.parametrize("lost", [FailingAdapter(LATER), FailingAdapter(at_end=OSError("the socket is gone"))])
+async def test_a_stop_waits_for_no_further_attempt(lost: FailingAdapter) -> None:
+    async with serving(lost, FailingAdapter(), wait=1000.0):
+        pass
+    assert lost.attempts == 1

@@ -1,4 +1,4 @@
-"""Whatever goes wrong has a sentence; whatever others wrote is harmless in it."""
+"""Every error has a sentence, and what others wrote is harmless in it."""
 
 from __future__ import annotations
 
@@ -30,58 +30,57 @@ KINDS = [
 ]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_error_has_a_sentence_that_can_be_found_in_the_log(kind: type[EngineError]) -> None:
-    said = texts.describe_error(kind("Something."), "abc123")
-    assert said.endswith("(reference `abc123`)")
-    assert len(said) > 30
-
-
-def test_so_has_a_bug() -> None:
-    said = texts.describe_error(ZeroDivisionError("division by zero"), "abc123")
-    assert said.startswith("Something went wrong on my side.")
-    assert "division" not in said
+@pytest.mark.parametrize("kind", [*KINDS, ZeroDivisionError])
+def test_every_error_has_a_sentence_with_a_reference(kind: type[Exception]) -> None:
+    sentence = texts.describe_error(kind("Some thing."), "abc123")
+    assert sentence.endswith("(reference `abc123`)")
+    assert len(sentence) > 30
+    assert issubclass(kind, EngineError) or sentence.startswith("Something went wrong on my side.")
+    assert issubclass(kind, EngineError) or "Some thing" not in sentence
 
 
 @pytest.mark.parametrize(
-    "error", [InvalidApiKey("sk-1 of https://api.example"), RateLimited("org-7"), ModelUnavailable("10.0.0.1")]
+    ("error", "repeated"),
+    [
+        (InvalidApiKey("sk-1 of https://api.example"), False),
+        (RateLimited("org-7"), False),
+        (ModelUnavailable("10.0.0.1"), False),
+        (EncryptedFile("A password is needed."), True),
+        (NotFound("No “Roof”."), True),
+        (NotAllowed("Not yours."), True),
+    ],
 )
-def test_what_a_provider_says_is_not_repeated(error: EngineError) -> None:
-    assert str(error) not in texts.describe_error(error)
+def test_only_what_is_meant_for_the_asker_is_repeated(error: EngineError, *, repeated: bool) -> None:
+    sentence = texts.describe_error(error)
+    assert sentence == f"{error} {error.hint}".strip() if repeated else str(error) not in sentence
 
 
-@pytest.mark.parametrize(
-    "error", [EncryptedFile("A password is needed."), NotFound("No “Roof”."), NotAllowed("Not yours.")]
-)
-def test_what_is_meant_for_the_asker_is(error: EngineError) -> None:
-    assert texts.describe_error(error) == f"{error} {error.hint}".strip()
-
-
-def test_being_kept_out_is_told_apart_from_being_cut_off() -> None:
+def test_a_denied_permission_is_told_from_a_failure() -> None:
     assert texts.describe_error(PermissionDenied("x")) != texts.describe_error(PlatformError("x"))
 
 
-def test_names_of_files_call_nobody() -> None:
-    said = texts.describe_error(InvalidDocument("@everyone <!channel> https://evil.example/x is broken."))
-    assert not any(bad in said for bad in ("@everyone", "<!channel>", "https://"))
-    assert "@everyone" not in texts.file_refused("@everyone.txt", "it is empty.")
+@pytest.mark.parametrize(
+    "text",
+    [
+        texts.describe_error(InvalidDocument("@everyone <!channel> https://evil.example/x is broken.")),
+        texts.file_refused("@everyone.txt", "it is empty."),
+        texts.channel_content("@everyone"),
+    ],
+    ids=["error", "file", "channel"],
+)
+def test_names_mention_nobody_and_are_no_links(text: str) -> None:
+    assert not any(bad in text for bad in ("@everyone", "<!channel>", "https://"))
 
 
-def test_nor_do_names_of_channels() -> None:
+def test_sources_are_described_by_their_channel() -> None:
     assert texts.describe_sources(texts.channel_content("#roof")) == "Answered from what everyone in #roof can see."
-    assert "@here" not in texts.channel_content("@here")
 
 
-def test_harmless_is_one_line() -> None:
+def test_sanitized_text_is_one_line() -> None:
     assert sanitize_inline("one\n\n  two ") == "one two"
 
 
-def test_nothing_found_offers_privacy_only_where_others_read() -> None:
-    assert "with /threadlore ask:" in texts.ask_privately_hint(TRAITS["slack"])
-    assert "with /ask and" in texts.ask_privately_hint(TRAITS["discord"])
-
-
-def test_what_the_rules_say_of_nothing_is_known_as_such() -> None:
+def test_what_the_offline_model_says_of_nothing_is_known_as_such() -> None:
     assert all(texts.is_nothing_found(text) for text in NO_HIGHLIGHTS.values())
 
 
@@ -102,6 +101,13 @@ def test_commands_are_shown_as_the_platform_types_them(platform: str, words: str
     assert TRAITS.get(platform, PlatformTraits()).format_command(words) == shown
 
 
-def test_so_they_are_in_what_a_channel_is_told() -> None:
-    assert "`/settings setting:ingest value:off`" in texts.channel_welcome(TRAITS["discord"], 90)
-    assert "`/threadlore settings ingest off`" in texts.channel_welcome(TRAITS["slack"], 90)
+@pytest.mark.parametrize(
+    ("platform", "command", "hint"),
+    [
+        ("slack", "`/threadlore settings ingest off`", "with /threadlore ask:"),
+        ("discord", "`/settings setting:ingest value:off`", "with /ask and"),
+    ],
+)
+def test_so_they_are_in_texts_of_the_bot(platform: str, command: str, hint: str) -> None:
+    assert command in texts.channel_welcome(TRAITS[platform], 90)
+    assert hint in texts.ask_privately_hint(TRAITS[platform])

@@ -1,4 +1,4 @@
-"""Facts are believed for a while; a lookup that hangs or fails is no fact."""
+"""Facts are kept for a while; a lookup that hangs or fails gives none."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from bot.platform import ttl_cache
 from bot.platform.ttl_cache import TTLCache
 
 
-class Source:
-    """Gives 1, 2, 3 …, or what it is told to raise."""
+class NumberSource:
+    """Gives 1, 2, 3 …, or raises `failing`; hangs if it should."""
 
     def __init__(self) -> None:
         self.count = 0
         self.now = 0.0
         self.failing: Exception | None = None
-        self.beliefs: TTLCache[int] = TTLCache(10.0, lambda: self.now)
+        self.cache: TTLCache[int] = TTLCache(10.0, lambda: self.now)
 
-    async def look(self) -> int:
+    async def fetch(self) -> int:
         self.count += 1
         await asyncio.sleep(0)
         if self.failing:
@@ -28,78 +28,73 @@ class Source:
         return self.count
 
     async def get(self, *key: str) -> int:
-        return await self.beliefs.get_or_fetch(key, self.look)
+        return await self.cache.get_or_fetch(key, self.fetch)
 
 
 @pytest.fixture
-def source() -> Source:
-    return Source()
+def source() -> NumberSource:
+    return NumberSource()
 
 
-async def test_a_fact_is_believed_and_then_looked_up_again(source: Source) -> None:
-    assert [await source.get("a"), await source.get("a")] == [1, 1]
-    source.now = 10.0
-    assert await source.get("a") == 2
-
-
-async def test_without_an_age_nothing_is_believed(source: Source) -> None:
-    source.beliefs.max_age = 0.0
-    assert [await source.get("a"), await source.get("a")] == [1, 2]
-
-
-async def test_keys_are_dropped_by_their_beginning(source: Source) -> None:
-    await source.get("a", "x")
-    await source.get("b", "x")
-    source.beliefs.invalidate(("a",))
-    assert [await source.get("a", "x"), await source.get("b", "x")] == [3, 2]
-
-
-@pytest.mark.parametrize("error", [TimeoutError(), ConnectionResetError(), KeyError("a bug")])
-async def test_whatever_keeps_a_fact_from_being_known_is_an_error_of_the_platform(
-    source: Source, error: Exception
+@pytest.mark.parametrize(
+    ("max_age", "times", "expected"),
+    [(10.0, (0.0, 9.9, 10.0), [1, 1, 2]), (0.0, (0.0, 0.0), [1, 2])],
+    ids=["kept for its time", "never kept"],
+)
+async def test_a_fact_is_kept_for_its_time(
+    source: NumberSource, max_age: float, times: tuple[float, ...], expected: list[int]
 ) -> None:
+    source.cache.max_age, found = max_age, []
+    for source.now in times:
+        found.append(await source.get("a"))
+    assert found == expected
+
+
+async def test_keys_are_dropped_by_their_beginning(source: NumberSource) -> None:
+    assert [await source.get(key, "x") for key in "ab"] == [1, 2]
+    source.cache.invalidate(("a",))
+    assert [await source.get(key, "x") for key in "ab"] == [3, 2]
+
+
+@pytest.mark.parametrize(
+    "error", [PlatformError("No."), TimeoutError(), ConnectionResetError(), KeyError("a bug")], ids=repr
+)
+async def test_any_failure_is_a_platform_error_for_all_who_wait(source: NumberSource, error: Exception) -> None:
     source.failing = error
-    with pytest.raises(PlatformError):
-        await source.get("a")
-
-
-async def test_all_who_wait_are_told_of_a_failure(source: Source) -> None:
-    source.failing = PlatformError("No.")
-    told = await asyncio.gather(*(source.get("a") for _ in range(3)), return_exceptions=True)
-    assert [type(each) for each in told] == [PlatformError] * 3
+    found = await asyncio.gather(*(source.get("a") for _ in range(3)), return_exceptions=True)
+    assert [type(each) for each in found] == [PlatformError] * 3
     assert source.count == 1
 
 
-async def test_a_lookup_that_hangs_is_given_up(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_lookup_that_hangs_is_given_up(source: NumberSource, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def hang() -> int:
+        await asyncio.Event().wait()
+        return 0
+
     monkeypatch.setattr(ttl_cache, "LOOKUP_TIMEOUT", 0.01)
     with pytest.raises(PlatformError):
-        await source.beliefs.get_or_fetch(("a",), hang)
+        await source.cache.get_or_fetch(("a",), hang)
 
 
-async def hang() -> int:
-    await asyncio.Event().wait()
-    return 0
-
-
-async def test_one_who_stops_waiting_leaves_the_lookup_to_others(source: Source) -> None:
+async def test_who_stops_waiting_leaves_the_lookup_to_others(source: NumberSource) -> None:
     first, second = asyncio.create_task(source.get("a")), asyncio.create_task(source.get("a"))
     await asyncio.sleep(0)
     first.cancel()
     assert await second == 1
 
 
-async def test_what_is_not_believed_any_more_makes_room(source: Source, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_expired_facts_make_room(source: NumberSource, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ttl_cache, "MAX_ENTRIES", 3)
     for number in range(20):
         source.now += 20.0
         await source.get(str(number))
-    assert len(source.beliefs._entries) <= 3
+    assert len(source.cache._entries) <= 3
 
 
-async def test_what_changes_all_the_time_is_not_known(source: Source) -> None:
-    async def look() -> int:
-        source.beliefs.invalidate(("a",))
-        return await source.look()
+async def test_a_fact_that_changes_with_each_lookup_is_not_known(source: NumberSource) -> None:
+    async def fetch() -> int:
+        source.cache.invalidate(("a",))
+        return await source.fetch()
 
     with pytest.raises(PlatformError):
-        await source.beliefs.get_or_fetch(("a",), look)
+        await source.cache.get_or_fetch(("a",), fetch)
