@@ -1,25 +1,42 @@
-"""Narrowed questions: the indexes find exactly what a look at every chunk would, few or many, at a bounded cost."""
+"""Filtered questions: the indexes find exactly what a full scan finds, few or many chunks, at a bounded cost."""
 
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.models import Document, Filters, Passage
+from engine.models import Document, Filters, Passage, Scope
 from engine.storage.ledger.queries import filters
-from engine.storage.ledger.records import ChunkFilter, ResolvedFilters
+from engine.storage.ledger.queries.undated import has_excluded_undated
+from engine.storage.ledger.records import ResolvedFilters
 from engine.storage.ledger.records.projection import KeyKind
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.support.engine_fixture import HERE, doc
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from engine.storage.ledger.records import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 ROOMS, AUTHORS = ("hall", "attic"), ("Ada", "Bob", "")
+IN_SCOPE = (
+    "FROM chunk c JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room"
+    " JOIN chunk_passage i ON i.chunk = c.id JOIN passage p ON p.id = i.passage JOIN document d ON d.id = c.document"
+    " WHERE s.name = 'here' OR r.name = 'attic'"
+)
+
+
+@pytest.fixture(params=[0, 1000], ids=["many", "few"])
+def max_listed(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """How many chunks are listed by their ids; more are described by a condition."""
+    monkeypatch.setattr(filters, "MAX_LISTED", request.param)
+    return int(request.param)
 
 
 def day(number: float) -> datetime:
@@ -27,34 +44,27 @@ def day(number: float) -> datetime:
 
 
 async def fill(ledger: LedgerFixture, chance: random.Random, count: int) -> None:
-    """Documents of a few passages, some dated by themselves, some by their document, some not at all."""
+    """Documents of a few passages, dated by themselves, by their document, or not at all."""
+
+    def time() -> datetime | None:
+        return chance.choice((None, day(chance.randrange(-20, 20))))
+
     for n in range(count):
         passages = tuple(
-            Passage(
-                f"p{i}",
-                "x" * chance.choice((5, 30)),
-                author=chance.choice(AUTHORS),
-                time=chance.choice((None, day(chance.randrange(-20, 20)))),
-                position=i,
-            )
+            Passage(f"p{i}", "x" * chance.choice((5, 30)), author=chance.choice(AUTHORS), time=time(), position=i)
             for i in range(chance.randrange(1, 5))
         )
-        time = chance.choice((None, day(chance.randrange(-20, 20))))
-        space = chance.choice(("here", "there"))
-        await ledger.add(Document(f"d{n}", space, chance.choice(ROOMS), "T", passages, time))
+        space, room = chance.choice(("here", "there")), chance.choice(ROOMS)
+        await ledger.add(Document(f"d{n}", space, room, "T", passages, time()))
 
 
-async def whole(ledger: LedgerFixture, within: Filters) -> tuple[set[int], set[int]]:
-    """Chunks of "here" and of "attic" that hold some of it, and nothing else, by a look at every passage."""
-    rows = await ledger.rows(
-        "SELECT c.id, d.key, r.name, p.author, COALESCE(p.time, d.time) FROM chunk c"
-        " JOIN chunk_passage i ON i.chunk = c.id"
-        " JOIN passage p ON p.id = i.passage JOIN document d ON d.id = c.document JOIN room r ON r.id = c.room"
-        " JOIN space s ON s.id = c.space WHERE s.name = 'here' OR r.name = 'attic'"
-    )
+async def scan(ledger: LedgerFixture, within: Filters) -> tuple[set[int], set[int]]:
+    """Chunks in scope of which some passage matches, and those of which all do, by a look at every passage."""
     held: dict[int, list[bool]] = {}
-    for id_, key, room, author, time in rows:
-        at = None if time is None else datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=time)
+    for id_, key, room, author, time in await ledger.rows(
+        f"SELECT c.id, d.key, r.name, p.author, COALESCE(p.time, d.time) {IN_SCOPE}"
+    ):
+        at = None if time is None else EPOCH + timedelta(microseconds=time)
         held.setdefault(id_, []).append(
             (not within.documents or key in within.documents)
             and (not within.rooms or room in within.rooms)
@@ -65,7 +75,7 @@ async def whole(ledger: LedgerFixture, within: Filters) -> tuple[set[int], set[i
     return {id_ for id_, some in held.items() if any(some)}, {id_ for id_, some in held.items() if all(some)}
 
 
-def narrowings(chance: random.Random) -> list[Filters]:
+def some_filters(chance: random.Random) -> list[Filters]:
     made = [
         Filters(since=day(3)),
         Filters(until=day(-3)),
@@ -77,136 +87,111 @@ def narrowings(chance: random.Random) -> list[Filters]:
         Filters(since=datetime(1960, 1, 1, tzinfo=UTC)),
         Filters(until=datetime(1960, 1, 1, tzinfo=UTC)),
     ]
+
+    def maybe(*values: str) -> frozenset[str]:
+        return chance.choice((frozenset(), frozenset(values)))
+
     for _ in range(25):
-        since, until = sorted((chance.randrange(-20, 20), chance.randrange(-20, 20)))
-        made.append(
-            Filters(
-                chance.choice((frozenset(), frozenset({f"d{chance.randrange(30)}" for _ in range(5)}))),
-                chance.choice((frozenset(), frozenset({chance.choice(ROOMS)}))),
-                chance.choice((frozenset(), frozenset({"Ada", "Bob"}))),
-                chance.choice((None, day(since))),
-                chance.choice((None, day(until))),
-            )
-        )
+        documents = (f"d{chance.randrange(30)}" for _ in range(5))
+        times = [chance.choice((None, day(each))) for each in sorted(chance.choices(range(-20, 20), k=2))]
+        made.append(Filters(maybe(*documents), maybe(chance.choice(ROOMS)), maybe("Ada", "Bob"), *times))
     return [each for each in made if each.is_active]
 
 
-@pytest.mark.parametrize("few", [0, 1000])
-async def test_indexes_find_what_a_full_scan_finds(
-    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, few: int
-) -> None:
-    monkeypatch.setattr(filters, "MAX_LISTED", few)
+async def resolve(db: Connection, within: Filters, scope: ScopeIds, max_listed: int) -> ResolvedFilters:
+    some = await filters.find_matching_chunks(db, within, scope, max_listed)
+    return ResolvedFilters(some, await filters.find_fully_matching_chunks(db, within, some))
+
+
+async def test_indexes_find_what_a_full_scan_finds(ledger: LedgerFixture, max_listed: int) -> None:
     chance = random.Random(7)
-    await fill(ledger, chance, 30)
+    for _ in range(2):  # the second time with other authors, times and rooms
+        await fill(ledger, chance, 30)
     every = await ledger.column("SELECT id FROM chunk")
-    area = await ledger.scope_ids({"here"}, {"attic"})
+    in_scope = set(await ledger.column(f"SELECT c.id {IN_SCOPE}"))
+    scope = await ledger.scope_ids({"here"}, {"attic"})
 
-    async def found(db: Connection, within: Filters) -> tuple[set[int], set[int], bool]:
-        some = await filters.find_matching_chunks(db, within, area, few)
-        only = await filters.find_fully_matching_chunks(db, within, some)
-        inside = [
-            await filters.filter_ids(db, ResolvedFilters(each, each), KeyKind.CHUNK, every) for each in (some, only)
+    async def find(db: Connection, within: Filters) -> tuple[set[int], set[int]]:
+        found = await resolve(db, within, scope, max_listed)
+        some, fully = [
+            set(await filters.filter_ids(db, ResolvedFilters(each, each), KeyKind.CHUNK, every))
+            for each in (found.matching_chunks, found.fully_matching_chunks)
         ]
-        return set(inside[0]), set(inside[1]), some.ids is None
+        if found.matching_chunks.ids is None:  # a condition says nothing of the scope: searches keep to it
+            some, fully = some & in_scope, fully & in_scope
+        return some, some & fully
 
-    for within in narrowings(chance):
-        some, only = await whole(ledger, within)
-        held, wholly, many = await ledger.read(found, within)
-        if many:  # a condition says nothing of the area: searches keep to it
-            held, wholly = held & await in_area(ledger), wholly & await in_area(ledger)
-        assert (held, wholly & held) == (some, only), within
+    for within in some_filters(chance):
+        assert await ledger.read(find, within) == await scan(ledger, within), within
 
 
-async def in_area(ledger: LedgerFixture) -> set[int]:
-    rows = "SELECT c.id FROM chunk c JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room"
-    return set(await ledger.column(f"{rows} WHERE s.name = 'here' OR r.name = 'attic'"))
-
-
-@pytest.mark.parametrize("few", [0, 1000])
-async def test_names_and_pairs_are_those_of_its_chunks(
-    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, few: int
-) -> None:
-    monkeypatch.setattr(filters, "MAX_LISTED", few)
+async def test_names_and_pairs_are_those_of_its_chunks(ledger: LedgerFixture, max_listed: int) -> None:
     await ledger.add_facts("old", extraction("Ada", "Bob"), time=day(-9))
     await ledger.add_facts("new", extraction("Ada", "Cyd"), time=day(9))
     await ledger.project()
-    names = {row[0]: row[1] for row in await ledger.rows("SELECT id, canonical FROM name")}
+    names = dict(await ledger.rows("SELECT id, canonical FROM name"))
     pairs = await ledger.column("SELECT id FROM pair ORDER BY id")
+    scope = await ledger.scope_ids()
 
-    async def told(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
-        found = await filters.filter_ids(db, ResolvedFilters(*(await sets(db, within))), KeyKind.NAME, names)
-        return {names[id_] for id_ in found}, sorted(
-            await filters.filter_ids(db, ResolvedFilters(*(await sets(db, within))), KeyKind.PAIR, pairs)
-        )
+    async def stated(db: Connection, within: Filters) -> tuple[set[str], list[int]]:
+        async def keep(kind: KeyKind, ids: Iterable[int]) -> list[int]:
+            return sorted(await filters.filter_ids(db, await resolve(db, within, scope, max_listed), kind, list(ids)))
 
-    area = await ledger.scope_ids()
+        return {names[id_] for id_ in await keep(KeyKind.NAME, names)}, await keep(KeyKind.PAIR, pairs)
 
-    async def sets(db: Connection, within: Filters) -> tuple[ChunkFilter, ChunkFilter]:
-        some = await filters.find_matching_chunks(db, within, area, few)
-        return some, await filters.find_fully_matching_chunks(db, within, some)
-
-    assert await ledger.read(told, Filters(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
-    assert await ledger.read(told, Filters(until=day(0))) == ({"ada", "bob"}, pairs[:1])
+    assert await ledger.read(stated, Filters(since=day(0))) == ({"ada", "cyd"}, pairs[1:])
+    assert await ledger.read(stated, Filters(until=day(0))) == ({"ada", "bob"}, pairs[:1])
 
 
-async def test_a_changed_time_moves_a_chunk(ledger: LedgerFixture) -> None:
-    document = Document("d", "here", "hall", "T", (Passage("p", "text"),), day(-5))
-    for time in (-5, 5):
-        await ledger.add(replace(document, time=day(time)))
-        for within, inside in ((Filters(since=day(0)), time > 0), (Filters(until=day(0)), time < 0)):
-            ids = (await ledger.read(filters.find_matching_chunks, within, await ledger.scope_ids())).ids
-            assert bool(ids) == inside
+async def count_steps(ledger: LedgerFixture, within: Filters) -> int:
+    """The work of the database for one filtered question, in thousands of steps of its virtual machine."""
+    scope, steps = await ledger.scope_ids(), list[None]()
+    async with ledger.ledger.stream_connection() as db:
+        await db.set_progress_handler(lambda: steps.append(None), 1000)
+        await filters.resolve_filters(db, within, scope)
+    return len(steps)
 
 
-async def steps(ledger: LedgerFixture, within: Filters) -> int:
-    """The work of the database for one narrowed question, in thousands of steps of its machine."""
-    area = await ledger.scope_ids()
+COSTS = (
+    Filters(since=day(900)),
+    Filters(until=day(20)),
+    Filters(since=day(400), until=day(420)),
+    Filters(authors=frozenset({"Zoe"})),
+    Filters(since=day(-1)),
+    Filters(until=day(10_000)),
+)
 
-    async def count(db: Any) -> int:
-        done = 0
 
-        def tick() -> int:
-            nonlocal done
-            done += 1
-            return 0
-
-        await db.set_progress_handler(tick, 1000)
-        await filters.resolve_filters(db, within, area)
-        await db.set_progress_handler(None, 0)
-        return done
-
-    async with ledger.ledger.read_connection() as db:
-        return await count(db)
+async def test_a_filtered_question_costs_the_same_in_any_size(
+    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(filters, "MAX_LISTED", 100)
+    costs = []
+    for begin, end in ((0, 950), (950, 4750)):
+        for n in range(begin, end, 50):
+            # Later messages are of times that no question asks for.
+            passages = tuple(
+                Passage(f"p{i}", f"text {i}", author="Zoe" if i < 9 else "Ada", time=day(time), position=i)
+                for i, time in ((i, i if i < 950 else 500 + i % 300) for i in range(n, n + 50))
+            )
+            await ledger.add(Document(f"d{n}", "here", "hall", "T", passages))
+        costs.append([await count_steps(ledger, within) for within in COSTS])
+    assert all(large <= 1.2 * small + 5 for small, large in zip(*costs, strict=True)), costs
 
 
 @pytest.mark.parametrize(
-    "within",
+    ("scope", "within", "excluded"),
     [
-        Filters(since=day(900)),
-        Filters(until=day(20)),
-        Filters(since=day(400), until=day(420)),
-        Filters(authors=frozenset({"Zoe"})),
-        Filters(since=day(-1)),
-        Filters(until=day(10_000)),
+        (HERE, Filters(since=NOON), True),
+        (HERE, Filters(until=NOON, documents=frozenset({"undated"})), True),
+        (HERE, Filters(since=NOON, documents=frozenset({"dated"})), False),
+        (HERE, Filters(since=NOON, rooms=frozenset({"elsewhere"})), False),
+        (Scope.of("there"), Filters(since=NOON), False),
     ],
 )
-async def test_a_filtered_question_costs_the_same_in_any_size(
-    ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch, within: Filters
+async def test_undated_documents_of_the_scope_count(
+    ledger: LedgerFixture, scope: Scope, within: Filters, *, excluded: bool
 ) -> None:
-    monkeypatch.setattr(filters, "MAX_LISTED", 100)
-
-    def shown(number: int) -> int:
-        return number if number < 950 else 500 + number % 300  # what comes later is of times that nobody asks for
-
-    async def grow(begin: int, end: int) -> None:
-        for n in range(begin, end, 50):
-            passages = tuple(
-                Passage(f"p{i}", f"text {i}", author="Zoe" if i < 9 else "Ada", time=day(shown(i)), position=i)
-                for i in range(n, n + 50)
-            )
-            await ledger.add(Document(f"d{n}", "here", "hall", "T", passages))
-
-    await grow(0, 950)
-    small = await steps(ledger, within)
-    await grow(950, 4750)
-    assert await steps(ledger, within) <= 1.2 * small + 5
+    await ledger.add(doc("dated", "x", time=NOON))
+    await ledger.add(doc("undated", "y"))
+    assert await ledger.read(has_excluded_undated, scope, within) is excluded
