@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 REFERENCE_LENGTH = 8  # characters of an answer's id that are shown to people
 
-_LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?\w++(?:\|[^>]*+)?>[\s,:]*+")
+_LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?(\w++)(?:\|[^>]*+)?>[\s,:]*+(?:<@[!&]?\1(?:\|[^>]*+)?>[\s,:]*+)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +133,6 @@ def started_answer_id(given: CommandInvoked | ButtonPressed) -> str:
 
 
 def strip_mention(text: str) -> str:
-    """Remove the leading mention of the bot from a question."""
+    """Remove the leading mention of the bot from a question, also if it is repeated."""
     found = _LEADING_MENTION.match(text)
     return text[found.end() :].strip() if found else text.strip()

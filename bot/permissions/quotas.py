@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import time
-from collections import deque
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.platform.sliding_window import SlidingWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -30,7 +30,7 @@ class Quotas:
         self.per_minute = per_minute
         self.per_day = per_day
         self.clock = clock
-        self._question_times: dict[tuple[str, str, str], deque[float]] = {}
+        self._questions: dict[tuple[str, str, str], SlidingWindow] = {}
 
     async def check_question(self, location: Location, person: str) -> str:
         """Count a question; returns why it is refused, empty if it is not."""
@@ -50,18 +50,10 @@ class Quotas:
             await self.store.usage.add_tokens(location.platform, location.workspace, current_day(), tokens)
 
     def _count_question(self, person: tuple[str, str, str]) -> bool:
-        now = self.clock()
-        if len(self._question_times) > MAX_TRACKED_PEOPLE:
-            self._question_times = {
-                who: times for who, times in self._question_times.items() if times[-1] > now - MINUTE
-            }
-        times = self._question_times.setdefault(person, deque())
-        while times and times[0] <= now - MINUTE:
-            times.popleft()
-        if len(times) >= self.per_minute:
-            return False
-        times.append(now)
-        return True
+        if len(self._questions) > MAX_TRACKED_PEOPLE:
+            self._questions = {who: window for who, window in self._questions.items() if not window.is_empty}
+        window = self._questions.setdefault(person, SlidingWindow(self.per_minute, MINUTE, self.clock))
+        return window.try_acquire()
 
 
 def current_day() -> str:

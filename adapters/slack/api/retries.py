@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 
-    from adapters.slack.api.rate_limits import SlidingWindow
+    from bot.platform.sliding_window import SlidingWindow
 
 Result = TypeVar("Result")
 

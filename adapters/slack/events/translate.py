@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
 
     from adapters.slack.identity import BotIdentity
     from bot.platform.events import PlatformEvent
-    from bot.platform.models import Message
 
     Event = Mapping[str, Any]
 
@@ -78,7 +76,7 @@ def _location(event: Event, identity: BotIdentity) -> Location:
 def _mention(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """Translate app_mention."""
     message = parse_message({**event, "subtype": event.get("subtype") or ""}, _location(event, identity), identity)
-    return MessageReceived(_strip_mention(message, identity), addressed=not message.by_bot) if message else None
+    return MessageReceived(message, addressed=not message.by_bot) if message else None
 
 
 def _message(event: Event, identity: BotIdentity) -> PlatformEvent | None:
@@ -91,12 +89,7 @@ def _message(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     if message is None or event.get("hidden"):
         return None
     addressed = not message.by_bot and (event.get("channel_type") == "im" or is_bot_mentioned(message.text, identity))
-    return MessageReceived(_strip_mention(message, identity) if addressed else message, addressed=addressed)
-
-
-def _strip_mention(message: Message, identity: BotIdentity) -> Message:
-    """Remove the mention of the bot at the start of a message."""
-    return replace(message, text=re.sub(rf"^\s*(<@{re.escape(identity.user)}(\|[^>]*)?>[\s,:]*)+", "", message.text))
+    return MessageReceived(message, addressed=addressed)
 
 
 def _edited(event: Event, identity: BotIdentity) -> PlatformEvent | None:

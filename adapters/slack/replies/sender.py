@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.rate_limits import RateLimits, SlidingWindow
+    from adapters.slack.api.rate_limits import RateLimits
     from bot.platform.models import AnswerFooter, Button
+    from bot.platform.sliding_window import SlidingWindow
 
 log = structlog.get_logger(__name__)
 

@@ -48,6 +48,7 @@ def test_the_same_question_has_the_same_id_and_another_one_another() -> None:
         *((text, "Who?") for text in ("<@BOT> Who?", "<@!1> Who?", "<@BOT|bot>, Who?", "Who?", "  <@BOT>:Who? ")),
         ("<@BOT> does <@ada> know?", "does <@ada> know?"),
         ("<@BOT> <@ada>?", "<@ada>?"),
+        ("<@BOT> <@BOT|bot>: Who?", "Who?"),
     ],
 )
 def test_only_the_leading_mention_is_left_out(text: str, question: str) -> None:

@@ -58,4 +58,4 @@ async def test_people_who_asked_long_ago_are_not_remembered(store: BotStore, mon
     for person in range(10):
         now += 61
         await guard.check_question(HALL, str(person))
-    assert len(guard._question_times) <= 5
+    assert len(guard._questions) <= 5

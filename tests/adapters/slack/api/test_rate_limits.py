@@ -4,7 +4,8 @@ import asyncio
 
 import pytest
 
-from adapters.slack.api.rate_limits import RateLimits, SlidingWindow
+from adapters.slack.api.rate_limits import RateLimits
+from bot.platform.sliding_window import SlidingWindow
 
 
 class Time:

@@ -45,7 +45,7 @@ def translate(event: dict[str, Any], event_id: str = "Ev1", team: str = "T1") ->
     ("changes", "expected"),
     [
         pytest.param({}, {}, id="a message"),
-        pytest.param({"text": "<@UBOT>: where?"}, {"text": "where?", "addressed": True}, id="a mention"),
+        pytest.param({"text": "<@UBOT>: where?"}, {"text": "<@UBOT>: where?", "addressed": True}, id="a mention"),
         pytest.param(
             {"text": "does <@UBOT> know?"}, {"text": "does <@UBOT> know?", "addressed": True}, id="a mention inside"
         ),
