@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
-    from engine.retrieval.retriever import Neighbourhood as Neighbourhood
+    from engine.retrieval.retriever import Neighborhood as Neighborhood
     from engine.scheduling.backoff import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import Supervisor as Supervisor
     from engine.scheduling.supervisor import describe_error as describe_error
@@ -159,7 +159,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.parsers.sandbox.pool": ("FileParser",),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
-    "engine.retrieval.retriever": ("Neighbourhood",),
+    "engine.retrieval.retriever": ("Neighborhood",),
     "engine.scheduling.backoff": ("backoff_seconds",),
     "engine.scheduling.supervisor": ("Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),

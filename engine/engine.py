@@ -23,7 +23,7 @@ from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser
 from engine.projection.open_stores import check_embedder, check_given_stores, open_stores
 from engine.projection.projector import Projector
-from engine.retrieval.retriever import Neighbourhood, Retriever
+from engine.retrieval.retriever import Neighborhood, Retriever
 from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import Ledger, validate_document
@@ -106,8 +106,8 @@ class Engine(DocumentInput):
 
     async def _start(self) -> None:
         await self._ledger.work.resume()
-        if await self._ledger.work.get_setting("rebuilding"):
-            await self._maintenance.start_rebuild()
+        if await self._ledger.work.get_setting("reindexing"):
+            await self._maintenance.start_reindex()
         self._worker.start()
         self._maintenance.start()
 
@@ -235,10 +235,10 @@ class Engine(DocumentInput):
         """The entity of a name or alias within the scope's spaces; None if there is none."""
         return await self._maintenance.run_with_recovery(lambda: self._retriever.get_entity(name, scope))
 
-    async def get_neighbourhood(self, name: str, scope: Scope, limit: int = 30) -> Neighbourhood:
+    async def get_neighborhood(self, name: str, scope: Scope, limit: int = 30) -> Neighborhood:
         """An entity with its heaviest relations and their other ends, within the scope's spaces."""
         check_number("limit", limit, 1, MAX_RESULTS)
-        return await self._maintenance.run_with_recovery(lambda: self._retriever.get_neighbourhood(name, scope, limit))
+        return await self._maintenance.run_with_recovery(lambda: self._retriever.get_neighborhood(name, scope, limit))
 
     async def find_names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
         """Names of entities that start with the prefix, the most mentioned first, within the scope's spaces."""
@@ -285,9 +285,9 @@ class Engine(DocumentInput):
         await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), facts))
         return document.key
 
-    async def rebuild(self) -> None:
+    async def reindex(self) -> None:
         """Rebuild graph and vectors from the ledger; extraction and summaries are not repeated."""
-        await self._maintenance.start_rebuild()
+        await self._maintenance.start_reindex()
         await self.wait_until_indexed()
 
     async def verify(self, *, repair: bool = False) -> VerificationReport:

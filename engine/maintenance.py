@@ -1,4 +1,4 @@
-"""Maintenance of the stores: compaction, rebuild, verification and repair."""
+"""Maintenance of the stores: compaction, reindexing, verification and repair."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ Result = TypeVar("Result")
 
 COMPACTION_CHECK_SECONDS = 15.0
 CATCH_UP_SECONDS = 15.0  # how long compaction waits for the worker to process changes, at most
-CLOSED_HINT = "Compaction and rebuild resume after the next start."
-RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a rebuild does not help
-REBUILD_WAIT_SECONDS = 60.0  # how long a question waits for a rebuild
+CLOSED_HINT = "Compaction and reindexing resume after the next start."
+RECREATE_INTERVAL_SECONDS = 3600.0  # if files break again within this time, a reindex does not help
+REINDEX_WAIT_SECONDS = 60.0  # how long a question waits for a reindex
 
 
 async def run_stages(*stages: Callable[[], Awaitable[None]]) -> list[BaseException]:
@@ -53,14 +53,14 @@ async def run_stages(*stages: Callable[[], Awaitable[None]]) -> list[BaseExcepti
 
 @dataclass(slots=True)
 class Maintenance:
-    """Compacts, rebuilds, verifies and repairs the stores, periodically or on request."""
+    """Compacts, reindexes, verifies and repairs the stores, periodically or on request."""
 
     runtime: Runtime
     projector: Projector
     worker: IngestWorker
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
-    _rebuild_task: asyncio.Task[None] | None = None
-    _rebuild_error: EngineError | None = None
+    _reindex_task: asyncio.Task[None] | None = None
+    _reindex_error: EngineError | None = None
     _running_jobs: set[asyncio.Task[None]] = field(default_factory=set)
     _compaction_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _recreate_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
@@ -74,8 +74,8 @@ class Maintenance:
     async def stop(self) -> None:
         """Cancel all tasks and jobs."""
         await cancel_tasks(*self._tasks, *self._running_jobs)
-        if self._rebuild_task is not None:
-            await cancel_tasks(self._rebuild_task)
+        if self._reindex_task is not None:
+            await cancel_tasks(self._reindex_task)
 
     async def compact(self) -> None:
         """Erase deleted bytes from all files, without model calls; continues if the caller is cancelled.
@@ -148,26 +148,26 @@ class Maintenance:
                 raise StoreError("The engine was closed during the operation.", hint=CLOSED_HINT) from None
             raise
 
-    async def start_rebuild(self) -> None:
+    async def start_reindex(self) -> None:
         """Clear graph and vectors and queue everything again; the graph is filled at the end, all at once."""
-        await self._run_shielded("begin to rebuild", self._start_rebuild())
+        await self._run_shielded("start reindex", self._start_reindex())
 
-    async def _start_rebuild(self) -> None:
+    async def _start_reindex(self) -> None:
         async with self.projector.suspend():
             self.projector.skip_graph = True
-            await self.runtime.ledger.work.start_rebuild()
+            await self.runtime.ledger.work.start_reindex()
             try:
                 await self.runtime.vectors.clear()
                 await self.runtime.graph.replace_all([], [])
             finally:  # also if clearing failed: everything is written again
-                if self._rebuild_task is None:
-                    self._rebuild_task = self.runtime.supervisor.run("rebuild", self._finish_rebuild)
+                if self._reindex_task is None:
+                    self._reindex_task = self.runtime.supervisor.run("reindex", self._finish_reindex)
         self.worker.wake()
 
     async def wait_until_indexed(self) -> None:
-        """Return once everything is indexed and no rebuild is running."""
+        """Return once everything is indexed and no reindex is running."""
         await self.worker.wait_until_indexed()
-        await self.wait_for_rebuild()
+        await self.wait_for_reindex()
 
     async def run_with_recovery(self, work: Callable[[], Awaitable[Result]]) -> Result:
         """Run an operation; if graph or vectors are unreadable twice in a row, recreate them and run it again."""
@@ -182,18 +182,18 @@ class Maintenance:
         return await work()
 
     async def recreate_projections(self, error: CorruptProjection) -> None:
-        """Rebuild damaged projections and wait up to a minute. Raises the error if the last rebuild was recent."""
+        """Rebuild damaged projections and wait up to a minute. Raises the error if the last reindex was recent."""
         async with self._recreate_lock:
-            if self._rebuild_task is None:
+            if self._reindex_task is None:
                 if time.monotonic() - self._recreated_at < RECREATE_INTERVAL_SECONDS:
                     raise error
                 log.warning("projection.recreated", error=str(error))
                 self._recreated_at = time.monotonic()
-                await self.start_rebuild()
+                await self.start_reindex()
                 self.worker.clear_errors()
         try:
-            async with asyncio.timeout(REBUILD_WAIT_SECONDS):
-                await self.wait_for_rebuild()
+            async with asyncio.timeout(REINDEX_WAIT_SECONDS):
+                await self.wait_for_reindex()
         except TimeoutError:
             raise CorruptProjection(str(error), hint="Graph and vectors are being rebuilt. Try again later.") from error
 
@@ -208,29 +208,29 @@ class Maintenance:
             else:
                 self.runtime.supervisor.record_success("repair")
 
-    async def wait_for_rebuild(self) -> None:
-        """Return once no rebuild is running; raises its current error, while the rebuild keeps retrying."""
-        while self._rebuild_task is not None:
-            if self._rebuild_error is not None:
-                raise self._rebuild_error
-            task = self._rebuild_task
+    async def wait_for_reindex(self) -> None:
+        """Return once no reindex is running; raises its current error, while the reindex keeps retrying."""
+        while self._reindex_task is not None:
+            if self._reindex_error is not None:
+                raise self._reindex_error
+            task = self._reindex_task
             await asyncio.wait([task], timeout=0.5)
             if task.cancelled():
                 raise StoreError("The engine was closed during the operation.", hint=CLOSED_HINT)
             if task.done():
                 task.result()
 
-    async def _finish_rebuild(self) -> None:
+    async def _finish_reindex(self) -> None:
         while True:
             try:
                 await self.worker.wait_until_indexed()
                 await self._fill_graph()
             except (StoreError, ModelError) as error:
                 log.warning("reindex.paused", error=str(error), hint=error.hint)
-                self._rebuild_error = error
+                self._reindex_error = error
                 await asyncio.sleep(ERROR_WAIT_SECONDS)
             else:
-                self._rebuild_task = self._rebuild_error = None
+                self._reindex_task = self._reindex_error = None
                 return
 
     async def _fill_graph(self) -> None:
@@ -238,7 +238,7 @@ class Maintenance:
         async with self.projector.suspend():
             nodes, edges = await ledger.stats.list_nodes(), await ledger.stats.list_edges()
             await self.runtime.graph.replace_all(nodes, edges)
-            await ledger.work.finish_rebuild()
+            await ledger.work.finish_reindex()
             self.projector.skip_graph = False
 
     async def verify(self, *, repair: bool) -> VerificationReport:

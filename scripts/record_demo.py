@@ -32,12 +32,12 @@ FONTS = re.compile(r"\s*@font-face \{.*?\}(?=\s)", re.DOTALL)  # those of the re
 
 @dataclass
 class Paper:
-    """A terminal that forgets nothing: cells of (character, colours), and where the cursor is."""
+    """A terminal that forgets nothing: cells of (character, colors), and where the cursor is."""
 
     lines: list[list[tuple[str, str]]] = field(default_factory=lambda: [[]])
     row: int = 0
     column: int = 0
-    colours: str = ""
+    colors: str = ""
 
     def write(self, text: str) -> None:
         """Obey the text."""
@@ -60,7 +60,7 @@ class Paper:
         elif character >= " ":
             line = self.lines[self.row]
             line += [(" ", "")] * (self.column + 1 - len(line))
-            line[self.column] = (character, self.colours)
+            line[self.column] = (character, self.colors)
             self.column += 1
 
     def move(self, rows: int) -> None:
@@ -69,13 +69,13 @@ class Paper:
         self.lines += [[] for _ in range(self.row + 1 - len(self.lines))]
 
     def obey(self, match: re.Match[str]) -> None:
-        """Colours, moves and erasures; everything else shows nothing."""
+        """Colors, moves and erasures; everything else shows nothing."""
         private, numbers, letter = match.groups()
         first = int(numbers.split(";")[0] or 0) if numbers else 0
         if private or letter is None:
             return
         if letter == "m":
-            self.colours = "" if numbers in {"", "0"} else f"{self.colours}\x1b[{numbers}m"
+            self.colors = "" if numbers in {"", "0"} else f"{self.colors}\x1b[{numbers}m"
         elif letter in "AB":
             self.move((first or 1) * (1 if letter == "B" else -1))
         elif letter in "CD":
@@ -89,7 +89,7 @@ class Paper:
 
     def text(self) -> Text:
         """All that was written."""
-        drawn = ["".join(f"\x1b[0m{colours}{character}" for character, colours in line) for line in self.lines]
+        drawn = ["".join(f"\x1b[0m{colors}{character}" for character, colors in line) for line in self.lines]
         return Text("\n").join(Text.from_ansi(line) if line else Text() for line in drawn)
 
 

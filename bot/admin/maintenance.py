@@ -37,7 +37,7 @@ async def forget(engine_context: EngineContext, request: Forget) -> AsyncGenerat
 
 async def reindex(engine_context: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
     """Rebuild the graph and vector indexes."""
-    async for step in run_with_progress(engine_context.engine, "reindexing", engine_context.engine.rebuild()):
+    async for step in run_with_progress(engine_context.engine, "reindexing", engine_context.engine.reindex()):
         yield step
     yield Completed("The graph and vector indexes were rebuilt.")
 

@@ -30,7 +30,7 @@ async def list_documents(engine_context: EngineContext, request: ListDocuments) 
 async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
     """Yield an entity. Raises NotFound with similar names in the hint."""
     scope = build_scope(request.spaces)
-    found = await engine_context.engine.get_neighbourhood(request.name, scope, request.limit)
+    found = await engine_context.engine.get_neighborhood(request.name, scope, request.limit)
     if found.entity is None:
         alike = await engine_context.engine.find_names(normalize_name(request.name)[:3], scope, 5)
         hint = (

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bot.commands.context import CommandContext
     from bot.store import AnswerSource, StoredAnswer
-    from engine import IndexStatus, Neighbourhood, Scope
+    from engine import IndexStatus, Neighborhood, Scope
 
 MAX_QUOTE_LENGTH = 400  # characters of a source
 MAX_RELATIONS = 8  # relations listed as text
@@ -149,7 +149,7 @@ async def _not_indexed_notice(call: CommandContext) -> str:
 
 
 async def graph_command(call: CommandContext) -> Card:
-    """Draw an entity with its neighbours, and list its most important relations."""
+    """Draw an entity with its neighbors, and list its most important relations."""
     if not call.arguments:
         raise InvalidQuestion("Which name?", hint=f"For example {call.format_example('graph Ada Lovelace')}")
     scope = await call.resolve_scope()
@@ -160,15 +160,15 @@ async def graph_command(call: CommandContext) -> Card:
             return Card(NO_GRAPH_ACCESS)
         raise
     if not drawn.edges:
-        return Card("\n".join(_format_neighbourhood(near)))
+        return Card("\n".join(_format_neighborhood(near)))
     made = await render_graph(drawn)
     numbered = [
         f"- {number} in the picture is **{escape_markdown(name)}**" for number, name in made.numbered_names.items()
     ]
-    return Card("\n".join([*_format_neighbourhood(near), *numbered]), picture=made.picture)
+    return Card("\n".join([*_format_neighborhood(near), *numbered]), picture=made.picture)
 
 
-def _format_neighbourhood(near: Neighbourhood) -> Iterable[str]:
+def _format_neighborhood(near: Neighborhood) -> Iterable[str]:
     entity = near.entity
     if entity is None:
         return

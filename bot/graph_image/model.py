@@ -10,7 +10,7 @@ from engine import normalize_name
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from engine import ContextEntity, ContextRelation, Neighbourhood
+    from engine import ContextEntity, ContextRelation, Neighborhood
 
 MAX_NODES = 40
 MAX_PER_NODE = 3  # nodes of the outer ring for each node of the inner ring
@@ -49,21 +49,21 @@ class GraphModel:
 
 
 def build_graph_model(
-    neighbourhood: Neighbourhood, others: Sequence[Neighbourhood] = (), limit: int = MAX_NODES
+    neighborhood: Neighborhood, others: Sequence[Neighborhood] = (), limit: int = MAX_NODES
 ) -> GraphModel:
     """Select the nodes: an entity, its neighbors, then the heaviest of theirs; and all edges between them.
 
     The graph is empty for an unknown entity.
     """
-    if neighbourhood.entity is None:
+    if neighborhood.entity is None:
         return GraphModel((), ())
-    index = _NeighbourhoodIndex()
-    for each in (neighbourhood, *others):
+    index = _NeighborhoodIndex()
+    for each in (neighborhood, *others):
         index.add(each)
-    shown = {normalize_name(neighbourhood.entity.name): 0}
+    shown = {normalize_name(neighborhood.entity.name): 0}
     for key, ring in (
-        *index.neighbours(neighbourhood, 1),
-        *((key, 2) for each in others for key, _ in index.neighbours(each, 2)),
+        *index.neighbors(neighborhood, 1),
+        *((key, 2) for each in others for key, _ in index.neighbors(each, 2)),
     ):
         if key not in shown and len(shown) < limit:
             shown[key] = ring
@@ -73,25 +73,25 @@ def build_graph_model(
 
 
 @dataclass(frozen=True, slots=True)
-class _NeighbourhoodIndex:
+class _NeighborhoodIndex:
     """The entities and relations of several neighborhoods by their keys."""
 
     rows: dict[str, ContextEntity] = field(default_factory=dict)
     links: dict[tuple[str, str], ContextRelation] = field(default_factory=dict)
 
-    def add(self, neighbourhood: Neighbourhood) -> None:
-        for row in (neighbourhood.entity, *neighbourhood.neighbours):
+    def add(self, neighborhood: Neighborhood) -> None:
+        for row in (neighborhood.entity, *neighborhood.neighbors):
             if row is not None:
                 self.rows.setdefault(normalize_name(row.name), row)
-        for each in neighbourhood.relations:
+        for each in neighborhood.relations:
             self.links.setdefault(_edge_keys(each), each)
 
-    def neighbours(self, neighbourhood: Neighbourhood, ring: int) -> list[tuple[str, int]]:
+    def neighbors(self, neighborhood: Neighborhood, ring: int) -> list[tuple[str, int]]:
         """The other ends of its relations, the heaviest first; only MAX_PER_NODE for the outer ring."""
-        middle = normalize_name(neighbourhood.entity.name) if neighbourhood.entity else ""
+        middle = normalize_name(neighborhood.entity.name) if neighborhood.entity else ""
         found = [
             key
-            for each in _sort_by_weight(neighbourhood.relations)
+            for each in _sort_by_weight(neighborhood.relations)
             for key in _edge_keys(each)
             if key != middle and key in self.rows
         ]

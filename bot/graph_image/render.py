@@ -17,10 +17,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from bot.graph_image.model import GraphModel
-    from engine import Engine, Neighbourhood, Scope
+    from engine import Engine, Neighborhood, Scope
 
 MAX_RELATIONS = 24  # of the entity
-MAX_NEIGHBOURS, MAX_NEIGHBOUR_RELATIONS = 8, 12  # neighbors whose relations are loaded; relations of each
+MAX_NEIGHBORS, MAX_NEIGHBOR_RELATIONS = 8, 12  # neighbors whose relations are loaded; relations of each
 MAX_ALT_TEXT_LENGTH = 900  # characters
 _RENDER_LOCK = threading.Lock()  # matplotlib is not thread-safe
 
@@ -33,20 +33,20 @@ class RenderedGraph:
     numbered_names: Mapping[str, str]
 
 
-async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Neighbourhood, GraphModel]:
+async def load_graph_model(engine: Engine, name: str, scope: Scope) -> tuple[Neighborhood, GraphModel]:
     """Load an entity's neighborhood within a scope, and its graph. Raises NotFound."""
-    neighbourhood = await engine.get_neighbourhood(name, scope, MAX_RELATIONS)
-    if neighbourhood.entity is None:
+    neighborhood = await engine.get_neighborhood(name, scope, MAX_RELATIONS)
+    if neighborhood.entity is None:
         alike = await engine.find_names(normalize_name(name)[:3], scope, 5)
         hint = f"I know of {', '.join(alike)}, for instance." if alike else "It has to be a name as it was written."
         raise NotFound(f"Here nothing is known of “{name}”.", hint=hint)
-    weightiest = sorted(neighbourhood.relations, key=lambda each: -each.weight)[:MAX_NEIGHBOURS]
-    middle = normalize_name(neighbourhood.entity.name)
+    weightiest = sorted(neighborhood.relations, key=lambda each: -each.weight)[:MAX_NEIGHBORS]
+    middle = normalize_name(neighborhood.entity.name)
     ends = dict.fromkeys(
         end for each in weightiest for end in (each.source, each.target) if normalize_name(end) != middle
     )
-    others = await asyncio.gather(*(engine.get_neighbourhood(end, scope, MAX_NEIGHBOUR_RELATIONS) for end in ends))
-    return neighbourhood, build_graph_model(neighbourhood, others)
+    others = await asyncio.gather(*(engine.get_neighborhood(end, scope, MAX_NEIGHBOR_RELATIONS) for end in ends))
+    return neighborhood, build_graph_model(neighborhood, others)
 
 
 async def render_graph(graph: GraphModel) -> RenderedGraph:

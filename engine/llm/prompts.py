@@ -46,7 +46,7 @@ UNDATED = "undated"
 MAX_NAME_LENGTH = 80
 MIDNIGHT = time()
 _MESSAGE_HEAD = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,100}}): ")
-SUMMARY_PROMPTS = ("summarise", "summarise_user", "summarise_several", "summarise_several_user", "summary_rules")
+SUMMARY_PROMPTS = ("summarize", "summarize_user", "summarize_several", "summarize_several_user", "summary_rules")
 
 
 def render_extract(
@@ -112,12 +112,12 @@ def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:
     """Messages that ask for one summary of several descriptions, oldest first."""
     rows = "\n".join(_json(text) for text in summary_input.texts)
     user = fill_template(
-        "summarise_user",
+        "summarize_user",
         name=_single_line(summary_input.name),
         fragments=rows,
         fence=_fence_token(rows, summary_input.name),
     )
-    return _build_messages(fill_template("summarise", rules=_summary_rules()), user)
+    return _build_messages(fill_template("summarize", rules=_summary_rules()), user)
 
 
 def render_summarize_batch(inputs: Sequence[SummaryInput]) -> list[LLMMessage]:
@@ -126,8 +126,8 @@ def render_summarize_batch(inputs: Sequence[SummaryInput]) -> list[LLMMessage]:
         {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(inputs, 1)
     )
     rows = "\n".join(map(_json, items))
-    system = fill_template("summarise_several", rules=_summary_rules(), delimiter=DELIMITER, end=END_MARKER)
-    return _build_messages(system, fill_template("summarise_several_user", names=rows, fence=_fence_token(rows)))
+    system = fill_template("summarize_several", rules=_summary_rules(), delimiter=DELIMITER, end=END_MARKER)
+    return _build_messages(system, fill_template("summarize_several_user", names=rows, fence=_fence_token(rows)))
 
 
 def render_answer(prompt: Prompt) -> list[LLMMessage]:

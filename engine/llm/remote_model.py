@@ -231,7 +231,7 @@ class LiteLLMModel:
         return self.config.query_model or self.config.answer_model
 
     async def _summarize_one(self, inputs: SummaryInput, meter: UsageMeter) -> str:
-        text = (await self._call_extraction_model("summarise", render_summarize(inputs), meter)).strip()
+        text = (await self._call_extraction_model("summarize", render_summarize(inputs), meter)).strip()
         if not text:
             raise ModelUnavailable(f"{self._extraction_model.model} returned an empty summary.")
         return text
@@ -239,7 +239,7 @@ class LiteLLMModel:
     async def _summarize_batch(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> dict[int, str]:
         """Summaries by position from one call; empty if it is too much for the model. Disabled for slow models."""
         try:
-            reply = await self._call_extraction_model("summarise", render_summarize_batch(inputs), meter)
+            reply = await self._call_extraction_model("summarize", render_summarize_batch(inputs), meter)
         except (PromptTooLong, ModelRefused):
             return {}
         except ModelTimeout:

@@ -72,13 +72,13 @@ async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embe
         for id_, data in sample.chunk_vectors.items()
     )
     ends = {id_ for edge in sample.edges for id_ in (edge.source, edge.target)}
-    edges = await stores.graph.neighbours(ends, sample.spaces, sample.edge_count)
+    edges = await stores.graph.neighbors(ends, sample.spaces, sample.edge_count)
     missing = {(edge.id, edge.source, edge.target) for edge in sample.edges} - {
         (edge.id, edge.source, edge.target) for edge in edges
     }
     if missing or not has_vectors:
         log.warning("projection.refilled", vectors_match=has_vectors, missing_edges=len(missing))
-        await ledger.work.set_setting("rebuilding", 1)
+        await ledger.work.set_setting("reindexing", 1)
 
 
 def _is_same_vector(found: np.ndarray, expected: np.ndarray) -> bool:
@@ -98,24 +98,24 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
     if former not in {"", name} and not options.replace_embedder:
         raise EmbedderMismatch(f"The vectors in this data directory were made by {former}, not by {name}.")
     if former != name or (former and lost):
-        await ledger.work.set_embedder(name, rebuild=bool(former))
+        await ledger.work.set_embedder(name, reindex=bool(former))
 
 
 async def open_vectors(
     folder: DataDir, ledger: LedgerStore, dim: int, options: EngineOptions, supervisor: Supervisor | None = None
 ) -> VectorStore:
-    """The vector store of the data directory; one that is damaged or marked for rebuilding is erased first.
+    """The vector store of the data directory; one that is damaged or marked for reindexing is erased first.
 
-    Raises CorruptLedger if the ledger is older than the vectors, unless the options allow a rebuild.
+    Raises CorruptLedger if the ledger is older than the vectors, unless the options allow a reindex.
     """
     from engine.storage.vectors.lance import LanceVectors  # noqa: PLC0415 - importing it takes a second
 
-    if not await ledger.work.get_setting("rebuilding"):
+    if not await ledger.work.get_setting("reindexing"):
         try:
             vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor)
         except CorruptProjection as error:
             log.warning("vectors.recreated", error=str(error))
-            await ledger.work.set_setting("rebuilding", 1)
+            await ledger.work.set_setting("reindexing", 1)
         else:
             if not options.replace_embedder:
                 await _check_ledger_age(vectors, ledger, folder)

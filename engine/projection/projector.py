@@ -49,7 +49,7 @@ class Projector:
     when a batch was read that left nothing behind and is delivered, `_complete_at_tick` the same for such a batch in
     delivery. `graph_uncertain`: after a crash or a failure the graph may hold more than the ledger knows, so it is
     looked up first. `can_deliver`: the last step showed that batches can be delivered. `graph_lock` is held while the
-    graph is written. `skip_graph`: a rebuild fills the graph at its end, all at once.
+    graph is written. `skip_graph`: a reindex fills the graph at its end, all at once.
     """
 
     runtime: Runtime

@@ -243,7 +243,7 @@ class ContextBuilder:
         numbers = numbered.find_supporting(evidence, [view.source, view.target]) if numbered else ()
         return replace(_build_relation_row(view), sources=numbers)
 
-    async def build_neighbourhood(
+    async def build_neighborhood(
         self, ids: Sequence[int], edges: Sequence[GraphEdge], limit: int
     ) -> tuple[ContextEntity | None, tuple[ContextRelation, ...], tuple[ContextEntity, ...]]:
         """An entity, its `limit` heaviest relations and the entities at their other ends, without sources."""

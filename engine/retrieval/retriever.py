@@ -33,17 +33,17 @@ Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
-class Neighbourhood:
+class Neighborhood:
     """An entity with its heaviest relations, and the entities at their other ends; all empty for an unknown name."""
 
     entity: ContextEntity | None
     relations: tuple[ContextRelation, ...] = ()
-    neighbours: tuple[ContextEntity, ...] = ()
+    neighbors: tuple[ContextEntity, ...] = ()
 
 
 @dataclass(slots=True)
 class Retriever:
-    """Retrieves the context of questions, and the neighbourhood of entities."""
+    """Retrieves the context of questions, and the neighborhood of entities."""
 
     runtime: Runtime
 
@@ -124,9 +124,9 @@ class Retriever:
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""
-        return (await self.get_neighbourhood(name, scope, 0)).entity
+        return (await self.get_neighborhood(name, scope, 0)).entity
 
-    async def get_neighbourhood(self, name: str, scope: Scope, limit: int) -> Neighbourhood:
+    async def get_neighborhood(self, name: str, scope: Scope, limit: int) -> Neighborhood:
         """An entity with at most `limit` relations, the heaviest first."""
         question = Question(name, scope, mode="local")
         searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
@@ -134,9 +134,9 @@ class Retriever:
         ids = await self.runtime.ledger.search.find_entities_by_name({normalize_name(name)}, area)
         # More edges than wanted, because the graph orders equal weights by ids, and these depend on the ingestion.
         fetched = max(limit, self.runtime.options.ranking.max_neighbor_edges)
-        edges = await self.runtime.graph.neighbours(ids, area.spaces, fetched) if ids and limit else []
+        edges = await self.runtime.graph.neighbors(ids, area.spaces, fetched) if ids and limit else []
         builder = ContextBuilder(self.runtime, searcher, SearchHits(SearchQuery(name), None, ProfileCache()))
-        return Neighbourhood(*await builder.build_neighbourhood(ids, edges, limit))
+        return Neighborhood(*await builder.build_neighborhood(ids, edges, limit))
 
 
 def _effective_mode(question: Question) -> str:

@@ -245,7 +245,7 @@ class Searcher:
         if not ids:
             return ()
         options = self.runtime.options.ranking
-        searching = self.runtime.graph.neighbours(ids, self.scope.scope_ids.spaces, options.max_neighbor_edges)
+        searching = self.runtime.graph.neighbors(ids, self.scope.scope_ids.spaces, options.max_neighbor_edges)
         near = await self.stopwatch.measure("graph", searching)
         inside = await self._filter_ids(KeyKind.PAIR, [edge.id for edge in near])
         edges = [edge for edge in near if edge.id in inside]

@@ -167,7 +167,7 @@ async def test_store_broken_at_first_use_is_rebuilt_and_answers(
     assert "threadlore reindex" in caught.value.hint
 
 
-async def test_transient_errors_do_not_trigger_a_rebuild(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_transient_errors_do_not_trigger_a_reindex(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     await engine.add(doc("diary", "Ada met Bob."))
     await engine.wait_until_indexed()
     vectors = engine._runtime.vectors
@@ -177,12 +177,12 @@ async def test_transient_errors_do_not_trigger_a_rebuild(engine: Engine, monkeyp
 
 
 @pytest.mark.parametrize("file", ["vectors/*/_versions/*.manifest", "vectors/*/data/*"])
-async def test_rebuild_survives_files_damaged_while_open(engine: Engine, file: str) -> None:
+async def test_reindex_survives_files_damaged_while_open(engine: Engine, file: str) -> None:
     await engine.add(doc("diary", "Ada met Bob."))
     await engine.wait_until_indexed()
     for torn in engine.data_dir.path.glob(file):
         torn.write_bytes(torn.read_bytes()[:20])
-    await engine.rebuild()
+    await engine.reindex()
     assert (await engine.verify()).is_clean
     assert (await engine.ask(Question("Whom did Ada meet?", HERE))).context.sources
 
@@ -195,7 +195,7 @@ async def test_ledger_missing_last_writes_is_reported_and_rebuilt(tmp_path: Path
     assert "threadlore restore" in caught.value.hint
     assert "threadlore reindex" in caught.value.hint
     async with open_engine(tmp_path / "home", options=EngineOptions(replace_embedder=True)) as engine:
-        await engine.rebuild()
+        await engine.reindex()
     async with open_engine(tmp_path / "home") as engine:
         assert (await engine.verify()).is_clean
 

@@ -143,7 +143,7 @@ async def test_an_open_conversation_is_searchable_and_is_read_when_it_closes(
         await light.amend("talk", remove=["m001"])
 
 
-async def test_manual_corrections_survive_a_rebuild_and_can_be_undone(engine: Engine) -> None:
+async def test_manual_corrections_survive_a_reindex_and_can_be_undone(engine: Engine) -> None:
     await engine.add(DIARY)
     await engine.add(doc("more", "Lovelace met Dora."))
     before = await export_state(engine)
@@ -151,7 +151,7 @@ async def test_manual_corrections_survive_a_rebuild_and_can_be_undone(engine: En
     await engine.describe("here", "Ada", "Countess of Lovelace.")
     await engine.hide("here", "Carla")
     await engine.hide("here", "Bob", "Ada")
-    spoken = Extraction((Mention("Emil", "person", "The miller."),), (Link("Emil", "Ada", "neighbour", "Next door."),))
+    spoken = Extraction((Mention("Emil", "person", "The miller."),), (Link("Emil", "Ada", "neighbor", "Next door."),))
     stated = await engine.add_facts("here", "hall", spoken)
     corrected = await export_state(engine)
     assert (await export_rows(engine, "entity")).keys() == {"ada", "bob", "dora", "emil"}
@@ -160,7 +160,7 @@ async def test_manual_corrections_survive_a_rebuild_and_can_be_undone(engine: En
     assert ada is not None
     assert (ada.name, ada.description) == ("Ada", "Countess of Lovelace.")
     assert await is_clean(engine)
-    await engine.rebuild()
+    await engine.reindex()
     assert await export_state(engine) == corrected
     assert await is_clean(engine)
     await engine.unmerge("here", "Lovelace")

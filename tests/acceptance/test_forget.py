@@ -66,13 +66,13 @@ async def test_after_forgetting_and_compaction_the_words_are_in_no_file(tmp_path
     language = RecordingLanguage()
     async with open_engine(tmp_path, language) as engine:
         await fill_engine(engine)
-        assert language.calls["summarise"]
+        assert language.calls["summarize"]
         assert find_secrets_on_disk(tmp_path)
         assert await engine.forget("secret")
         assert await engine.forget("Mirabellum")
         await engine.compact()
         assert find_secrets_on_disk(tmp_path) == []
-        found = await engine.get_neighbourhood("Ada", HERE)
+        found = await engine.get_neighborhood("Ada", HERE)
         assert [(each.source, each.target, each.weight) for each in found.relations] == [("Ada", "Bob", 1)]
         assert found.relations[0].description == "Ada met Bob."
         assert (await engine.verify()).is_clean
@@ -145,7 +145,7 @@ async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(
     language, embedder = UnreachableLanguage(silent=silent), UnreachableEmbedder(silent=silent)
     async with open_engine(tmp_path, language, embedder, EngineOptions(compaction_delay=0.4)) as engine:
         await fill_engine(engine)
-        assert language.calls["summarise"]
+        assert language.calls["summarize"]
         language.away = embedder.away = True
         await engine.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
         assert await engine.forget("secret")

@@ -116,7 +116,7 @@ async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatc
         assert not await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
 
 
-async def test_rebuild_resumes_after_a_disk_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_reindex_resumes_after_a_disk_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.maintenance.ERROR_WAIT_SECONDS", 0.01)
     async with open_engine(home) as engine:
         graph, fills = engine._runtime.graph, []
@@ -130,7 +130,7 @@ async def test_rebuild_resumes_after_a_disk_error(home: Path, monkeypatch: pytes
 
         monkeypatch.setattr(graph, "replace_all", load_at_the_third_try)
         with suppress(DiskError):  # it is told only to those who wait longer than the trouble lasts
-            await engine.rebuild()
+            await engine.reindex()
         async with asyncio.timeout(20):
             while not await is_settled(engine):
                 pass

@@ -45,7 +45,7 @@ class RandomHistory:
         deeds = [self.add, self.forget, self.move, self.merge, self.unmerge]
         await self.random.choices(deeds, [50, 25, 8, 8, 6])[0]()
         if self.random.random() < 0.05:
-            await self.random.choice([self.engine.compact, self.engine.rebuild, self.engine.wait_until_indexed])()
+            await self.random.choice([self.engine.compact, self.engine.reindex, self.engine.wait_until_indexed])()
         await asyncio.sleep(self.random.choice([0.0, 0.0, 0.01]))
 
     async def add(self) -> None:

@@ -70,7 +70,7 @@ async def visible_output(engine: Engine, scope: Scope, questions: list[str]) -> 
             context = await engine.retrieve(Question(text, scope, mode=mode, threshold=-1.0, top_k=3, chunk_top_k=3))
             told += [context.question, context.entities, context.relations, context.sources, context.spaces]
     for name in ("Ada", "Bob", "Ferry"):
-        told.append(await engine.get_neighbourhood(name, scope, 2))
+        told.append(await engine.get_neighborhood(name, scope, 2))
     for form in ("jsonl", "graphml"):
         told += [line async for line in engine.export(form, scope)]
     return "\n".join(map(str, told))

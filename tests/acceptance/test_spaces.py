@@ -42,7 +42,7 @@ async def visible_output(engine: Engine, scope: Scope) -> str:
     told: list[Any] = [await engine.list_documents(scope), await engine.get_status(scope)]
     told += [await engine.find_names(prefix, scope) for prefix in ("", "a", "q", "e")]
     for name in ("Ada", "Bob", "Carla", "Quillfeather", "Enchantress"):
-        told += [await engine.get_entity(name, scope), await engine.get_neighbourhood(name, scope)]
+        told += [await engine.get_entity(name, scope), await engine.get_neighborhood(name, scope)]
     for text in QUESTIONS:
         for mode in MODES:
             question = Question(text, scope, mode=mode, threshold=-1.0)
@@ -82,14 +82,14 @@ async def test_answers_and_what_the_model_is_sent_hold_nothing_of_the_other_spac
 
 
 async def test_shared_entity_shows_only_the_counts_of_the_scope(town: Engine) -> None:
-    alone = await town.get_neighbourhood("Ada", OPEN)
+    alone = await town.get_neighborhood("Ada", OPEN)
     assert [(each.source, each.target, each.weight) for each in alone.relations] == [("Ada", "Bob", 1)]
     assert alone.entity is not None
     assert alone.entity.description == "Ada met Bob."
     lines = [json.loads(line) async for line in town.export("jsonl", OPEN)]
     [ada] = [line for line in lines if line["kind"] == "entity" and line["canonical"] == "ada"]
     assert (ada["mentions"], ada["degree"]) == (1, 1)
-    together = await town.get_neighbourhood("Ada", BOTH)
+    together = await town.get_neighborhood("Ada", BOTH)
     assert [each.weight for each in together.relations if {each.source, each.target} == {"Ada", "Bob"}] == [2]
 
 
@@ -146,7 +146,7 @@ async def test_what_is_pinned_or_hidden_shows_at_once(light: Engine) -> None:
     async with light._projector.suspend():
         await light.describe("open", "Bob", "Keeper of keys.")
         await light.hide("open", "Carla")
-        around = await light.get_neighbourhood("Bob", OPEN)
+        around = await light.get_neighborhood("Bob", OPEN)
         assert around.entity is not None
         assert around.entity.description == "Keeper of keys."
         assert [(each.source, each.target) for each in around.relations] == [("Ada", "Bob")]
@@ -168,7 +168,7 @@ async def test_a_scope_of_rooms_has_passages_and_no_graph(town: Engine) -> None:
         assert {source.room for source in context.sources} == {"square"}
     assert await town.find_names("", ROOM) == []
     assert await town.get_entity("Ada", ROOM) is None
-    assert (await town.get_neighbourhood("Ada", ROOM)).relations == ()
+    assert (await town.get_neighborhood("Ada", ROOM)).relations == ()
     status = await town.get_status(ROOM)
     assert (status.documents, status.entities, status.relations) == ({"indexed": 1}, 0, 0)
 

@@ -1,4 +1,4 @@
-"""A model that plays by rules: it reads excerpts, alone or together, as the embedded language does, and summarises.
+"""A model that plays by rules: it reads excerpts, alone or together, as the embedded language does, and summarizes.
 
 As a replier it serves the loopback server; as a provider it answers in this process and counts tokens.
 """

@@ -72,28 +72,28 @@ async def test_k10_an_edge_has_no_direction(graph: GraphStore) -> None:
 
 async def test_k10_what_is_missing_has_no_edges(graph: GraphStore) -> None:
     await insert_chain(graph)
-    assert await graph.neighbours([99], [1], 5) == []
+    assert await graph.neighbors([99], [1], 5) == []
 
 
 async def test_k10_an_isolated_node_has_no_edges(graph: GraphStore) -> None:
     await insert_chain(graph)
-    assert await graph.neighbours([4], [1], 5) == []
+    assert await graph.neighbors([4], [1], 5) == []
 
 
 async def test_k10_edges_are_found_from_both_of_their_ends(graph: GraphStore) -> None:
     await insert_chain(graph)
     assert (
-        edge_pairs(await graph.neighbours([1], [1], 5))
-        == edge_pairs(await graph.neighbours([1, 1], [1], 5))
+        edge_pairs(await graph.neighbors([1], [1], 5))
+        == edge_pairs(await graph.neighbors([1, 1], [1], 5))
         == [(10, 1, 2)]
     )
-    assert edge_pairs(await graph.neighbours([3], [1], 5)) == [(11, 2, 3)]
-    assert edge_pairs(await graph.neighbours([2], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
+    assert edge_pairs(await graph.neighbors([3], [1], 5)) == [(11, 2, 3)]
+    assert edge_pairs(await graph.neighbors([2], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
 
 
 async def test_k10_an_edge_between_two_asked_nodes_comes_once(graph: GraphStore) -> None:
     await insert_chain(graph)
-    assert edge_pairs(await graph.neighbours([1, 2, 3], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
+    assert edge_pairs(await graph.neighbors([1, 2, 3], [1], 5)) == [(11, 2, 3), (10, 1, 2)]
 
 
 async def test_k10_repeated_upsert_leaves_one_row(graph: GraphStore) -> None:
@@ -121,8 +121,8 @@ async def test_k10_removing_a_node_removes_its_edges(graph: GraphStore) -> None:
 async def test_k10_removing_an_edge_removes_it_for_both_ends(graph: GraphStore) -> None:
     await insert_chain(graph)
     await graph.delete([], [build_edge(10, 2, 1)])
-    assert await graph.neighbours([1], [1], 5) == []
-    assert edge_pairs(await graph.neighbours([2], [1], 5)) == [(11, 2, 3)]
+    assert await graph.neighbors([1], [1], 5) == []
+    assert edge_pairs(await graph.neighbors([2], [1], 5)) == [(11, 2, 3)]
 
 
 async def test_k10_removing_what_is_missing_is_no_error(graph: GraphStore) -> None:
@@ -160,16 +160,16 @@ async def test_only_edges_within_the_spaces_are_returned(graph: GraphStore) -> N
         [build_node(1, 1), build_node(2, 1), build_node(3, 2), build_node(4, 2)],
         [build_edge(10, 1, 2), build_edge(11, 3, 4)],
     )
-    assert edge_pairs(await graph.neighbours([1, 3], [2], 5)) == [(11, 3, 4)]
-    assert edge_pairs(await graph.neighbours([1, 3], [1, 2], 5)) == [(10, 1, 2), (11, 3, 4)]
+    assert edge_pairs(await graph.neighbors([1, 3], [2], 5)) == [(11, 3, 4)]
+    assert edge_pairs(await graph.neighbors([1, 3], [1, 2], 5)) == [(10, 1, 2), (11, 3, 4)]
 
 
 async def test_nothing_asked_gives_nothing(graph: GraphStore) -> None:
     await insert_chain(graph)
     assert (
-        await graph.neighbours([], [1], 5)
-        == await graph.neighbours([1], [], 5)
-        == await graph.neighbours([1], [1], 0)
+        await graph.neighbors([], [1], 5)
+        == await graph.neighbors([1], [], 5)
+        == await graph.neighbors([1], [1], 0)
         == []
     )
 
@@ -182,9 +182,9 @@ async def test_of_a_hub_the_heaviest_edges_come_and_ties_by_id(graph: GraphStore
     )
     heavy = sorted(9000 - number for number in leaves if number % 7 == 0)
     light = sorted(9000 - number for number in leaves if number % 7)
-    assert [one.id for one in await graph.neighbours([0], [1], 5)] == heavy[:5]
-    assert [one.id for one in await graph.neighbours([0], [1], 600)] == [*heavy, *light][:600]
-    assert [one.id for one in await graph.neighbours([0, 7, 14], [1], 9000)] == [*heavy, *light]
+    assert [one.id for one in await graph.neighbors([0], [1], 5)] == heavy[:5]
+    assert [one.id for one in await graph.neighbors([0], [1], 600)] == [*heavy, *light][:600]
+    assert [one.id for one in await graph.neighbors([0, 7, 14], [1], 9000)] == [*heavy, *light]
 
 
 async def test_a_repeated_call_that_says_new_makes_no_second_edge(graph: GraphStore) -> None:
@@ -216,7 +216,7 @@ async def test_integers_of_every_width_stay_what_they_are(graph: GraphStore) -> 
     nodes, edges = await graph.list_all()
     assert [one.id for one in nodes] == ids
     assert edge_pairs(edges) == [(number, 0, number) for number in ids[1:]]
-    assert edge_pairs(await graph.neighbours([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
+    assert edge_pairs(await graph.neighbors([2**31, 128], [1], 5)) == [(2**31, 0, 2**31), (128, 0, 128)]
 
 
 async def test_reads_go_on_while_it_is_written(graph: GraphStore) -> None:
@@ -229,10 +229,10 @@ async def test_reads_go_on_while_it_is_written(graph: GraphStore) -> None:
 
     async def read() -> None:
         for _ in range(40):
-            assert edge_pairs(await graph.neighbours([1], [1], 1)) == [(10, 1, 2)]
+            assert edge_pairs(await graph.neighbors([1], [1], 1)) == [(10, 1, 2)]
 
     await asyncio.gather(write(), read(), read())
-    assert len(await graph.neighbours([1], [1], 100)) == 41
+    assert len(await graph.neighbors([1], [1], 100)) == 41
 
 
 async def test_reads_wait_while_the_graph_is_reloaded(graph: GraphStore) -> None:
@@ -247,7 +247,7 @@ async def test_reads_wait_while_the_graph_is_reloaded(graph: GraphStore) -> None
 
     async def read() -> None:
         while not loaded.is_set():
-            assert edge_pairs(await graph.neighbours([1], [1], 5)) == [(10, 1, 2)]
+            assert edge_pairs(await graph.neighbors([1], [1], 5)) == [(10, 1, 2)]
             await asyncio.sleep(0)
 
     await asyncio.gather(load(), *(read() for _ in range(4)))
@@ -270,7 +270,7 @@ async def test_many_rows_at_once_are_made_set_dropped_and_made_again(graph: Grap
         await each.upsert([], build_star(400, 4.0, known=True)[1])
         await each.compact()
     assert await graph.list_all() == await model.list_all()
-    assert await graph.neighbours([0], [1], 500) == await model.neighbours([0], [1], 500)
+    assert await graph.neighbors([0], [1], 500) == await model.neighbors([0], [1], 500)
 
 
 async def test_many_edges_of_which_one_has_no_end_are_refused_and_the_others_stay(graph: GraphStore) -> None:
@@ -287,7 +287,7 @@ async def test_many_edges_are_made_while_others_read_all_the_time(graph: GraphSt
 
     async def read() -> None:
         while not over.is_set():
-            assert len(await graph.neighbours(range(40), [1], 3000)) >= 2000
+            assert len(await graph.neighbors(range(40), [1], 3000)) >= 2000
 
     readers = [asyncio.create_task(read()) for _ in range(4)]
     for source in (1, 2, 3):
@@ -307,7 +307,7 @@ async def test_database_reopened_after_many_writes_is_complete(tmp_path: Path) -
     for turn in range(most // leaves):
         await graph.upsert([], build_star(leaves, float(turn + 2), known=True)[1])
     assert graph._rows_written < REOPEN_AFTER_ROWS
-    assert await graph.neighbours([0], [1], 3) == [
+    assert await graph.neighbors([0], [1], 3) == [
         build_edge(number, 0, number, turn + 2.0, known=True) for number in (1, 2, 3)
     ]
     assert len((await graph.list_all())[1]) == leaves
@@ -326,9 +326,9 @@ async def test_failed_reopen_is_retried_by_the_next_upsert(tmp_path: Path, monke
         with pytest.raises(DiskError):
             await graph.upsert([], [build_edge(10, 1, 2, 5.0)])
         with pytest.raises(StoreError):
-            await graph.neighbours([1], [1], 5)
+            await graph.neighbors([1], [1], 5)
     await graph.upsert([], [build_edge(10, 1, 2, 5.0)])
-    assert await graph.neighbours([1], [1], 5) == [build_edge(10, 1, 2, 5.0, known=True)]
+    assert await graph.neighbors([1], [1], 5) == [build_edge(10, 1, 2, 5.0, known=True)]
     assert len((await graph.list_all())[1]) == 2
     await graph.close()
 
@@ -340,7 +340,7 @@ async def test_reads_continue_while_the_database_reopens(tmp_path: Path, monkeyp
 
     async def read() -> None:
         while not over.is_set():
-            assert edge_pairs(await graph.neighbours([1], [1], 5)) == [(10, 1, 2)]
+            assert edge_pairs(await graph.neighbors([1], [1], 5)) == [(10, 1, 2)]
 
     readers = [asyncio.create_task(read()) for _ in range(4)]
     for weight in range(1, 8):
@@ -370,7 +370,7 @@ async def test_graph_closed_while_reopening_releases_its_files(tmp_path: Path, m
     await asyncio.gather(putting, closing)
     monkeypatch.undo()
     again = await open_graph(tmp_path / "graph")
-    assert await again.neighbours([1], [1], 5) == [build_edge(10, 1, 2, 5.0, known=True)]
+    assert await again.neighbors([1], [1], 5) == [build_edge(10, 1, 2, 5.0, known=True)]
     await again.close()
 
 
@@ -431,7 +431,7 @@ def test_any_sequence_of_calls_and_restarts_equals_a_dict(renew_after: int, step
                 await graph.compact()
             assert await apply_step(graph, step) == await apply_step(model, step)
             assert await graph.list_all() == await model.list_all()
-            assert await graph.neighbours([0, 1, 2], [1], 3) == await model.neighbours([0, 1, 2], [1], 3)
+            assert await graph.neighbors([0, 1, 2], [1], 3) == await model.neighbors([0, 1, 2], [1], 3)
         await graph.close()
 
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
@@ -444,7 +444,7 @@ async def test_a_closed_graph_says_so(tmp_path: Path) -> None:
     await graph.close()
     await graph.close()
     with pytest.raises(StoreError, match="closed"):
-        await graph.neighbours([1], [1], 1)
+        await graph.neighbors([1], [1], 1)
     with pytest.raises(StoreError, match="closed"):
         await graph.upsert([build_node(1)], [])
 

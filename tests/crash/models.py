@@ -29,7 +29,7 @@ UNREADABLE = "illegible"
 
 
 class SlowReader(ToyLanguage):
-    """Neighbours in a sentence are linked, there and back; the last name of a sentence is only implied."""
+    """Neighbors in a sentence are linked, there and back; the last name of a sentence is only implied."""
 
     async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
         await sleep_briefly(excerpt.text)

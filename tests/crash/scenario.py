@@ -26,7 +26,7 @@ OTHERS = ("Carl", "Dora", "Edda", "Finn", "Gale", "Hugo", "Iris", "Jan", "Kai", 
 VERBS = ("met", "praised", "followed", "paid", "forgot")
 EPOCH = datetime(2026, 3, 1, tzinfo=UTC)
 
-Upkeep = Literal["wait_until_indexed", "rebuild", "compact", "verify", "retry"]
+Upkeep = Literal["wait_until_indexed", "reindex", "compact", "verify", "retry"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +182,7 @@ class _ScriptBuilder:
             self.add_crowd()
         self.append(Add(self.document("illegible", [f"This is {UNREADABLE}."])))
         chosen = self.random.choices(list(acts), list(acts.values()), k=length)
-        chosen += [self.add_conversation, self.amend, self.amend, self.forget, self.move, self.rebuild, self.compact]
+        chosen += [self.add_conversation, self.amend, self.amend, self.forget, self.move, self.reindex, self.compact]
         self.random.shuffle(chosen)
         for act in chosen:
             act()
@@ -307,8 +307,8 @@ class _ScriptBuilder:
     def upkeep(self) -> None:
         self.append(RunUpkeep(self.random.choice(("wait_until_indexed", "wait_until_indexed", "verify", "retry"))))
 
-    def rebuild(self) -> None:
-        self.append(RunUpkeep("rebuild"))
+    def reindex(self) -> None:
+        self.append(RunUpkeep("reindex"))
 
     def compact(self) -> None:
         self.append(RunUpkeep("compact"))

@@ -57,4 +57,4 @@ async def test_an_engine_refuses_numbers_out_of_bounds(tmp_path: Path) -> None:
             with pytest.raises(InvalidDocument, match="limit"):
                 await engine.find_names("a", HERE, wrong)
             with pytest.raises(InvalidDocument, match="limit"):
-                await engine.get_neighbourhood("Ada", HERE, wrong)
+                await engine.get_neighborhood("Ada", HERE, wrong)

@@ -96,7 +96,7 @@ async def fill(engine: Engine) -> None:
     await engine.forget("d1")
 
 
-@pytest.mark.parametrize("what", ["compact", "rebuild"])
+@pytest.mark.parametrize("what", ["compact", "reindex"])
 async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path, what: str) -> None:
     async with open_engine(tmp_path) as engine:
         await fill(engine)
@@ -122,5 +122,5 @@ async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path
             await engine.compact()
             assert set((await statuses(engine)).values()) == {"indexed"}
             assert (await engine.verify()).is_clean
-            relations = (await engine.get_neighbourhood("Ada", HERE)).relations
+            relations = (await engine.get_neighborhood("Ada", HERE)).relations
             assert sorted(each.weight for each in relations) == [1, 1, 5]

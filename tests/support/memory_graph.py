@@ -33,7 +33,7 @@ class MemoryGraph:
         self.nodes = {number: node for number, node in self.nodes.items() if number not in gone}
         self.edges = {pair: edge for pair, edge in self.edges.items() if pair not in pairs and not gone & set(pair)}
 
-    async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
+    async def neighbors(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
         asked = {node for node in nodes if node in self.nodes and self.nodes[node].space in set(spaces)}
         near = [edge for pair, edge in self.edges.items() if asked & set(pair)]
         return sorted(near, key=lambda edge: (-edge.weight, edge.id))[: max(0, limit)]

@@ -27,10 +27,10 @@ WORD = re.compile(r"\w{4,}")
 
 
 class ToyLanguage:
-    """Names are capitalised words; neighbours within a sentence are linked, with the sentence as description.
+    """Names are capitalised words; neighbors within a sentence are linked, with the sentence as description.
 
     `failing`: a call of that purpose fails with the error if a text of it holds the part. `gate`: while it is closed,
-    extraction waits. `calls` counts by purpose; `summarised` are the inputs of every summary that was made.
+    extraction waits. `calls` counts by purpose; `summarized` are the inputs of every summary that was made.
     `shared_tokens`: of excerpts that share a call, which `shared_calls` has.
     """
 
@@ -41,7 +41,7 @@ class ToyLanguage:
         self.batch_token_limit = 0
         self.shared_calls: list[tuple[str, ...]] = []
         self.unsure: set[str] = set()
-        self.summarised: list[tuple[str, ...]] = []
+        self.summarized: list[tuple[str, ...]] = []
         self.gate = asyncio.Event()
         self.gate.set()
         self._call_event = asyncio.Event()
@@ -75,7 +75,7 @@ class ToyLanguage:
         for sentence in SENTENCE.split(excerpt.text):
             names = NAME.findall(sentence)
             mentions += [Mention(name, "person" if len(name) % 2 else "place", sentence) for name in names]
-            links += [Link(a, b, "neighbour", sentence) for a, b in pairwise(names)]
+            links += [Link(a, b, "neighbor", sentence) for a, b in pairwise(names)]
         return Extraction(tuple(mentions), tuple(links))
 
     async def extract_batch(self, excerpts: Sequence[Excerpt], bill: UsageMeter) -> list[Extraction | None]:
@@ -105,14 +105,14 @@ class ToyLanguage:
         made = list[str | None]()
         for each in wanted:
             try:
-                self._record_call("summarise", bill, *each.texts)
+                self._record_call("summarize", bill, *each.texts)
                 made.append(self._summary(each))
             except ModelError:
                 made.append(None)
         return made
 
     def _summary(self, wanted: SummaryInput) -> str:
-        self.summarised.append(wanted.texts)
+        self.summarized.append(wanted.texts)
         return f"{wanted.name} in {len(wanted.texts)} parts: {' '.join(wanted.texts)[:300]}"
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:

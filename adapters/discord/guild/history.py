@@ -136,7 +136,7 @@ async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) ->
         if error.code != UNKNOWN_CHANNEL:
             raise
         found, exists = [], False
-    is_complete = len(found) < limit  # system messages count towards the limit
+    is_complete = len(found) < limit  # system messages count toward the limit
     if is_complete and location.thread != location.channel and not lookup.is_forum(location):
         found = [*await _fetch_thread_start(lookup, location), *found][-limit:]
     messages = [

@@ -1,4 +1,4 @@
-"""The demo: the files of Ploverness, a fictional harbour town, and questions about it."""
+"""The demo: the files of Ploverness, a fictional harbor town, and questions about it."""
 
 from __future__ import annotations
 

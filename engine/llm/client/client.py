@@ -43,7 +43,7 @@ CUT_OFF_REASONS = frozenset({"length", "max_tokens", CONTENT_FILTERED, UNFINISHE
 
 OUTPUT_LIMIT_HINT = "The reply reached its length limit: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
 
-PURPOSE_RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarise": 1, "extract": 2}
+PURPOSE_RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarize": 1, "extract": 2}
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,8 +91,8 @@ def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
     )
     model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
     onnx.checker.check_model(model)
-    serialised: bytes = model.SerializeToString()
-    return serialised
+    serialized: bytes = model.SerializeToString()
+    return serialized
 
 
 def add_embeddings(builder: GraphBuilder) -> str:

@@ -19,7 +19,7 @@ _END = re.compile(r"[.!?:;。！？][\"'”’)\]]*$")
 _FIGURES = re.compile(r"[\d$€£%]")
 # A line shorter than this share of its neighbors ends its paragraph; a line that ends a sentence must be fuller.
 _SHORT_SHARE, _FULL_SHARE = 0.7, 0.9
-_NEIGHBOUR_LINES = 4
+_NEIGHBOR_LINES = 4
 # Addresses and table rows are narrower than any column of prose.
 _MIN_COLUMN_WIDTH = 32
 
@@ -39,7 +39,7 @@ def reflow_paragraphs(lines: Sequence[str], first: int) -> list[Block]:
             line
             and before
             and _is_continuation(
-                before, line, _usual_length(stripped[max(0, at - _NEIGHBOUR_LINES) : at + _NEIGHBOUR_LINES])
+                before, line, _usual_length(stripped[max(0, at - _NEIGHBOR_LINES) : at + _NEIGHBOR_LINES])
             )
         ):
             groups[-1].append(line)

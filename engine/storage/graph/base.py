@@ -38,7 +38,7 @@ class GraphStore(Protocol):
     async def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
         """Delete edges, then nodes with their remaining edges, at once. Missing ones are no error."""
 
-    async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
+    async def neighbors(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
         """The heaviest edges of these nodes within the spaces, each once; equal weights by id."""
 
     async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:

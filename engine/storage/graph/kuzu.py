@@ -80,7 +80,7 @@ class KuzuGraph:
         if nodes or edges:
             await self._run_in_writer(lambda: self._prepare_writer(len(nodes) + len(edges)).delete(nodes, edges))
 
-    async def neighbours(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
+    async def neighbors(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
         ids, space_ids = [int(node) for node in nodes], [int(space) for space in spaces]
         if not ids or not space_ids or limit <= 0:  # the library rejects an empty list as a parameter
             return []

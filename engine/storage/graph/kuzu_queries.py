@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from engine.storage.graph.kuzu_connection import KuzuConnection
 
-MATCH_NEIGHBOURS = "MATCH (a:Entity)-[r:RELATES]-(b:Entity) WHERE a.id IN $nodes AND a.space IN $spaces"
-COUNT_BY_WEIGHT = MATCH_NEIGHBOURS + " RETURN r.weight, count(r.id), min(r.id), max(r.id)"
-COUNT_TIES = MATCH_NEIGHBOURS + " AND r.weight = $weight RETURN (r.id - $low) / $step, count(r.id)"
-FETCH_HEAVIEST = MATCH_NEIGHBOURS + (
+MATCH_NEIGHBORS = "MATCH (a:Entity)-[r:RELATES]-(b:Entity) WHERE a.id IN $nodes AND a.space IN $spaces"
+COUNT_BY_WEIGHT = MATCH_NEIGHBORS + " RETURN r.weight, count(r.id), min(r.id), max(r.id)"
+COUNT_TIES = MATCH_NEIGHBORS + " AND r.weight = $weight RETURN (r.id - $low) / $step, count(r.id)"
+FETCH_HEAVIEST = MATCH_NEIGHBORS + (
     " AND (r.weight > $weight OR (r.weight = $weight AND r.id <= $last)) RETURN r.id, a.id, b.id, r.weight"
 )
 FETCH_NODES = "MATCH (n:Entity) WHERE n.space >= 0 RETURN n.id, n.space"

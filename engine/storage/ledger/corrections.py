@@ -1,4 +1,4 @@
-"""Corrections by hand (aliases, pinned descriptions, hidden keys): they survive a rebuild and can be undone."""
+"""Corrections by hand (aliases, pinned descriptions, hidden keys): they survive a reindex and can be undone."""
 
 from __future__ import annotations
 

@@ -28,14 +28,14 @@ async def compute_file_checksum(path: Path) -> str:
 
 
 def prepare_restored_ledger(path: Path) -> None:
-    """Check a restored ledger, and request a rebuild of graph and vectors at the next start.
+    """Check a restored ledger, and request a reindex of graph and vectors at the next start.
 
     Raises CorruptLedger with everything that is damaged, EarlySchema and NewerSchema.
     """
     try:
         check_file(path, SCHEMA)
         with closing(sqlite3.connect(path)) as db, db:
-            db.execute("INSERT OR REPLACE INTO meta VALUES ('rebuilding', 1)")
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('reindexing', 1)")
     except sqlite3.DatabaseError as error:
         raise CorruptLedger(str(error)) from error
 

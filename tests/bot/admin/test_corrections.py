@@ -42,7 +42,7 @@ async def known(perform: Perform, name: str) -> set[str]:
         (Hide(HERE, "Mina"), Hide(HERE, "Mina", hidden=False), "gudgeon", "Mina", True),
     ],
 )
-async def test_a_correction_holds_through_a_rebuild_until_it_is_undone(
+async def test_a_correction_holds_through_a_reindex_until_it_is_undone(
     perform: Perform, correction: OperationRequest, undo: OperationRequest, name: str, words: str, *, before: bool
 ) -> None:
     assert (words in await known(perform, name)) is before

@@ -79,7 +79,7 @@ async def test_what_is_not_in_the_space_cannot_be_forgotten(perform: Perform, to
 
 
 @ingested
-async def test_a_rebuild_changes_nothing_and_an_export_is_json_lines_or_graphml(
+async def test_a_reindex_changes_nothing_and_an_export_is_json_lines_or_graphml(
     perform: Perform, engine_context: EngineContext
 ) -> None:
     before = await export(engine_context)

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from bot.graph_image.model import GraphModel, build_graph_model
 from engine.models import ContextEntity
-from engine.retrieval.retriever import Neighbourhood
+from engine.retrieval.retriever import Neighborhood
 from tests.bot.graph_image.town import around, link, row
 
 
@@ -11,7 +11,7 @@ def names(drawn: GraphModel, ring: int) -> list[str]:
 
 
 def test_an_unknown_name_has_no_picture() -> None:
-    assert build_graph_model(Neighbourhood(None)).nodes == ()
+    assert build_graph_model(Neighborhood(None)).nodes == ()
 
 
 def test_the_name_that_was_asked_for_stands_in_the_middle_and_the_weightiest_come_first() -> None:
@@ -45,7 +45,7 @@ def test_there_are_never_more_names_than_can_be_read() -> None:
 
 
 def test_a_link_tells_its_first_keyword_only() -> None:
-    near = Neighbourhood(
+    near = Neighborhood(
         row("Ada"), (link("Bob", "Ada", 2.0, "letters, friends"),), (ContextEntity("Bob", "person", ""),)
     )
     assert [edge.keyword for edge in build_graph_model(near).edges] == ["letters"]

@@ -22,7 +22,7 @@ async def tell(engine_context: EngineContext, text: str, space: str = "here") ->
     await engine_context.engine.wait_until_indexed()
 
 
-async def test_a_name_is_seen_with_what_lies_behind_its_neighbours(engine_context: EngineContext) -> None:
+async def test_a_name_is_seen_with_what_lies_behind_its_neighbors(engine_context: EngineContext) -> None:
     await tell(engine_context, "Ada met Bob. Bob met Carla.")
     near, drawn = await load_graph_model(engine_context.engine, "ada", HERE)
     assert near.entity is not None

@@ -1,11 +1,11 @@
-"""A neighbourhood to draw: a middle, names around it, and what lies behind some of them."""
+"""A neighborhood to draw: a middle, names around it, and what lies behind some of them."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from engine.models import ContextEntity, ContextRelation
-from engine.retrieval.retriever import Neighbourhood
+from engine.retrieval.retriever import Neighborhood
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -21,7 +21,7 @@ def link(source: str, target: str, weight: float = 1.0, keywords: str = "trade,f
     return ContextRelation(source, target, keywords, f"{source} knows {target}.", weight)
 
 
-def around(middle: str, names: Sequence[str], weights: Sequence[float] = ()) -> Neighbourhood:
+def around(middle: str, names: Sequence[str], weights: Sequence[float] = ()) -> Neighborhood:
     heavy = weights or [1.0] * len(names)
     relations = tuple(link(middle, name, weight) for name, weight in zip(names, heavy, strict=True))
-    return Neighbourhood(row(middle), relations, tuple(map(row, names)))
+    return Neighborhood(row(middle), relations, tuple(map(row, names)))

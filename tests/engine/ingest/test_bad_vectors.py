@@ -206,6 +206,6 @@ async def test_a_remembered_vector_that_is_not_finite_is_computed_again(tmp_path
             await db.execute("UPDATE vector SET data = ?", (bad,))  # type: ignore[attr-defined]
 
         await sqlite_ledger(engine._ledger).write(spoil)
-        await engine.rebuild()
+        await engine.reindex()
         vectors = await engine._runtime.vectors.fetch("chunks", [1])
         assert np.linalg.norm(vectors[1]) == pytest.approx(1.0)

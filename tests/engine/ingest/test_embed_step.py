@@ -79,7 +79,7 @@ async def test_what_was_embedded_at_once_is_not_embedded_again_at_the_end(tmp_pa
         await engine.amend("w", is_open=False)
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
-        await engine.rebuild()
+        await engine.reindex()
         assert embedder.texts.count(MESSAGES[0].text) == 1
 
 
@@ -101,11 +101,11 @@ async def test_an_edit_and_a_restart_lose_nothing_and_another_embedder_embeds_al
     async with open_memory_engine(tmp_path) as engine:
         await engine.wait_until_indexed()
         await engine.amend("w", upsert=[replace(MESSAGES[0], text="Bob: the whistle.")])
-        await engine.rebuild()
+        await engine.reindex()
         assert "Bob: the whistle." in await found_texts(engine, "whistle")
     other = HashEmbedder(dim=64, name="other")
     async with open_memory_engine(tmp_path, embedder=other) as engine:
-        await engine.rebuild()
+        await engine.reindex()
         assert {vectors.shape[1] for vectors in await chunk_vectors(engine)} == {64}
         assert "\n".join(["Bob: the whistle.", *(message.text for message in MESSAGES[1:3])]) in other.texts
         await engine.amend("w", remove=["m001"], is_open=False)

@@ -68,7 +68,7 @@ async def test_a_text_is_extracted_once_a_space_and_never_beside_another(tmp_pat
         assert language.calls["extract"] == calls
         await add_talks(engine, TALKS[0], space="there")
         await engine.wait_until_indexed()
-        await engine.rebuild()
+        await engine.reindex()
         assert language.calls["extract"] == calls + 1
 
 

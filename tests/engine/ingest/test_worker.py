@@ -210,7 +210,7 @@ async def test_a_hopeless_chunk_is_given_up_at_once(tmp_path: Path, error: Excep
 
 @pytest.mark.usefixtures("quick_retries")
 @pytest.mark.parametrize("error", [asyncio.CancelledError(), GeneratorExit(), Panic()])
-@pytest.mark.parametrize(("purpose", "shared"), [("extract", 0), ("extract", 4000), ("summarise", 0)])
+@pytest.mark.parametrize(("purpose", "shared"), [("extract", 0), ("extract", 4000), ("summarize", 0)])
 async def test_what_a_model_raises_that_is_no_exception_is_a_failure_that_passes(
     tmp_path: Path, purpose: Purpose, shared: int, error: BaseException
 ) -> None:
@@ -358,16 +358,16 @@ async def test_a_long_chunk_has_several_vectors(tmp_path: Path) -> None:
         assert (await engine.verify()).is_clean
 
 
-async def test_a_hot_key_is_summarised_once_a_cooldown_unless_somebody_waits(tmp_path: Path) -> None:
+async def test_a_hot_key_is_summarized_once_a_cooldown_unless_somebody_waits(tmp_path: Path) -> None:
     language = ToyLanguage()
     async with open_memory_engine(tmp_path, language, options=EngineOptions(summary_cooldown=3600)) as engine:
         await add_indexed(engine, "\n".join(f"Ada did {n}." for n in range(10)))
-        assert language.calls["summarise"] == 1
+        assert language.calls["summarize"] == 1
         for n in range(3):
             await engine.add(doc(f"more {n}", f"Ada did more {n}."))
             await language.wait_for_calls("extract", 2 + n)
         await engine.wait_until_indexed()
-        assert 2 <= language.calls["summarise"] <= 4
+        assert 2 <= language.calls["summarize"] <= 4
         ada = await engine.get_entity("Ada", HERE)
         assert ada is not None
         assert "13 parts" in ada.description

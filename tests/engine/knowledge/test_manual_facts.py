@@ -22,5 +22,5 @@ def test_facts_of_which_nothing_would_be_kept_are_refused(facts: Extraction) -> 
 
 
 def test_a_link_alone_is_a_fact() -> None:
-    facts = Extraction(links=(Link("Emil", "Ada", "neighbour", "Next door."),))
-    assert build_manual_document("here", "hall", facts, None).passages[0].text == "Emil ~ Ada (neighbour): Next door."
+    facts = Extraction(links=(Link("Emil", "Ada", "neighbor", "Next door."),))
+    assert build_manual_document("here", "hall", facts, None).passages[0].text == "Emil ~ Ada (neighbor): Next door."

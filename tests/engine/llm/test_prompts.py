@@ -217,4 +217,4 @@ def test_a_missing_value_is_reported_by_name() -> None:
 
 def test_prompts_have_a_hash() -> None:
     assert re.fullmatch("[0-9a-f]{16}", hash_prompts())
-    assert hash_prompts("summarise") not in {hash_prompts(), hash_prompts("glean")}
+    assert hash_prompts("summarize") not in {hash_prompts(), hash_prompts("glean")}

@@ -226,7 +226,7 @@ async def test_summaries_are_made_by_the_extraction_model(stub: StubProvider) ->
     language = stub.language(extraction_model=stub.model.with_model("small"))
     assert await language.summarize([ADA], meter := UsageMeter()) == ["Ada \ufffd runs the mill 😀."]
     assert stub.server.bodies()[0]["model"] == "small"
-    assert [(usage.purpose, usage.model) for usage in meter.items] == [("summarise", "openai/small")]
+    assert [(usage.purpose, usage.model) for usage in meter.items] == [("summarize", "openai/small")]
 
 
 async def test_an_empty_summary_is_an_error(stub: StubProvider) -> None:

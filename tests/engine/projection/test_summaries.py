@@ -68,7 +68,7 @@ class NumberingLanguage(ToyLanguage):
 
     def _summary(self, wanted: SummaryInput) -> str:
         super()._summary(wanted)
-        return f"SUM{self.calls['summarise']}".ljust(self.length, ".")
+        return f"SUM{self.calls['summarize']}".ljust(self.length, ".")
 
 
 @pytest.fixture
@@ -109,7 +109,7 @@ async def test_k7_fragments_become_a_text(
     language: NumberingLanguage, memory: SummaryMemory, sizes: list[int], text: str, calls: int
 ) -> None:
     made = await summarize_ada(Summarizer(language, memory, len, SMALL), rows(*sizes))
-    assert (made.text, language.calls["summarise"], made.is_complete) == (text, calls, True)
+    assert (made.text, language.calls["summarize"], made.is_complete) == (text, calls, True)
 
 
 async def test_what_is_larger_than_a_call_is_cut_by_content_where_upstream_fills_calls(
@@ -118,7 +118,7 @@ async def test_what_is_larger_than_a_call_is_cut_by_content_where_upstream_fills
     limits = SummaryLimits(call_tokens=50, join_tokens=40, group_size=4)
     fragments = [Fragment(at, 8 if at == 1 else NO_CUT, f"text {at}") for at in range(9)]
     await summarize_ada(Summarizer(language, memory, len, limits), fragments)
-    assert [len(each) for each in language.summarised[:2]] == [2, 4]
+    assert [len(each) for each in language.summarized[:2]] == [2, 4]
 
 
 def fragment(at: int) -> Fragment:
@@ -138,29 +138,29 @@ async def test_a_new_or_a_deleted_mention_of_a_hot_name_costs_three_calls(
         fragments.append(fragment(at))
         language.calls.clear()
         await summarize_ada(summarizer, fragments)
-        assert language.calls["summarise"] <= 3, at
+        assert language.calls["summarize"] <= 3, at
     language.calls.clear()
     for at in range(1990, 1890, -5):
         del fragments[at]
         await summarize_ada(summarizer, fragments)
-    assert length != 60 or language.calls["summarise"] <= 3 * 20
+    assert length != 60 or language.calls["summarize"] <= 3 * 20
 
 
 async def test_a_failed_summary_becomes_a_join_and_others_are_kept(
     language: NumberingLanguage, memory: SummaryMemory
 ) -> None:
     summarizer = Summarizer(language, memory, len, SMALL)
-    language.failing["summarise", "b"] = ModelUnavailable("no model")
+    language.failing["summarize", "b"] = ModelUnavailable("no model")
     made = await summarize_ada(summarizer, rows(25, 25))
     assert (made.text, made.is_complete) == ("b" * 25, False)
-    language.failing = {("summarise", "c"): ModelUnavailable("no model")}
+    language.failing = {("summarize", "c"): ModelUnavailable("no model")}
     assert not (await summarize_ada(summarizer, rows(40, 40, 40, 40, 40))).is_complete
     language.failing.clear()
     language.calls.clear()
     whole = await summarize_ada(summarizer, rows(40, 40, 40, 40, 40))
     assert whole.is_complete
     assert await summarize_ada(summarizer, rows(40, 40, 40, 40, 40)) == whole
-    assert language.calls["summarise"] == 1
+    assert language.calls["summarize"] == 1
     assert whole.cache_keys <= set(memory.known)
 
 
@@ -197,7 +197,7 @@ async def test_names_of_one_space_share_calls(
 
 
 async def test_one_name_that_fails_leaves_the_others_alone(language: NumberingLanguage, memory: SummaryMemory) -> None:
-    language.failing["summarise", "B"] = ModelUnavailable("no model")
+    language.failing["summarize", "B"] = ModelUnavailable("no model")
     made = await Summarizer(language, memory, len).summarize([request(name) for name in "ABC"], UsageMeter())
     assert [(each.text, each.is_complete) for each in made] == [
         ("SUM1", True),
@@ -207,24 +207,24 @@ async def test_one_name_that_fails_leaves_the_others_alone(language: NumberingLa
     assert len(memory.known) == 2
 
 
-async def test_a_new_mention_costs_few_calls_a_rebuild_none_and_another_answer_model_none(tmp_path: Path) -> None:
+async def test_a_new_mention_costs_few_calls_a_reindex_none_and_another_answer_model_none(tmp_path: Path) -> None:
     language, options = ToyLanguage(), EngineOptions(summary_cooldown=0.0)
     async with open_memory_engine(tmp_path, language, options=options) as engine:
         await add_indexed(engine, "\n".join(fragment(at).text for at in range(300)))
-        language.summarised.clear()
+        language.summarized.clear()
         await engine.add(doc("note", fragment(300).text))
         await engine.wait_until_indexed()
-        assert len(language.summarised) <= 3
+        assert len(language.summarized) <= 3
         before = await canonical_export(engine)
         language.calls.clear()
-        await engine.rebuild()
+        await engine.reindex()
         assert not language.calls
         assert await canonical_export(engine) == before
     for name, summary_model, calls in (("two", "toy", False), ("two", "two", True)):
         other = OtherModel(name, summary_model)
         async with open_memory_engine(tmp_path, other, options=options) as engine:
-            await engine.rebuild()
-            assert (other.calls["summarise"] > 0) is calls
+            await engine.reindex()
+            assert (other.calls["summarize"] > 0) is calls
 
 
 class OtherModel(ToyLanguage):
@@ -245,7 +245,7 @@ async def test_a_failed_summary_is_tried_again_and_heals(tmp_path: Path) -> None
         await add_indexed(engine, diary)
         undisturbed = await canonical_export(engine)
     language = ToyLanguage()
-    language.failing["summarise", "thing"] = ModelUnavailable("no model")
+    language.failing["summarize", "thing"] = ModelUnavailable("no model")
     async with open_memory_engine(tmp_path / "failing", language) as engine:
         await add_indexed(engine, diary)
         ada = await engine.get_entity("Ada", HERE)

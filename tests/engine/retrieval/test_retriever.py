@@ -56,7 +56,7 @@ async def test_the_mode_decides_what_is_searched(indexed: OpenIndexed, mode: Ret
     found = await engine.retrieve(room)
     assert (found.entities, found.relations) == ((), ())
     assert {source.document for source in found.sources} <= {"ferry"}
-    assert (await engine.get_neighbourhood("Ada", room.scope)).entity is None
+    assert (await engine.get_neighborhood("Ada", room.scope)).entity is None
 
 
 async def test_rooms_and_spaces_of_a_scope_add_up(indexed: OpenIndexed) -> None:
@@ -160,14 +160,14 @@ async def test_an_entity_is_found_by_its_name_in_any_case_and_by_an_alias(indexe
     assert await engine.get_entity("Ferry", Scope(frozenset({"far"}), frozenset())) is None
 
 
-async def test_a_neighbourhood_holds_relations_and_their_other_ends(indexed: OpenIndexed) -> None:
+async def test_a_neighborhood_holds_relations_and_their_other_ends(indexed: OpenIndexed) -> None:
     engine = await indexed(*TOWN)
-    around = await engine.get_neighbourhood("Brook", HERE)
+    around = await engine.get_neighborhood("Brook", HERE)
     assert around.entity is not None
     assert around.entity.name == "Brook"
     assert {(row.source, row.target) for row in around.relations} == {("Brook", "Ferry"), ("Brook", "Inn")}
-    assert {row.name for row in around.neighbours} == {"Ferry", "Inn"}
-    assert len((await engine.get_neighbourhood("Brook", HERE, limit=1)).relations) == 1
+    assert {row.name for row in around.neighbors} == {"Ferry", "Inn"}
+    assert len((await engine.get_neighborhood("Brook", HERE, limit=1)).relations) == 1
 
 
 async def test_a_chunk_partly_outside_the_filters_gives_passages_but_no_facts(indexed: OpenIndexed) -> None:

@@ -60,7 +60,7 @@ async def test_new_facts_are_seen_at_once_without_a_model(indexed: OpenIndexed) 
         assert row.weight == 2
         assert sorted(row.description.splitlines()) == ["Ada hired Bob.", "Ada met Bob."]
         assert "Ada hired Bob." in await lines(engine, "Ada", about("Ada"))
-    assert language.calls["summarise"] == 0
+    assert language.calls["summarize"] == 0
 
 
 async def test_forgotten_facts_are_gone_at_once(indexed: OpenIndexed) -> None:
@@ -82,7 +82,7 @@ async def test_many_new_facts_are_joined_within_the_limits(indexed: OpenIndexed)
         row = (await relations(engine, about("Ada")))["Ada", "Bob"]
         assert len(row.description.splitlines()) == 7
         assert "house 59." in row.description
-    assert language.calls["summarise"] == 0
+    assert language.calls["summarize"] == 0
 
 
 async def test_merging_on_the_spot_equals_the_later_projection(indexed: OpenIndexed) -> None:

@@ -107,10 +107,10 @@ class WorkQueue(Protocol):
     async def record_embedding_failure(self, ids: Collection[int], error: EngineError) -> None:
         """Give these chunks up, and mark their documents as failed."""
 
-    async def start_rebuild(self) -> None:
+    async def start_reindex(self) -> None:
         """Mark everything stale, because graph and vectors are empty."""
 
-    async def finish_rebuild(self) -> None:
+    async def finish_reindex(self) -> None:
         """Record that graph and vectors are complete again."""
 
     async def get_setting(self, key: str) -> str:
@@ -119,8 +119,8 @@ class WorkQueue(Protocol):
     async def set_setting(self, key: str, value: str | int) -> None:
         """Save a setting of the data folder."""
 
-    async def set_embedder(self, name: str, *, rebuild: bool) -> None:
-        """Save the embedder's name and drop vectors of another one; `rebuild` requests new vectors."""
+    async def set_embedder(self, name: str, *, reindex: bool) -> None:
+        """Save the embedder's name and drop vectors of another one; `reindex` requests new vectors."""
 
 
 class Cache(Protocol):

@@ -116,8 +116,8 @@ async def _load_region(
     """The region around passages that are added, removed or changed, and the ordinal of its first chunk."""
     orders = sorted(map(passage_order, moved))
     [[last]] = await db.execute_fetchall("SELECT COALESCE(MAX(ordinal), -1) FROM chunk WHERE document = ?", (document,))
-    low = await _neighbour_ordinal(db, document, orders[0], "<", "DESC")
-    high = await _neighbour_ordinal(db, document, orders[-1], ">", "ASC")
+    low = await _neighbor_ordinal(db, document, orders[0], "<", "DESC")
+    high = await _neighbor_ordinal(db, document, orders[-1], ">", "ASC")
     first = 0 if low is None else await _extend_to_passage(db, document, max(0, low - reach), "MIN")
     until = last if high is None else await _extend_to_passage(db, document, min(last, high + reach), "MAX")
     old = await _load_chunks(db, document, first, until)
@@ -146,7 +146,7 @@ def _changed_range(before: Sequence[Passage], after: Sequence[Passage]) -> range
     return range(first, len(after) - tail)
 
 
-async def _neighbour_ordinal(
+async def _neighbor_ordinal(
     db: Connection, document: int, place: PassageOrder, sign: str, direction: str
 ) -> int | None:
     """The ordinal of the chunk with the nearest passage before or after a position, if any."""

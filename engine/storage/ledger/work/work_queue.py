@@ -142,9 +142,9 @@ async def record_graphed(db: Connection, names: Collection[int], pairs: Collecti
     await db.executemany("UPDATE relation SET in_graph = 1 WHERE id = ?", [(each,) for each in pairs])
 
 
-async def start_rebuild(db: Connection) -> None:
-    """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_rebuild`."""
-    await set_setting(db, "rebuilding", 1)
+async def start_reindex(db: Connection) -> None:
+    """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_reindex`."""
+    await set_setting(db, "reindexing", 1)
     generation = await next_generation(db)
     await db.execute("UPDATE entity SET in_graph = 0, embedding_hash = NULL")
     await db.execute("UPDATE relation SET in_graph = 0, embedding_hash = NULL")
@@ -164,10 +164,10 @@ async def record_all_graphed(db: Connection) -> None:
     await db.execute("UPDATE relation SET in_graph = 1")
 
 
-async def finish_rebuild(db: Connection) -> None:
+async def finish_reindex(db: Connection) -> None:
     """Record that graph and vectors are complete again."""
     await record_all_graphed(db)
-    await db.execute("DELETE FROM meta WHERE key = 'rebuilding'")
+    await db.execute("DELETE FROM meta WHERE key = 'reindexing'")
 
 
 async def requeue_keys(db: Connection, keys: Collection[tuple[KeyKind, int]]) -> None:
@@ -258,11 +258,11 @@ async def set_setting(db: Connection, key: str, value: str | int) -> None:
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
-async def set_embedder(db: Connection, name: str, *, rebuild: bool) -> None:
-    """Save the embedder's name and drop vectors of another one; `rebuild` requests new vectors of everything."""
+async def set_embedder(db: Connection, name: str, *, reindex: bool) -> None:
+    """Save the embedder's name and drop vectors of another one; `reindex` requests new vectors of everything."""
     await set_setting(db, "embedder", name)
-    if rebuild:
-        await set_setting(db, "rebuilding", 1)
+    if reindex:
+        await set_setting(db, "reindexing", 1)
     if list(await db.execute_fetchall("DELETE FROM vector WHERE embedder <> ? RETURNING parts", (name,))):
         await set_setting(db, "last_removal", await next_generation(db))
 

@@ -61,7 +61,7 @@ async def test_a_mention_is_received_once_though_slack_sends_it_twice_and_again(
     assert isinstance(event, MessageReceived)
     assert (event.addressed, event.message.location, len(event.message.uploads)) == (True, locate(roof), 1)
     assert event.message.id == sent.ts
-        assert event.message.text.endswith("> why is it wet?")
+    assert event.message.text.endswith("> why is it wet?")
     assert bot.activity > before
 
 
