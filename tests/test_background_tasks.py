@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.test_arrows import FORBIDDEN, ROOT, modules
+from tests.support.source_trees import PACKAGES, ROOT, list_modules, parse_module
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 STARTERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe", "start_new_thread"}
 THREADS = {"Thread", "Timer"}
@@ -53,24 +52,20 @@ def dropped(tree: ast.AST) -> Iterator[str]:
             yield f"{name_of(node.value)} in line {node.lineno}"
 
 
-def parsed(path: Path) -> ast.AST:
-    return ast.parse(path.read_text(encoding="utf-8"))
-
-
-@pytest.mark.parametrize("package", FORBIDDEN)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_tasks_and_threads_are_started_by_the_supervisor_or_for_a_reason(package: str) -> None:
-    found = {str(path.relative_to(ROOT)): list(started(parsed(path))) for path in modules(package)}
+    found = {str(path.relative_to(ROOT)): list(started(parse_module(path))) for path in list_modules(package)}
     assert {path: calls for path, calls in found.items() if calls and path not in REASONS} == {}
 
 
-@pytest.mark.parametrize("package", FORBIDDEN)
+@pytest.mark.parametrize("package", PACKAGES)
 def test_nothing_that_can_fail_is_begun_and_dropped(package: str) -> None:
-    found = {str(path.relative_to(ROOT)): list(dropped(parsed(path))) for path in modules(package)}
+    found = {str(path.relative_to(ROOT)): list(dropped(parse_module(path))) for path in list_modules(package)}
     assert {path: calls for path, calls in found.items() if calls} == {}
 
 
 def test_every_reason_is_needed() -> None:
-    idle = {path for path in REASONS if not (ROOT / path).exists() or not list(started(parsed(ROOT / path)))}
+    idle = {path for path in REASONS if not (ROOT / path).exists() or not list(started(parse_module(ROOT / path)))}
     assert idle == set()
 
 

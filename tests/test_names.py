@@ -6,29 +6,13 @@ import ast
 import builtins
 import re
 from collections import Counter
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.source_trees import ROOT, list_modules, parse_module
+
 METAPHORS = frozenset(
-    [
-        "house",
-        "desk",
-        "shelf",
-        "shelve",
-        "whisper",
-        "haste",
-        "courtesy",
-        "wish",
-        "owe",
-        "owed",
-        "believe",
-        "belief",
-        "lent",
-        "heard",
-        "noted",
-    ]
+    "house desk shelf shelve whisper haste courtesy wish owe owed believe belief lent heard noted".split()  # noqa: SIM905
 )
 WORD = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z]+(?![a-z])")
 AREAS = ["engine", "bot", *(f"adapters/{path.name}" for path in (ROOT / "adapters").iterdir() if path.is_dir())]
@@ -36,7 +20,7 @@ AREAS = [area for area in AREAS if any((ROOT / area).rglob("*.py"))]
 
 
 def trees(area: str) -> list[ast.Module]:
-    return [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((ROOT / area).rglob("*.py"))]
+    return [parse_module(path) for path in list_modules(area)]
 
 
 def defined(tree: ast.Module) -> set[str]:
@@ -69,7 +53,7 @@ CAPITALIZED = re.compile(r"(?<![.\w])[A-Z]\w*[a-z]\w*")
 
 
 def test_the_errors_that_docstrings_name_exist() -> None:
-    parsed = {path: ast.parse(path.read_text(encoding="utf-8")) for path in product_modules()}
+    parsed = {path: parse_module(path) for path in list_modules()}
     classes = {node.name for tree in parsed.values() for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
     known = classes | set(dir(builtins)) | NO_ERRORS
     documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -85,17 +69,13 @@ def test_the_errors_that_docstrings_name_exist() -> None:
     assert unknown == set()
 
 
-def product_modules() -> list[Path]:
-    return [path for area in ("engine", "bot", "adapters") for path in (ROOT / area).rglob("*.py")]
-
-
 CODE_NAME = re.compile(r"`([A-Za-z_]\w*)`")
 EXTERNAL = frozenset({"rich", "quick_check", "mimetype", "input", "query"})  # names of libraries, formats and APIs
 
 
 def test_the_names_that_docstrings_quote_exist() -> None:
     """A quoted name is one of its module, or a class, function or constant of any module."""
-    parsed = {path: ast.parse(path.read_text(encoding="utf-8")) for path in product_modules()}
+    parsed = {path: parse_module(path) for path in list_modules()}
     shared = EXTERNAL | {name for path in parsed for name in (*path.relative_to(ROOT).parts, path.stem)}
     for tree in parsed.values():
         shared |= {name for name in defined(tree) if not name.islower()}

@@ -1,9 +1,11 @@
-"""Messages as documents: which one a message belongs to, and where a run of messages ends."""
+"""Messages as documents: which document a message belongs to, and where a run of messages ends."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,123 +18,128 @@ from bot.ingest.conversations import (
     split_at_silence,
     to_indexed_message,
 )
-from bot.platform.models import Location, Message
+from bot.platform.models import Message
 from bot.store import ConversationRecord
+from tests.support.builders import ROOF, make_message
 from tests.support.fake_platform import START
 
-ROOF = Location("slack", "T1", "ROOF")
 ROOM = ROOF.room
 
 
-def message(id_: str, minute: float, thread: str = "", text: str = "Hello.") -> Message:
-    return Message(id_, Location("slack", "T1", "ROOF", thread), "U1", text, START + timedelta(minutes=minute))
+def at(id_: str, minute: float, thread: str = "", text: str = "Hello.") -> Message:
+    return make_message(id_, text, location=replace(ROOF, thread=thread), time=START + timedelta(minutes=minute))
 
 
-def said(each: Message, tokens: int = 10) -> IndexedMessage:
-    made = to_indexed_message(each, "Ada", each.text, "https://chat.example", lambda _: tokens)
+def index(message: Message, tokens: int = 10) -> IndexedMessage:
+    made = to_indexed_message(message, "Ada", message.text, "https://chat.example", lambda _: tokens)
     assert made
     return made
 
 
 def window(first: float, last: float, tokens: int = 100) -> ConversationRecord:
-    start, stop = START + timedelta(minutes=first), START + timedelta(minutes=last)
-    return ConversationRecord(f"{ROOM}:window:w{first:g}", ROOM, "", start, stop, tokens)
+    start, end = (START + timedelta(minutes=minute) for minute in (first, last))
+    return ConversationRecord(f"{ROOM}:window:w{first:g}", ROOM, "", start, end, tokens)
 
 
-def documents(messages: list[Message], tokens: int = 10) -> dict[str, list[str]]:
-    found = group_into_runs([said(each, tokens) for each in messages], ROOM)
+def runs(messages: list[Message], tokens: int = 10) -> dict[str, list[str]]:
+    found = group_into_runs([index(each, tokens) for each in messages], ROOM)
     return {run.document.removeprefix(f"{ROOM}:"): [each.message.id for each in run.messages] for run in found}
 
 
+def ids(messages: list[Message]) -> list[str]:
+    return [each.id for each in messages]
+
+
 def test_a_passage_is_a_line_with_time_and_name() -> None:
-    made = to_indexed_message(message("1", 0, text="a"), "Ada\nL.", " two \r\nlines\x00 ", "https://chat.example", len)
+    made = to_indexed_message(at("1", 0, text="a"), "Ada\nL.", " two \r\nlines\x00 ", "https://chat.example", len)
     assert made
     assert made.passage.text == "[2026-11-20 10:00] Ada L.: two\nlines"
     assert (made.passage.key, made.passage.label, made.tokens) == ("1", "Ada L., 2026-11-20 10:00", 36)
+    assert to_indexed_message(at("1", 0), "Ada", " \x00\n", "", len) is None
+    assert index(make_message(title="Who has\nthe ladder?")).title == "Who has the ladder?"
 
 
-def test_there_is_no_passage_without_words() -> None:
-    assert to_indexed_message(message("1", 0), "Ada", " \x00\n", "", len) is None
+@pytest.mark.parametrize(
+    ("minute", "windows", "expected"),
+    [
+        pytest.param(24.9, [window(0, 10)], "w0", id="within the silence"),
+        pytest.param(25, [window(0, 10)], "9", id="after it"),
+        pytest.param(24.9, [], "9", id="no window"),
+        pytest.param(20, [window(0, 10), window(10, 15)], "w10", id="the nearer one"),
+        pytest.param(20, [window(0, 10), window(10, 15, tokens=1191)], "9", id="a full one sends nobody to the other"),
+        pytest.param(5, [window(0, 10), window(10, 15)], "w0", id="the one around it"),
+        pytest.param(12, [window(0, 10), window(2, 10.5)], "w2", id="the later of two that end together"),
+    ],
+)
+def test_a_message_joins_the_nearest_window(minute: float, windows: list[ConversationRecord], expected: str) -> None:
+    assert choose_window(index(at("9", minute)), windows) == f"{ROOM}:window:{expected}"
 
 
-def test_the_title_of_a_post_is_that_of_its_document() -> None:
-    post = Message("1", ROOF, "U1", "Hello.", START, title="Who has\nthe ladder?")
-    assert said(post).title == "Who has the ladder?"
+@pytest.mark.parametrize(
+    ("messages", "tokens", "expected"),
+    [
+        pytest.param(
+            [at("1", 0), at("2", 14), at("3", 29), at("4", 44)],
+            10,
+            {"window:1": ["1", "2"], "window:3": ["3"], "window:4": ["4"]},
+            id="silences",
+        ),
+        pytest.param(
+            [at(str(number), number) for number in range(5)],
+            500,
+            {"window:0": ["0", "1"], "window:2": ["2", "3"], "window:4": ["4"]},
+            id="the budget",
+        ),
+        pytest.param(
+            [at("1", 0), at("2", 1), at("3", 500, "1"), at("4", 600, "elsewhere")],
+            10,
+            {"thread:1": ["1", "3"], "thread:elsewhere": ["4"], "window:2": ["2"]},
+            id="threads with their roots",
+        ),
+    ],
+)
+def test_a_history_is_cut_at(messages: list[Message], tokens: int, expected: dict[str, list[str]]) -> None:
+    assert runs(messages, tokens) == expected
 
 
-def test_a_message_joins_the_window_in_whose_silence_it_falls() -> None:
-    late = said(message("9", 24.9))
-    assert choose_window(late, [window(0, 10)]) == f"{ROOM}:window:w0"
-    assert choose_window(said(message("9", 25)), [window(0, 10)]) == f"{ROOM}:window:9"
-    assert choose_window(late, []) == f"{ROOM}:window:9"
-
-
-def test_of_two_windows_the_nearer_one_counts_and_a_full_one_sends_nobody_to_the_other() -> None:
-    late = said(message("9", 20))
-    assert choose_window(late, [window(0, 10), window(10, 15)]) == f"{ROOM}:window:w10"
-    assert choose_window(late, [window(0, 10), window(10, 15, tokens=1191)]) == f"{ROOM}:window:9"
-    assert choose_window(said(message("9", 5)), [window(0, 10), window(10, 15)]) == f"{ROOM}:window:w0"
-
-
-def test_of_two_windows_at_the_same_end_the_later_one_counts() -> None:
-    assert choose_window(said(message("9", 12)), [window(0, 10), window(2, 10.5)]) == f"{ROOM}:window:w2"
-
-
-def test_the_past_is_cut_at_silences_and_at_the_budget() -> None:
-    assert documents([message("1", 0), message("2", 14), message("3", 29), message("4", 44)]) == {
-        "window:1": ["1", "2"],
-        "window:3": ["3"],
-        "window:4": ["4"],
-    }
-    assert documents([message(str(n), n) for n in range(5)], 500) == {
-        "window:0": ["0", "1"],
-        "window:2": ["2", "3"],
-        "window:4": ["4"],
-    }
-
-
-def test_threads_of_the_past_have_their_roots() -> None:
-    told = [message("1", 0), message("2", 1), message("3", 500, "1"), message("4", 600, "elsewhere")]
-    assert documents(told) == {"thread:1": ["1", "3"], "thread:elsewhere": ["4"], "window:2": ["2"]}
-
-
-def test_a_root_whose_replies_are_known_already_goes_to_its_thread() -> None:
-    [run] = group_into_runs([said(message("1", 0))], ROOM, {"1"})
+def test_a_root_whose_replies_are_known_goes_to_its_thread() -> None:
+    [run] = group_into_runs([index(at("1", 0))], ROOM, {"1"})
     assert (run.document, run.thread) == (f"{ROOM}:thread:1", "1")
 
 
-def test_the_oldest_run_of_a_page_waits_for_older_ones_with_its_threads() -> None:
-    page = [message("5", 70), message("4", 60), message("3", 90, "2"), message("2", 10), message("1", 0)]
-    whole, held = split_at_silence(page)
-    assert ([each.id for each in whole], [each.id for each in held]) == (["4", "5"], ["1", "2", "3"])
-
-
-def test_replies_to_what_is_older_than_the_page_wait_for_nothing() -> None:
-    whole, held = split_at_silence([message("3", 5, "0"), message("1", 0)])
-    assert ([each.id for each in whole], [each.id for each in held]) == (["3"], ["1"])
+@pytest.mark.parametrize(
+    ("page", "whole", "held"),
+    [
+        pytest.param(
+            [at("5", 70), at("4", 60), at("3", 90, "2"), at("2", 10), at("1", 0)],
+            ["4", "5"],
+            ["1", "2", "3"],
+            id="the oldest run waits with its threads",
+        ),
+        pytest.param([at("3", 5, "0"), at("1", 0)], ["3"], ["1"], id="replies to older messages wait for nothing"),
+    ],
+)
+def test_of_a_page_the_oldest_run_waits_for_older_pages(page: list[Message], whole: list[str], held: list[str]) -> None:
+    assert tuple(map(ids, split_at_silence(page))) == (whole, held)
 
 
 def test_an_older_page_begins_where_nothing_newer_waits() -> None:
-    whole, held = split_at_silence([message("5", 70), message("4", 60), message("2", 10), message("1", 0)])
-    assert find_page_boundary(whole, held) == "4"
-    assert find_page_boundary(whole, [*held, message("3", 65, "2")]) == "5"
-    assert find_page_boundary(whole, [*held, message("3", 99, "2")]) == ""
+    whole, held = split_at_silence([at("5", 70), at("4", 60), at("2", 10), at("1", 0)])
+    more: tuple[list[Message], ...] = ([], [at("3", 65, "2")], [at("3", 99, "2")])
+    assert [find_page_boundary(whole, [*held, *each]) for each in more] == ["4", "5", ""]
 
 
-def test_only_other_words_change_the_digest() -> None:
-    first = message("1", 0)
-    again = Message("1", ROOF, "U1", "Hello.", START, edited="7", title="x")
-    assert message_digest(first) == message_digest(again)
-    assert message_digest(first) != message_digest(message("1", 0, text="Hello!"))
+def test_only_the_words_change_the_digest() -> None:
+    first = at("1", 0)
+    assert message_digest(first) == message_digest(replace(first, edited="7", title="x"))
+    assert message_digest(first) != message_digest(replace(first, text="Hello!"))
 
 
 @given(st.lists(st.integers(0, 120), min_size=1, max_size=30), st.integers(1, 7))
 def test_pages_end_anywhere_without_changing_a_document(minutes: list[int], size: int) -> None:
-    told = [message(f"m{number:02}", minute) for number, minute in enumerate(sorted(minutes))]
-    newest = told[::-1]
-    found: dict[str, list[str]] = {}
-    held: list[Message] = []
+    messages = [at(f"m{number:02}", minute) for number, minute in enumerate(sorted(minutes))]
+    newest, found, held = messages[::-1], dict[str, list[str]](), list[Message]()
     for start in range(0, len(newest), size):
         whole, held = split_at_silence([*held, *newest[start : start + size]])
-        found |= documents(whole)
-    assert found | documents(held) == documents(told)
+        found |= runs(whole)
+    assert found | runs(held) == runs(messages)
