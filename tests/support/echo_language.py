@@ -1,4 +1,4 @@
-"""Desks for tests of the bot: a real ledger, stores in memory, and a language that repeats what it was shown."""
+"""Engines for tests of the bot: a real ledger, stores in memory, and a language that repeats its sources."""
 
 from __future__ import annotations
 
@@ -28,26 +28,26 @@ UNREADABLE = "gibberish"
 
 
 class EchoLanguage(ToyLanguage):
-    """Knows of a follow-up what was asked before, and cannot read gibberish."""
+    """Rewrites a follow-up to all questions so far, and refuses to extract gibberish."""
 
     def __init__(self) -> None:
         super().__init__("parrot")
         self.failing["extract", UNREADABLE] = ModelRefused("The parrot does not say that.")
 
     async def rewrite_query(
-        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
-        said = " ".join([*(turn.text for turn in history if turn.role == "user"), text])
-        return SearchQuery(said, tuple(NAME.findall(said)), tuple(NAME.findall(said)))
+        questions = " ".join([*(turn.text for turn in history if turn.role == "user"), text])
+        return SearchQuery(questions, tuple(NAME.findall(questions)), tuple(NAME.findall(questions)))
 
 
 @asynccontextmanager
 async def open_engine_context(
-    home: Path, parrot: EchoLanguage | None = None, embedder: Embedder | None = None
+    home: Path, language: EchoLanguage | None = None, embedder: Embedder | None = None
 ) -> AsyncIterator[EngineContext]:
-    """A desk over an engine in this folder."""
+    """Open the engine of a bot in this folder."""
     async with open_memory_engine(
-        home, parrot or EchoLanguage(), embedder, EngineOptions(summary_cooldown=0.0)
+        home, language or EchoLanguage(), embedder, EngineOptions(summary_cooldown=0.0)
     ) as engine:
         yield EngineContext(
             engine,

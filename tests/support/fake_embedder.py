@@ -1,4 +1,4 @@
-"""An embedder in process: words hashed into a vector, so that texts which share words are alike."""
+"""An embedder without a model: hashed words make a vector, so that texts with common words are similar."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ WORD = re.compile(r"\w+")
 
 
 class HashEmbedder:
-    """Bags of hashed words, of length one. `failing`: a text that holds one of these fails with its error.
+    """Bags of hashed words as unit vectors. `texts` are all embedded texts in order, `batches` those of each call.
 
-    `texts` are all texts that were ever embedded, in order, `batches` those of each call.
+    `failing`: a text that holds one of these parts fails with its error.
     """
 
     def __init__(self, dim: int = 128, name: str = "hash", max_tokens: int = 512) -> None:
@@ -32,34 +32,34 @@ class HashEmbedder:
         self.texts: list[str] = []
         self.batches: list[list[str]] = []
 
-    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         self.batches.append(list(texts))
         for text in texts:
             for part, error in self.failing.items():
                 if part in text:
                     raise error
         self.texts += texts
-        made = np.zeros((len(texts), self.dim), np.float32)
-        for row, text in zip(made, texts, strict=True):
+        vectors = np.zeros((len(texts), self.dim), np.float32)
+        for row, text in zip(vectors, texts, strict=True):
             for word in WORD.findall(text.casefold()):
                 row[hash_word(word) % self.dim] += 1.0
             row[0] += 0.001  # a text without words has a direction too
-        made /= np.linalg.norm(made, axis=1, keepdims=True)
-        return made
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+        return vectors
 
 
 class CachingEmbedder:
-    """Another embedder's vectors, each made once: many questions about the same texts take a fraction of the time."""
+    """Computes each vector of another embedder once, which saves time in many questions about the same texts."""
 
     def __init__(self, inner: Embedder) -> None:
         self._inner = inner
         self.vectors: dict[str, np.ndarray] = {}
         self.name, self.dim, self.max_tokens = inner.name, inner.dim, inner.max_tokens
 
-    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
         new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
         if new:
-            self.vectors.update(zip(new, await self._inner.embed(new, bill), strict=True))
+            self.vectors.update(zip(new, await self._inner.embed(new, meter), strict=True))
         return np.stack([self.vectors[text] for text in texts])
 
 

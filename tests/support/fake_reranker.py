@@ -1,4 +1,4 @@
-"""A reranker whose scores are written down beforehand."""
+"""A reranker with scripted scores."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class WordReranker:
-    """Scores a text by the first of these words that stands in it; a text with none of them is given None.
+    """Scores a text by the first of these words that it holds, or with None.
 
-    `few`: fewer scores than texts come back. `asked` are the texts of every call.
+    `few`: returns fewer scores than texts. `calls` are the texts of every call.
     """
 
     name = "words"
@@ -25,8 +25,8 @@ class WordReranker:
         self.few = few
         self.calls: list[list[str]] = []
 
-    async def rerank(self, question: str, texts: Sequence[str], bill: UsageMeter) -> list[float | None]:
+    async def rerank(self, question: str, texts: Sequence[str], meter: UsageMeter) -> list[float | None]:
         self.calls.append(list(texts))
-        bill.record(Usage("rerank", self.name))
-        made = [next((score for word, score in self.scores.items() if word in text), None) for text in texts]
-        return made[1:] if self.few else made
+        meter.record(Usage("rerank", self.name))
+        scores = [next((score for word, score in self.scores.items() if word in text), None) for text in texts]
+        return scores[1:] if self.few else scores

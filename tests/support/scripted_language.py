@@ -1,4 +1,4 @@
-"""A language whose answers and keywords are written down beforehand, and which keeps what it was sent."""
+"""A language model with scripted answers and keywords, which records what it was sent."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class ScriptedLanguage(ToyLanguage):
-    """`reply` are the pieces of every answer, an error among them is raised; `keywords` what every question becomes.
+    """Gives every answer in the pieces of `reply`, and raises an error among them; rewrites questions to `keywords`.
 
-    `condensing` and `answering` are gates, open at first; an answer waits before every piece but the first. `sent` are
-    the messages of every answer, `heard` the histories to condense, `ended` counts the answers that came to an end of
-    any kind. `cut_off`: every answer ends before the model has finished it.
+    `condense_gate` and `answer_gate` are open at first; an answer waits before every piece but the first. `prompts` are
+    the messages of every answer, `histories` those of the rewrites; `finished_count` counts answers that ended in any
+    way. `cut_off`: every answer ends before the model has finished it.
     """
 
     cut_off = False
@@ -38,14 +38,14 @@ class ScriptedLanguage(ToyLanguage):
         self.finished_count = 0
 
     async def rewrite_query(
-        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
         self.histories.append(history)
-        made = await super().rewrite_query(text, history, bill, today=today, asker=asker)
+        query = await super().rewrite_query(text, history, meter, today=today, asker=asker)
         await self.condense_gate.wait()
-        return self.keywords or made
+        return self.keywords or query
 
-    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         self.prompts.append(self.build_answer_messages(prompt))
         self.calls["answer"] += 1
         try:
@@ -55,6 +55,6 @@ class ScriptedLanguage(ToyLanguage):
                 if isinstance(piece, Exception):
                     raise piece
                 yield piece
-            bill.record(Usage("answer", self.name, input_tokens=100, output_tokens=10, cost=0.5, cut_off=self.cut_off))
+            meter.record(Usage("answer", self.name, input_tokens=100, output_tokens=10, cost=0.5, cut_off=self.cut_off))
         finally:
             self.finished_count += 1

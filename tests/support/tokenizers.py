@@ -1,4 +1,4 @@
-"""Tokenizers whose counts one can do in one's head."""
+"""Tokenizers that are easy to count with."""
 
 from __future__ import annotations
 

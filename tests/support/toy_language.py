@@ -1,4 +1,4 @@
-"""A language without a model: what it finds follows from the text alone, and it counts what it is asked."""
+"""A language model by simple rules: its results follow from the text, and it counts its calls."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ WORD = re.compile(r"\w{4,}")
 
 
 class ToyLanguage:
-    """Names are capitalised words; neighbors within a sentence are linked, with the sentence as description.
+    """Names are capitalized words; neighbors within a sentence are linked, with the sentence as description.
 
-    `failing`: a call of that purpose fails with the error if a text of it holds the part. `gate`: while it is closed,
-    extraction waits. `calls` counts by purpose; `summarized` are the inputs of every summary that was made.
-    `shared_tokens`: of excerpts that share a call, which `shared_calls` has.
+    `failing`: a call of that purpose fails with the error if one of its texts holds the part; `unsure`: an excerpt of
+    a shared call that holds such a part gets no reliable extraction. `gate`: extraction waits while it is closed.
+    `calls` counts by purpose; `summarized` are the inputs of every summary, `shared_calls` the excerpts of every
+    shared call.
     """
 
     def __init__(self, name: str = "toy") -> None:
@@ -55,7 +56,7 @@ class ToyLanguage:
         return False
 
     async def wait_for_calls(self, purpose: Purpose, times: int) -> None:
-        """Return once there were so many calls of that purpose."""
+        """Return after that number of calls of that purpose."""
         async with asyncio.timeout(20):
             while self.calls[purpose] < times:
                 self._call_event.clear()
@@ -64,8 +65,8 @@ class ToyLanguage:
     def extraction_key(self, excerpt: Excerpt) -> bytes:
         return sha256(f"{self.name}\0{excerpt.section}\0{excerpt.text}".encode()).digest()
 
-    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
-        self._record_call("extract", bill, excerpt.text)
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
+        self._record_call("extract", meter, excerpt.text)
         await self.gate.wait()
         return self._extract(excerpt)
 
@@ -78,9 +79,9 @@ class ToyLanguage:
             links += [Link(a, b, "neighbor", sentence) for a, b in pairwise(names)]
         return Extraction(tuple(mentions), tuple(links))
 
-    async def extract_batch(self, excerpts: Sequence[Excerpt], bill: UsageMeter) -> list[Extraction | None]:
-        """Counts as one call; an excerpt that holds a part of `unsure` is not to be trusted."""
-        self._record_call("extract", bill, *(excerpt.text for excerpt in excerpts))
+    async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
+        """Counts as one call."""
+        self._record_call("extract", meter, *(excerpt.text for excerpt in excerpts))
         self.shared_calls.append(tuple(excerpt.text for excerpt in excerpts))
         await self.gate.wait()
         return [
@@ -89,37 +90,37 @@ class ToyLanguage:
         ]
 
     async def rewrite_query(
-        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
-        self._record_call("condense", bill, text)
+        self._record_call("condense", meter, text)
         words = tuple(WORD.findall(text))
         return SearchQuery(text, words, words)
 
     async def rewrite_unaddressed_query(
-        self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
+        self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
-        return await self.rewrite_query(text, history, bill, today=today, asker=asker)
+        return await self.rewrite_query(text, history, meter, today=today, asker=asker)
 
-    async def summarize(self, wanted: Sequence[SummaryInput], bill: UsageMeter) -> list[str | None]:
-        """Counts every summary as a call, though they came together."""
-        made = list[str | None]()
-        for each in wanted:
+    async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
+        """Counts every summary as a call."""
+        summaries = list[str | None]()
+        for each in inputs:
             try:
-                self._record_call("summarize", bill, *each.texts)
-                made.append(self._summary(each))
+                self._record_call("summarize", meter, *each.texts)
+                summaries.append(self._summary(each))
             except ModelError:
-                made.append(None)
-        return made
+                summaries.append(None)
+        return summaries
 
-    def _summary(self, wanted: SummaryInput) -> str:
-        self.summarized.append(wanted.texts)
-        return f"{wanted.name} in {len(wanted.texts)} parts: {' '.join(wanted.texts)[:300]}"
+    def _summary(self, each: SummaryInput) -> str:
+        self.summarized.append(each.texts)
+        return f"{each.name} in {len(each.texts)} parts: {' '.join(each.texts)[:300]}"
 
     def build_answer_messages(self, prompt: Prompt) -> list[LLMMessage]:
         return render_answer(prompt)
 
-    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
-        self._record_call("answer", bill, prompt.question)
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
+        self._record_call("answer", meter, prompt.question)
         for source in prompt.context.sources:
             yield f"{source.text} [{source.number}]\n"
         rows = [row.description for row in prompt.context.entities]
@@ -128,10 +129,10 @@ class ToyLanguage:
         if not prompt.context.sources and not rows and not prompt.context.relations:
             yield "Nothing is known."
 
-    def _record_call(self, purpose: Purpose, bill: UsageMeter, *texts: str) -> None:
+    def _record_call(self, purpose: Purpose, meter: UsageMeter, *texts: str) -> None:
         self.calls[purpose] += 1
         self._call_event.set()
-        bill.record(Usage(purpose, self.name))
+        meter.record(Usage(purpose, self.name))
         for (failing, part), error in self.failing.items():
             if failing == purpose and any(part in text for text in texts):
                 raise error

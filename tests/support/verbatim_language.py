@@ -1,4 +1,4 @@
-"""A model that keeps nothing to itself, so that a story sees what a question was shown; and the secrets it is shown."""
+"""A model that answers with its whole prompt, so that a test sees what a question was shown; and planted secrets."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ Piece = str | asyncio.Event
 
 
 class VerbatimLanguage(OfflineModel):
-    """Tells all that it is shown, word for word; nothing that it must not be shown stays hidden.
+    """Answers with its context and history word for word.
 
-    `scripts`: what it says instead, by words of the question; it waits for the events among the pieces. `asked` are the
-    questions, `read` counts extractions.
+    `scripts`: pieces of other answers, by words of the question; it waits for the events among them. `questions` are
+    those of every answer; `extraction_count` counts extractions.
     """
 
     def __init__(self, embedder: Embedder) -> None:
@@ -37,11 +37,11 @@ class VerbatimLanguage(OfflineModel):
         self.questions: list[str] = []
         self.extraction_count = 0
 
-    async def extract(self, excerpt: Excerpt, bill: UsageMeter) -> Extraction:
+    async def extract(self, excerpt: Excerpt, meter: UsageMeter) -> Extraction:
         self.extraction_count += 1
-        return await super().extract(excerpt, bill)
+        return await super().extract(excerpt, meter)
 
-    async def answer(self, prompt: Prompt, bill: UsageMeter) -> AsyncGenerator[str, None]:
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         self.questions.append(prompt.question)
         script = next((pieces for words, pieces in self.scripts.items() if words in prompt.question), None)
         for piece in _render_prompt(prompt) if script is None else script:

@@ -52,18 +52,6 @@ async def test_the_mode_decides_what_is_searched(indexed: OpenIndexed, mode: Ret
     assert (bool(context.entities), bool(context.sources), context.mode) == (mode != "naive", True, mode)
     keywords = replace(WHO, mode=mode, low=("Ferry",), high=("rows the Ferry",))
     assert "ferry" in await documents(engine, keywords)
-    room = Question("Who keeps the Inn or rows the Ferry?", Scope(frozenset(), frozenset({"hall"})), mode=mode)
-    found = await engine.retrieve(room)
-    assert (found.entities, found.relations) == ((), ())
-    assert {source.document for source in found.sources} <= {"ferry"}
-    assert (await engine.get_neighborhood("Ada", room.scope)).entity is None
-
-
-async def test_rooms_and_spaces_of_a_scope_add_up(indexed: OpenIndexed) -> None:
-    far = doc("far", "Ada rows the Ferry abroad.", space="far", room="beach")
-    engine = await indexed(*TOWN, far, doc("farther", "Ada rows the Ferry home.", space="far", room="dune"))
-    scope = Scope(frozenset({"here"}), frozenset({"beach"}))
-    assert await documents(engine, Question("rows the Ferry", scope)) & {"ferry", "far", "farther"} == {"ferry", "far"}
 
 
 async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenIndexed) -> None:

@@ -95,19 +95,6 @@ async def test_top_k_limits_the_names(indexed: OpenIndexed) -> None:
     assert len(await names(engine, query("harbour", top_k=2))) == 2
 
 
-@pytest.mark.parametrize(("vectors", "words", "first"), [(1.0, 0.0, "alike"), (0.0, 1.0, "rare")])
-async def test_weights_decide_which_search_leads(
-    indexed: OpenIndexed, vectors: float, words: float, first: str
-) -> None:
-    rare = "tomorrow the market opens early with cheese, bread, wine and a zither, they say"
-    engine = await indexed(
-        *(doc(f"filler{number}", f"a boat came in, number {number}") for number in range(4)),
-        *(doc("alike", "a boat came in a boat came in"), doc("rare", rare)),
-        options=EngineOptions(ranking=RankingOptions(vector_weight=vectors, fulltext_weight=words)),
-    )
-    assert (await documents(engine, "a boat came in zither"))[0] == first
-
-
 async def test_a_long_chunk_is_found_by_its_best_part_and_once(indexed: OpenIndexed) -> None:
     long = "nothing of note here " * 12 + "zither lessons on Monday " + "and so it goes " * 12
     short = doc("short", "On so many a day the boats and gulls are here.")

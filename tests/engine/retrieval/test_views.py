@@ -132,12 +132,6 @@ async def test_an_alias_counts_only_in_its_own_space(indexed: OpenIndexed) -> No
     assert "Peg tunes harps." not in await lines(engine, "Ada", about("Ada", "Peg", scope=THERE))
 
 
-async def test_nothing_of_a_space_out_of_scope_is_shown(indexed: OpenIndexed) -> None:
-    context = await (await indexed(ADA_BOB, elsewhere("two", "Ada hid Xylophone."))).retrieve(about("Ada", "Hid"))
-    assert {row.name for row in context.entities} == {"Ada", "Bob"}
-    assert "hid" not in repr((context.entities, context.relations, context.sources))
-
-
 async def test_a_narrowed_question_gets_only_facts_of_its_chunks(indexed: OpenIndexed) -> None:
     engine = await indexed(ADA_BOB, doc("two", "Ada hired Bob.", "Cyd hired Bob."))
     context = await engine.retrieve(about("Ada", "Bob", "Cyd", narrow=Filters(documents=frozenset({"one"}))))

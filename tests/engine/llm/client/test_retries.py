@@ -33,51 +33,43 @@ if TYPE_CHECKING:
 ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
 
 
+CONTEXT_LENGTH = Fault(status=400, message="maximum context length", code="context_length_exceeded")
+LONG_WAIT = Fault(status=429, headers={"Retry-After": "3600"})
+
+
 @pytest.mark.parametrize("provider", PROVIDERS)
 @pytest.mark.parametrize(
-    ("fault", "kind"),
+    ("fault", "times", "kind", "requests"),
     [
-        (Fault(status=401, message="Incorrect API key provided"), InvalidApiKey),
-        (Fault(status=403), InvalidApiKey),
-        (Fault(status=400, message="maximum context length", code="context_length_exceeded"), PromptTooLong),
-        (REFUSED, ModelRefused),
-        (Fault(status=404, message="model not found"), ModelNotFound),
+        pytest.param(Fault(status=401, message="Incorrect API key"), 9, InvalidApiKey, 1, id="wrong key"),
+        pytest.param(Fault(status=403), 9, InvalidApiKey, 1, id="forbidden"),
+        pytest.param(CONTEXT_LENGTH, 9, PromptTooLong, 1, id="too long"),
+        pytest.param(REFUSED, 9, ModelRefused, 1, id="refused"),
+        pytest.param(Fault(status=404, message="model not found"), 9, ModelNotFound, 1, id="no such model"),
+        pytest.param(LONG_WAIT, 9, RateLimited, 1, id="too long a wait"),
+        pytest.param(Fault(status=503), 9, ModelUnavailable, 3, id="attempts end"),
+        *(pytest.param(Fault(status=status), 1, None, 2, id=f"brief {status}") for status in (429, 500, 503)),
+        pytest.param(Fault("cut", pieces=0), 1, None, 2, id="connection lost"),
     ],
 )
-async def test_a_lasting_failure_is_not_retried(
-    stub: StubProvider, provider: str, fault: Fault, kind: type[ModelError]
+async def test_a_failure_is_retried_if_that_may_help(
+    stub: StubProvider, provider: str, fault: Fault, times: int, kind: type[ModelError] | None, requests: int
 ) -> None:
-    stub.fail(fault, times=2)
-    with pytest.raises(kind) as caught:
-        await stub.language(provider).summarize([ADA], UsageMeter())
-    with pytest.raises(kind):
-        await answer_text(stub.language(provider))
-    assert stub.request_count == 2
-    assert stub.model.api_key not in str(caught.value)
+    async def summarize() -> str | None:
+        return (await stub.language(provider).summarize([ADA], UsageMeter()))[0]
 
-
-@pytest.mark.parametrize("fault", [Fault(status=500), Fault(status=503), Fault(status=429), Fault("cut", pieces=0)])
-async def test_a_brief_failure_is_retried(stub: StubProvider, fault: Fault) -> None:
     stub.reply("Ada runs it.")
-    stub.fail(fault)
-    assert await stub.language().summarize([ADA], UsageMeter()) == ["Ada runs it."]
-    stub.fail(fault)
-    assert await answer_text(stub.language()) == "Ada runs it."
-    assert stub.request_count == 4
-
-
-@pytest.mark.parametrize(
-    ("fault", "kind", "tries"),
-    [
-        pytest.param(Fault(status=503), ModelUnavailable, 3, id="attempts end"),
-        pytest.param(Fault(status=429, headers={"Retry-After": "3600"}), RateLimited, 1, id="too long a wait"),
-    ],
-)
-async def test_retries_are_limited(stub: StubProvider, fault: Fault, kind: type[ModelError], tries: int) -> None:
-    stub.fail(fault, times=9)
-    with pytest.raises(kind):
-        await stub.language().summarize([ADA], UsageMeter())
-    assert stub.request_count == tries
+    for call in (summarize, lambda: answer_text(stub.language(provider))):
+        stub.server.faults.clear()
+        stub.server.requests.clear()
+        stub.fail(fault, times)
+        if kind is None:
+            assert await call() == "Ada runs it."
+        else:
+            with pytest.raises(kind) as caught:
+                await call()
+            assert stub.model.api_key not in str(caught.value)
+        assert stub.request_count == requests
 
 
 @pytest.mark.parametrize("provider", PROVIDERS)

