@@ -103,7 +103,7 @@ async def test_an_edit_and_a_restart_lose_nothing_and_another_embedder_embeds_al
         await engine.amend("w", upsert=[replace(MESSAGES[0], text="Bob: the whistle.")])
         await engine.reindex()
         assert "Bob: the whistle." in await found_texts(engine, "whistle")
-    other = HashEmbedder(dim=64, name="other")
+    other = HashEmbedder(dim=64)
     async with open_memory_engine(tmp_path, embedder=other) as engine:
         await engine.reindex()
         assert {vectors.shape[1] for vectors in await chunk_vectors(engine)} == {64}

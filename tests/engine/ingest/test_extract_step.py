@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import ModelUnavailable, ModelUnreachable
+from engine.errors import ModelUnavailable
 from engine.ingest import extract_step
 from engine.options import EngineOptions
-from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, statuses, thread
+from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, thread
 from tests.support.toy_language import ToyLanguage
 
 if TYPE_CHECKING:
@@ -81,21 +81,6 @@ async def test_a_chunk_on_which_a_shared_call_fails_fails_alone(
         await add_talks(engine, *TALKS)
         await engine.wait_until_indexed()
         assert {each.key for each in await engine.list_documents(HERE) if each.error} == {"here Carl saw Dora."}
-
-
-async def test_an_unreachable_model_counts_as_no_try(
-    tmp_path: Path, language: ToyLanguage, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(extract_step, "ERROR_WAIT_SECONDS", 0.0)
-    monkeypatch.setattr(extract_step, "retry_delay", lambda _: 0.0)
-    language.failing["extract", ""] = ModelUnreachable("nobody is there")
-    options = EngineOptions(max_attempts=1, extraction_linger=0.0)
-    async with open_memory_engine(tmp_path, language, options=options) as engine:
-        await add_talks(engine, *TALKS)
-        await language.wait_for_calls("extract", 8)
-        language.failing.clear()
-        await asyncio.wait_for(engine.wait_until_indexed(), 20)
-        assert set((await statuses(engine)).values()) == {"indexed"}
 
 
 async def test_small_conversations_wait_for_others_unless_a_caller_waits(tmp_path: Path, language: ToyLanguage) -> None:
