@@ -116,7 +116,7 @@ class EarlySchema(StoreError):
     """A version before the first release wrote the data folder."""
 
     hint = (
-        "It cannot be converted. Keep that data directory, and start with a new one:"
+        "It cannot be converted. Keep that data directory, and start with a new one (THREADLORE_DATA_DIR):"
         " ingest your files again, and back-fill your channels again."
     )
 

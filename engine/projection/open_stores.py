@@ -66,7 +66,7 @@ async def open_stores(
 async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embedder) -> None:
     """Request that both stores are filled again if one lacks the newest content that was written to it."""
     sample = await ledger.stats.load_sample(embedder_identity(embedder), SAMPLE_SIZE)
-    found = await stores.vectors.fetch("chunks", sample.chunk_vectors)
+    found = await stores.vectors.fetch("chunks", list(sample.chunk_vectors))
     has_vectors = all(
         id_ in found and _is_same_vector(found[id_], np.frombuffer(data, np.float32).reshape(-1, embedder.dim))
         for id_, data in sample.chunk_vectors.items()
@@ -85,7 +85,8 @@ def _is_same_vector(found: np.ndarray, expected: np.ndarray) -> bool:
     """Whether both have the same direction; a store may normalize or quantize what it stores."""
     if found.shape != expected.shape:
         return False
-    return bool((unit_vectors(found) * unit_vectors(expected)).sum(axis=1).min() > MIN_SAME_SIMILARITY)
+    similarities = (unit_vectors(found) * unit_vectors(expected)).sum(axis=1)
+    return bool((similarities[expected.any(axis=1)] > MIN_SAME_SIMILARITY).all())
 
 
 async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: EngineOptions, *, lost: bool) -> None:
