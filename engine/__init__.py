@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from engine.document_input import plausible_time as plausible_time
     from engine.engine import Engine as Engine
     from engine.errors import EngineError as EngineError
+    from engine.knowledge.manual_facts import build_fact as build_fact
     from engine.llm.base import Embedder as Embedder
     from engine.llm.base import LanguageModel as LanguageModel
     from engine.llm.base import Reranker as Reranker
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from engine.options import ChunkingOptions as ChunkingOptions
     from engine.options import ContextWindow as ContextWindow
     from engine.options import EngineOptions as EngineOptions
+    from engine.options import RankingOptions as RankingOptions
     from engine.options import SummaryLimits as SummaryLimits
     from engine.parsers.base import ParsedFile as ParsedFile
     from engine.parsers.base import ParserLimits as ParserLimits
@@ -114,6 +116,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.document_input": ("plausible_time",),
     "engine.engine": ("Engine",),
     "engine.errors": ("EngineError",),
+    "engine.knowledge.manual_facts": ("build_fact",),
     "engine.llm.base": ("Embedder", "LanguageModel", "Reranker"),
     "engine.llm.checked_embedder": ("wrap_embedder",),
     "engine.llm.client.client": ("ModelClient",),
@@ -144,7 +147,14 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "Scope",
         "Source",
     ),
-    "engine.options": ("MIN_CONTEXT_TOKENS", "ChunkingOptions", "ContextWindow", "EngineOptions", "SummaryLimits"),
+    "engine.options": (
+        "MIN_CONTEXT_TOKENS",
+        "ChunkingOptions",
+        "ContextWindow",
+        "EngineOptions",
+        "RankingOptions",
+        "SummaryLimits",
+    ),
     "engine.parsers.base": ("ParsedFile", "ParserLimits"),
     "engine.parsers.chat_export": (
         "CONVERSATION_GAP",

@@ -7,8 +7,14 @@ from typing import TYPE_CHECKING
 from bot.admin.document_lookup import build_scope
 from bot.admin.ingest.progress import wait_until_applied
 from bot.admin.results import Completed
-from bot.texts import format_merge
-from engine import Extraction, Link, Mention
+from bot.texts.corrections import (
+    format_description,
+    format_merge,
+    format_subject,
+    format_unmerge,
+    format_visibility,
+)
+from engine import build_fact
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -25,7 +31,7 @@ async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator
         said = format_merge(request.name, request.into, unknown)
     else:
         await engine_context.engine.unmerge(request.space, request.name)
-        said = f"“{request.name}” stands for itself again."
+        said = format_unmerge(request.name)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(said)
@@ -36,10 +42,7 @@ async def set_description(engine_context: EngineContext, request: SetDescription
     await engine_context.engine.describe(request.space, request.name, request.description, request.other)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    what = _format_subject(request.name, request.other)
-    yield Completed(
-        f"{what} is described by your words." if request.description else f"{what} is described as it was read."
-    )
+    yield Completed(format_description(format_subject(request.name, request.other), request.description))
 
 
 async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
@@ -48,24 +51,13 @@ async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[O
     await act(request.space, request.name, request.other)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Completed(
-        f"{_format_subject(request.name, request.other)} is {'hidden' if request.hidden else 'shown again'}."
-    )
+    yield Completed(format_visibility(format_subject(request.name, request.other), hidden=request.hidden))
 
 
 async def add_fact(engine_context: EngineContext, request: AddFact) -> AsyncGenerator[OperationResult]:
     """Add a fact as a document; deleting the document removes it."""
-    key = await engine_context.engine.add_facts(request.space, request.room, _build_extraction(request))
+    fact = build_fact(request.name, request.description, request.other, request.type, request.keywords)
+    key = await engine_context.engine.add_facts(request.space, request.room, fact)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(f"Added as {key}. To remove it: `threadlore forget {key}`")
-
-
-def _build_extraction(request: AddFact) -> Extraction:
-    if request.other:
-        return Extraction(links=(Link(request.name, request.other, request.keywords, request.description),))
-    return Extraction(mentions=(Mention(request.name, request.type.lower(), request.description),))
-
-
-def _format_subject(name: str, other: str) -> str:
-    return f"“{name}” – “{other}”" if other else f"“{name}”"

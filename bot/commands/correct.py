@@ -9,8 +9,8 @@ from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
-from bot.texts import format_merge
-from engine import Extraction, Link, Mention
+from bot.texts.corrections import format_description, format_merge, format_subject, format_unmerge, format_visibility
+from engine import build_fact
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -64,27 +64,28 @@ async def _merge(call: CommandContext, space: str, words: CommandArguments) -> s
 async def _unmerge(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("separate names")
     await call.engine.unmerge(space, words.positional[0], room=call.location.room)
-    return f"“{escape_markdown(words.positional[0])}” is a separate name again."
+    return format_unmerge(escape_markdown(words.positional[0]))
 
 
 async def _describe(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("change descriptions")
     name, description = (*words.positional, "")[:2]
     await call.engine.describe(space, name, description, words.options.get("with", ""), room=call.location.room)
-    how = "with your words" if description else "from its sources"
-    return f"{_format_name(words)} is now described {how}."
+    return format_description(_format_name(words), description)
 
 
 async def _hide(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("hide names")
     await call.engine.hide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
-    return f"{_format_name(words)} is hidden. {call.format_example('correct unhide')} shows it again."
+    return (
+        f"{format_visibility(_format_name(words), hidden=True)} {call.format_example('correct unhide')} shows it again."
+    )
 
 
 async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("show names again")
     await call.engine.unhide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
-    return f"{_format_name(words)} is visible again."
+    return format_visibility(_format_name(words), hidden=False)
 
 
 async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -> str:  # noqa: ARG001  - a correction's signature
@@ -92,9 +93,10 @@ async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -
     if not await _can_write(call):
         raise NotAllowed(texts.CANNOT_WRITE, hint="Join it, or ask someone who can post there.")
     name, description = words.positional
-    extraction = _build_extraction(words, name, description)
+    options = (words.options.get(each, "") for each in OPTIONS)
+    fact = build_fact(name, description, *options)
     key = await call.services.ingest_service.manual_facts.add_fact(
-        call.location, call.invocation.person, extraction, call.now
+        call.location, call.invocation.person, fact, call.now
     )
     undo = call.format_example(f"forget {key}")
     return f"Added: {_format_name(words)} – {escape_markdown(description)}\n{undo} undoes this."
@@ -106,15 +108,8 @@ async def _can_write(call: CommandContext) -> bool:
     return call.invocation.may_write and (not joined or call.invocation.person in joined)
 
 
-def _build_extraction(words: CommandArguments, name: str, description: str) -> Extraction:
-    if other := words.options.get("with"):
-        return Extraction(links=(Link(name, other, words.options.get("keywords", ""), description),))
-    return Extraction(mentions=(Mention(name, words.options.get("type", "other").casefold(), description),))
-
-
 def _format_name(words: CommandArguments) -> str:
-    other = words.options.get("with", "")
-    return f"“{escape_markdown(words.positional[0])}”" + (f" – “{escape_markdown(other)}”" if other else "")
+    return format_subject(escape_markdown(words.positional[0]), escape_markdown(words.options.get("with", "")))
 
 
 CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {

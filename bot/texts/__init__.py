@@ -24,7 +24,7 @@ from engine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from bot.platform.traits import PlatformTraits
 
@@ -206,9 +206,3 @@ def is_nothing_found(text: str) -> bool:
 def file_refused(name: str, reason: str) -> str:
     """Why a file was rejected."""
     return sanitize_inline(f"I couldn't read {name}: {reason}")
-
-
-def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:
-    """The confirmation of a merge, with a warning for each name that does not occur yet."""
-    doubts = (f" “{each}” does not occur yet. Check its spelling." for each in unknown)
-    return f"“{name}” is now merged into “{into}”.{''.join(doubts)}"

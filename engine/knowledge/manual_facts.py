@@ -1,4 +1,4 @@
-"""Build a document of kind "manual" from facts that a person states."""
+"""Build facts that a person states, and their document of kind "manual"."""
 
 from __future__ import annotations
 
@@ -7,12 +7,17 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidDocument
 from engine.knowledge.extraction_cleanup import clean_extraction
-from engine.models import Document, Passage
+from engine.models import Document, Extraction, Link, Mention, Passage
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from engine.models import Extraction
+
+def build_fact(name: str, description: str, other: str = "", type_: str = "", keywords: str = "") -> Extraction:
+    """One fact about a name or, with `other`, about its relation to that name."""
+    if other:
+        return Extraction(links=(Link(name, other, keywords, description),))
+    return Extraction(mentions=(Mention(name, (type_ or "other").casefold(), description),))
 
 
 def build_manual_document(space: str, room: str, facts: Extraction, time: datetime | None) -> Document:

@@ -13,6 +13,7 @@ from bot import texts
 from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
+from bot.texts import corrections
 from tests.support.fake_platform import TRAITS
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ def render_texts() -> str:
             lines.append(f"- {name.strip('_')}: {value}")
     lines += [f"- gap {gap}: {text}" for gap, text in texts.GAP_NOTICES.items()]
     lines += [f"- nothing found, {gap}: {texts.nothing_found(gap)}" for gap in texts.GAP_NOTICES]
+    lines += [f"- correction: {text}" for text in correction_texts()]
     lines += ["", "## Errors", ""]
     lines += [f"- {kind.__name__}: {text}" for kind, text in texts._ERROR_SENTENCES]
     commands = PlatformTraits(commands_take_files=True)
@@ -46,6 +48,15 @@ def render_texts() -> str:
     for name, traits in TRAITS.items():
         lines += ["", f"## Platform: {name}", "", *platform_texts(traits)]
     return "\n".join(lines) + "\n"
+
+
+def correction_texts() -> Iterator[str]:
+    """The confirmations of corrections."""
+    yield corrections.format_merge("Ada L.", "Ada Lovelace", ["Ada L."])
+    yield corrections.format_unmerge("Ada L.")
+    subject = corrections.format_subject("Ada", "Charles")
+    yield from (corrections.format_description(subject, text) for text in ("They wrote letters.", ""))
+    yield from (corrections.format_visibility(subject, hidden=hidden) for hidden in (True, False))
 
 
 def platform_texts(traits: PlatformTraits) -> Iterator[str]:
