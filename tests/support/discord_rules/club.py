@@ -15,9 +15,10 @@ READ_WRITE = Permission.VIEW_CHANNEL | Permission.SEND_MESSAGES | Permission.REA
 POST = ("POST", "/channels/{channel}/messages")
 NO_EMBEDS, EPHEMERAL = 4, 64
 QUESTION = {"type": 3, "name": "question", "description": "What", "required": True}
+MODE = {"type": 3, "name": "mode", "description": "Mode", "choices": [{"name": "Mix", "value": "mix"}]}
 COMMANDS = [
     {"name": "ask", "description": "Ask", "options": [QUESTION]},
-    {"name": "days", "description": "Days", "options": [{"type": 4, "name": "n", "description": "N", "max_value": 9}]},
+    {"name": "mode", "description": "Mode", "options": [MODE]},
     {"name": "settings", "description": "Set", "default_member_permissions": str(int(Permission.MANAGE_GUILD))},
     {"name": "learn", "description": "Learn", "contexts": [0]},
     {"name": "Add", "type": 3},
@@ -83,10 +84,6 @@ class Club:
         await self.api("POST", f"/interactions/{used.id}/{used.token}/callback", {"type": kind, "data": data})
         await using
         return used, f"/webhooks/{self.fake.world.app.id}/{used.token}"
-
-
-def embed(**parts: Any) -> dict[str, Any]:
-    return {"embeds": [parts]}
 
 
 def buttons(*each: dict[str, Any], rows: int = 1) -> dict[str, Any]:

@@ -34,7 +34,6 @@ CODE = re.compile(r"```.*?```|`[^`\n]+`", re.DOTALL)
 USER_MENTION = re.compile(r"<@!?(\d+)>")
 ROLE_MENTION = re.compile(r"<@&(\d+)>")
 EVERYONE_MENTION = re.compile(r"@(everyone|here)\b")
-MAX_REACTIONS = 20
 
 
 def build_message(world: World, channel: Channel, author: User, at: datetime | None = None) -> Message:
@@ -56,9 +55,9 @@ def post_message(world: World, message: Message, draft: Draft) -> Message:
     """Put a message into its channel: stores its files, sends pings and events, fetches links for previews."""
     channel = message.channel
     message.content, message.nonce = draft.content or "", draft.nonce
-    message.embeds, message.components = draft.raw("embeds"), draft.raw("components")
-    message.flags |= draft.message_flags
-    message.attachments = [store_file(world, file, channel, ephemeral=bool(message.seen_by)) for file in draft.files]
+    message.components = draft.raw("components")
+    message.flags |= MessageFlag.SUPPRESS_EMBEDS if draft.suppresses_embeds else MessageFlag.NONE
+    message.attachments = [store_file(world, file, channel) for file in draft.files]
     pinged = _resolve_mentions(world, message, draft.allowed_mentions)
     channel.messages[message.id] = message
     if not message.seen_by:
@@ -67,8 +66,7 @@ def post_message(world: World, message: Message, draft: Draft) -> Message:
     if channel.guild is None and len(channel.messages) == 1:
         world.emit("CHANNEL_CREATE", channel_json(channel, world.app.id), Intent.DIRECT_MESSAGES)
     _emit_message(world, "MESSAGE_CREATE", message)
-    if MessageFlag.SUPPRESS_NOTIFICATIONS not in message.flags:
-        _ping(world, message, pinged)
+    _ping(world, message, pinged)
     add_previews(world, message)
     return message
 
@@ -76,21 +74,16 @@ def post_message(world: World, message: Message, draft: Draft) -> Message:
 def edit_message(world: World, message: Message, draft: Draft) -> Message:
     """Edit a message; fields that the draft omits stay. Pings only if it fills a deferred response."""
     was_loading = message.loading
-    if draft.has("embeds"):
-        message.embeds = draft.raw("embeds")
     if draft.has("components"):
         message.components = draft.raw("components")
     if draft.attachments is not None:
         for attachment in message.attachments:
-            attachment.gone = attachment.id not in draft.kept
-        message.attachments = [attachment for attachment in message.attachments if not attachment.gone]
-    message.attachments += [
-        store_file(world, file, message.channel, ephemeral=bool(message.seen_by)) for file in draft.files
-    ]
+            attachment.gone = True
+        message.attachments = [store_file(world, file, message.channel) for file in draft.files]
     message.flags &= ~MessageFlag.LOADING
     if draft.has("flags"):
         message.flags &= ~MessageFlag.SUPPRESS_EMBEDS
-        message.flags |= draft.message_flags & MessageFlag.SUPPRESS_EMBEDS
+        message.flags |= MessageFlag.SUPPRESS_EMBEDS if draft.suppresses_embeds else MessageFlag.NONE
     if draft.has("content"):
         message.content = draft.content or ""
         pinged = _resolve_mentions(world, message, draft.allowed_mentions)
@@ -111,8 +104,6 @@ def delete_messages(world: World, messages: Iterable[Message], *, bulk: bool = F
         for attachment in message.attachments:
             attachment.gone = True
         message.channel.messages.pop(message.id, None)
-        if message.channel.thread is not None and not message.seen_by:
-            message.channel.thread.count -= 1
     if bulk:
         ids = {"ids": [message.id for message in gone]}
         world.emit("MESSAGE_DELETE_BULK", ids | _location_payload(gone[0]), _intent(gone[0]))
@@ -138,13 +129,7 @@ def add_previews(world: World, message: Message) -> None:
 
 def add_reaction(world: World, message: Message, emoji: str) -> None:
     """The app adds an emoji."""
-    users = message.reactions.setdefault(emoji, [])
-    if len(message.reactions) > MAX_REACTIONS:
-        del message.reactions[emoji]
-        raise ApiError(30010)
-    if world.app.id not in users:
-        users.append(world.app.id)
-    world.notify_waiters()
+    message.reactions[emoji] = [world.app.id]
 
 
 def remove_reaction(world: World, message: Message, emoji: str) -> None:
@@ -152,13 +137,12 @@ def remove_reaction(world: World, message: Message, emoji: str) -> None:
     if world.app.id not in message.reactions.get(emoji, []):
         raise ApiError(10014)
     del message.reactions[emoji]
-    world.notify_waiters()
 
 
-def store_file(world: World, file: File, channel: Channel, *, ephemeral: bool = False) -> Attachment:
+def store_file(world: World, file: File, channel: Channel) -> Attachment:
     """Keep an uploaded file; its name loses what a URL cannot contain."""
     name = re.sub(r"[^\w.\-]+", "_", file.name)
-    attachment = Attachment(world.ids.next(), File(name, file.data, file.kind), channel.id, ephemeral)
+    attachment = Attachment(world.ids.next(), File(name, file.data, file.kind), channel.id)
     world.attachments[attachment.id] = attachment
     return attachment
 
@@ -185,30 +169,21 @@ def _resolve_mentions(world: World, message: Message, allowed: AllowedMentions |
     """Set the mentions of a message, as its client allows them, and return the users that they ping."""
     channel, author = message.channel, message.author
     text = CODE.sub("", message.content)
-    powers = world.permissions_of(author, channel)
-    named = dict.fromkeys(USER_MENTION.findall(text))
-    users = [world.users[user] for user in named if user in world.users and _is_allowed(allowed, "users", user)]
+    may_ping_all = Permission.MENTION_EVERYONE in world.permissions_of(author, channel)
+    parse = ["users", "roles", "everyone"] if allowed is None else allowed.parse
+    users = [world.users[user] for user in USER_MENTION.findall(text) if user in world.users and "users" in parse]
     if message.replied is not None and message.kind is MessageType.REPLY and (not allowed or allowed.replied_user):
-        users += [] if message.replied.author in users else [message.replied.author]
+        users.append(message.replied.author)
+    message.mentions = list(dict.fromkeys(users))
     pinged = {user.id for user in users}
-    message.mentions, message.mention_roles, message.mention_everyone = users, [], False
-    roles = channel.guild.roles if channel.guild is not None else {}
-    for role in dict.fromkeys(ROLE_MENTION.findall(text)):
-        if role not in roles or not _is_allowed(allowed, "roles", role):
-            continue
-        message.mention_roles.append(role)
-        if roles[role].mentionable or Permission.MENTION_EVERYONE in powers:
-            pinged |= {member.user.id for member in channel.server.members.values() if role in member.roles}
-    if EVERYONE_MENTION.search(text) and Permission.MENTION_EVERYONE in powers and _is_allowed(allowed, "everyone"):
-        message.mention_everyone = True
-        pinged |= set(channel.server.members) if channel.guild is not None else set()
+    roles, members = (channel.guild.roles, channel.guild.members) if channel.guild is not None else ({}, {})
+    message.mention_roles = [role for role in ROLE_MENTION.findall(text) if role in roles and "roles" in parse]
+    for role in message.mention_roles:
+        if roles[role].mentionable or may_ping_all:
+            pinged |= {member.user.id for member in members.values() if role in member.roles}
+    message.mention_everyone = bool(EVERYONE_MENTION.search(text)) and may_ping_all and "everyone" in parse
+    pinged |= set(members) if message.mention_everyone else set()
     return (pinged & world.readers(channel)) - {author.id}
-
-
-def _is_allowed(allowed: AllowedMentions | None, kind: str, ident: str = "") -> bool:
-    if allowed is None or kind in allowed.parse:
-        return True
-    return ident in {"users": allowed.users, "roles": allowed.roles}.get(kind, [])
 
 
 def _ping(world: World, message: Message, users: set[str]) -> None:
@@ -222,8 +197,6 @@ def _update_thread(world: World, message: Message) -> None:
     if thread.thread is None:
         return
     unarchive(world, thread)
-    if message.kind is not MessageType.THREAD_STARTER:
-        thread.thread.count += 1
     assert thread.parent is not None
     invited = [user.id for user in message.mentions if world.can_view(user, thread.parent)]
     add_members(world, thread, [message.author.id, *invited])
@@ -232,7 +205,6 @@ def _update_thread(world: World, message: Message) -> None:
 def _emit_message(world: World, name: str, message: Message) -> None:
     if world.can_view(world.app, message.channel) or message.seen_by:
         world.emit(name, event_json(message, world), _intent(message), message=message)
-    world.notify_waiters()
 
 
 def _location_payload(message: Message) -> Json:

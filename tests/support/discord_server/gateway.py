@@ -78,7 +78,6 @@ class Sessions:
                 continue
             masked = message is not None and not session.intents & Intent.MESSAGE_CONTENT
             session.dispatch(name, mask_content(data, self._world) if masked else data)
-        self._world.notify_waiters()
 
 
 class Gateway:
@@ -124,7 +123,6 @@ class Gateway:
             async for message in socket:
                 if message.type is WSMsgType.TEXT:
                     self._handle_frame(message.json(), connection)
-                    self.world.notify_waiters()
         finally:
             writer.cancel()
             with contextlib.suppress(asyncio.CancelledError, ConnectionError):
@@ -132,7 +130,6 @@ class Gateway:
             self.connections.discard(connection)
             if (session := self.sessions.find(connection)) is not None:
                 session.connection = None
-            self.world.notify_waiters()
         return socket
 
     def _handle_frame(self, frame: Json, connection: Connection) -> None:
@@ -168,7 +165,7 @@ class Gateway:
             "guilds": [{"id": guild.id, "unavailable": True} for guild in guilds],
             "session_id": session.id,
             "resume_gateway_url": self.world.base.replace("http", "ws", 1) + "/gateway/",
-            "application": {"id": self.world.app.id, "flags": app_flags(self.world)},
+            "application": {"id": self.world.app.id, "flags": 0},
         }
         session.dispatch("READY", ready)
         for guild in guilds:
@@ -200,9 +197,3 @@ async def _write(request: web.Request, socket: web.WebSocketResponse, connection
         await socket.close(code=frame)
     elif request.transport is not None:
         request.transport.abort()
-
-
-def app_flags(world: World) -> int:
-    """The flags of the application: which privileged intents are on (for fewer than 100 guilds)."""
-    flags = {Intent.MEMBERS: 1 << 15, Intent.MESSAGE_CONTENT: 1 << 19}
-    return sum(flag for intent, flag in flags.items() if world.privileged & intent)

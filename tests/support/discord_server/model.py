@@ -64,7 +64,6 @@ class MessageFlag(IntFlag):
     HAS_THREAD = 1 << 5
     EPHEMERAL = 1 << 6
     LOADING = 1 << 7
-    SUPPRESS_NOTIFICATIONS = 1 << 12
 
 
 class InteractionType(IntEnum):
@@ -92,7 +91,6 @@ class Role:
     id: str
     name: str
     permissions: Permission
-    position: int = 1
     mentionable: bool = False
     managed: bool = False
 
@@ -123,7 +121,6 @@ class Guild:
     id: str
     name: str
     owner: User
-    joined: datetime
     roles: dict[str, Role] = field(default_factory=dict)
     members: dict[str, Member] = field(default_factory=dict)
     channels: dict[str, Channel] = field(default_factory=dict)
@@ -135,12 +132,10 @@ class ThreadFacts:
     """What a thread has beyond a channel; `members` maps ids to the time they joined."""
 
     owner: str
-    created: datetime
     archived_at: datetime
     archived: bool = False
     locked: bool = False
     members: dict[str, datetime] = field(default_factory=dict)
-    count: int = 0
 
 
 @dataclass(slots=True, eq=False)
@@ -153,7 +148,6 @@ class Channel:
     guild: Guild | None = None
     parent: Channel | None = None
     nsfw: bool = False
-    position: int = 0
     overwrites: dict[str, Overwrite] = field(default_factory=dict)
     thread: ThreadFacts | None = None
     recipient: User | None = None
@@ -194,7 +188,6 @@ class Attachment:
     id: str
     file: File
     channel: str
-    ephemeral: bool = False
     gone: bool = False
 
 

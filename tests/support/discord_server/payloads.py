@@ -8,13 +8,12 @@ from datetime import UTC
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tests.support.discord_server.model import Channel, InteractionType
-
 if TYPE_CHECKING:
     from datetime import datetime
 
     from tests.support.discord_server.model import (
         Attachment,
+        Channel,
         Guild,
         Interaction,
         Json,
@@ -54,9 +53,7 @@ def role_json(role: Role) -> Json:
     return {
         "id": role.id,
         "name": role.name,
-        "position": role.position,
         "permissions": str(int(role.permissions)),
-        "managed": role.managed,
         "mentionable": role.mentionable,
     }
 
@@ -82,14 +79,13 @@ def _thread_json(thread: Channel, me: str) -> Json:
         "owner_id": facts.owner,
         "name": thread.name,
         "last_message_id": thread.last_message,
-        "message_count": facts.count,
+        "message_count": len(thread.messages),
         "member_count": min(50, len(facts.members)),
         "thread_metadata": {
             "archived": facts.archived,
             "archive_timestamp": format_time(facts.archived_at),
             "auto_archive_duration": 1440,
             "locked": facts.locked,
-            "create_timestamp": format_time(facts.created),
         },
     }
     return payload | ({"member": thread_member_json(thread, me)} if me in facts.members else {})
@@ -105,7 +101,7 @@ def channel_json(channel: Channel, me: str) -> Json:
     return payload | {
         "guild_id": channel.server.id,
         "name": channel.name,
-        "position": channel.position,
+        "position": 0,
         "permission_overwrites": [overwrite_json(overwrite) for overwrite in channel.overwrites.values()],
         "nsfw": channel.nsfw,
         "bitrate": 64000,
@@ -130,7 +126,6 @@ def guild_create_json(guild: Guild, world: World) -> Json:
     """GUILD_CREATE of an app without the presence intent: of the members only itself, of the threads the visible."""
     me = world.app.id
     return guild_json(guild) | {
-        "joined_at": format_time(guild.joined),
         "large": len(guild.members) > 250,
         "member_count": len(guild.members),
         "members": [member_json(guild.members[me])],
@@ -142,7 +137,7 @@ def guild_create_json(guild: Guild, world: World) -> Json:
 def attachment_json(attachment: Attachment, world: World) -> Json:
     """A file with a newly signed URL that expires."""
     url = f"{world.base}{attachment_path(attachment)}?{sign(attachment, world)}"
-    payload: Json = {
+    return {
         "id": attachment.id,
         "filename": attachment.file.name,
         "size": len(attachment.file.data),
@@ -150,7 +145,6 @@ def attachment_json(attachment: Attachment, world: World) -> Json:
         "proxy_url": url,
         "content_type": attachment.file.kind,
     }
-    return payload | ({"ephemeral": True} if attachment.ephemeral else {})
 
 
 def attachment_path(attachment: Attachment) -> str:
@@ -204,18 +198,10 @@ def _interaction_metadata(message: Message, interaction: Interaction, world: Wor
         "id": interaction.id,
         "type": int(interaction.kind),
         "user": user_json(interaction.user),
-        "authorizing_integration_owners": authorizing_owners(interaction),
     }
     if message.followup and interaction.original is not None:
         metadata["original_response_message_id"] = interaction.original.id
-    if interaction.message is not None and interaction.kind is InteractionType.COMPONENT:
-        metadata["interacted_message_id"] = interaction.message.id
     return {"application_id": world.app.id, "webhook_id": world.app.id, "interaction_metadata": metadata}
-
-
-def authorizing_owners(interaction: Interaction) -> Json:
-    """Who installed the app where the interaction is."""
-    return {"0": interaction.channel.guild.id if interaction.channel.guild else "0"}
 
 
 def event_json(message: Message, world: World) -> Json:
@@ -227,9 +213,6 @@ def event_json(message: Message, world: World) -> Json:
     payload["guild_id"] = guild.id
     if (member := guild.members.get(message.author.id)) is not None:
         payload["member"] = member_json(member, user=False)
-    for entry in payload["mentions"]:
-        if entry["id"] in guild.members:
-            entry["member"] = member_json(guild.members[entry["id"]], user=False)
     return payload
 
 

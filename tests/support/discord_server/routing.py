@@ -106,7 +106,6 @@ class RestApi:
         except ApiError as refused:
             call.status, call.code, answer = refused.status, refused.code, refused.body()
             headers = refused.headers if isinstance(refused, RateLimited) else headers
-        self.world.notify_waiters()
         if fault is not None:
             _cut_connection(request)
         if call.status == 204:

@@ -54,8 +54,8 @@ class GuildAdmin:
 
     def guild(self, name: str, *, bot: Permission | None = BOT) -> Guild:
         """A guild with an owner and the app, whose role has these permissions; None: without the app."""
-        guild = Guild(self.world.ids.next(), name, self.user(f"{name} owner"), self.world.clock.now())
-        guild.roles[guild.id] = Role(guild.id, "@everyone", EVERYONE, position=0)
+        guild = Guild(self.world.ids.next(), name, self.user(f"{name} owner"))
+        guild.roles[guild.id] = Role(guild.id, "@everyone", EVERYONE)
         self.world.guilds[guild.id] = guild
         self.member(guild, guild.owner)
         if bot is not None:
@@ -75,7 +75,7 @@ class GuildAdmin:
         nsfw: bool = False,
     ) -> Channel:
         """A channel; `only`: hidden from @everyone, visible to these roles and people, and to the app."""
-        channel = Channel(self.world.ids.next(), KINDS[kind], name, guild, nsfw=nsfw, position=len(guild.channels))
+        channel = Channel(self.world.ids.next(), KINDS[kind], name, guild, nsfw=nsfw)
         if only is not None:
             self._set_overwrite(channel, guild.roles[guild.id], NOTHING, Permission.VIEW_CHANNEL)
             for one in (*only, self.bot(guild)):
@@ -85,7 +85,7 @@ class GuildAdmin:
         return channel
 
     def role(self, guild: Guild, name: str, permissions: Permission = NOTHING, *, mentionable: bool = False) -> Role:
-        role = Role(self.world.ids.next(), name, permissions, len(guild.roles), mentionable)
+        role = Role(self.world.ids.next(), name, permissions, mentionable)
         guild.roles[role.id] = role
         self._emit_guild("GUILD_ROLE_CREATE", guild, {"role": role_json(role)})
         return role

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 def create_thread(world: World, parent: Channel, kind: ChannelType, name: str, owner: User, ident: str = "") -> Channel:
     """Create a thread with its owner in it; `ident` is the message that it starts with."""
     now = world.clock.now()
-    facts = ThreadFacts(owner.id, created=now, archived_at=now, members={owner.id: now})
+    facts = ThreadFacts(owner.id, archived_at=now, members={owner.id: now})
     thread = Channel(ident or world.ids.next(), kind, name, parent.guild, parent, thread=facts)
     world.channels[thread.id] = parent.server.channels[thread.id] = thread
     if world.can_view(world.app, thread):
@@ -64,7 +64,6 @@ def unarchive(world: World, thread: Channel) -> None:
 def emit_thread_updated(world: World, thread: Channel) -> None:
     if world.can_view(world.app, thread):
         world.emit("THREAD_UPDATE", channel_json(thread, world.app.id), Intent.GUILDS)
-    world.notify_waiters()
 
 
 def delete_channel(world: World, channel: Channel) -> None:
@@ -80,7 +79,6 @@ def delete_channel(world: World, channel: Channel) -> None:
                 attachment.gone = True
     if saw or channel.thread is None:
         world.emit("THREAD_DELETE" if channel.thread else "CHANNEL_DELETE", payload, Intent.GUILDS)
-    world.notify_waiters()
 
 
 def _emit_members(world: World, thread: Channel, change: Json, whom: list[str]) -> None:
@@ -88,4 +86,3 @@ def _emit_members(world: World, thread: Channel, change: Json, whom: list[str]) 
     about = {"id": thread.id, "guild_id": thread.server.id, "member_count": min(50, len(thread.facts.members))}
     intent = Intent.GUILDS if world.app.id in whom else Intent.MEMBERS
     world.emit("THREAD_MEMBERS_UPDATE", about | change, intent)
-    world.notify_waiters()

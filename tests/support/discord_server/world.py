@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import itertools
 import secrets
 import time
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 Emit = Callable[..., None]
 
 EPOCH_MS = 1_420_070_400_000
-POLL_SECONDS = 0.05
+POLL_SECONDS = 0.005
 PRIVILEGED = {"members": Intent.MEMBERS, "message_content": Intent.MESSAGE_CONTENT}
 
 
@@ -93,19 +92,12 @@ class World:
         self.pings: list[Ping] = []
         self.previews: list[tuple[Message, str]] = []
         self.emit: Emit = lambda *_, **__: None
-        self._changed = asyncio.Event()
-
-    def notify_waiters(self) -> None:
-        """Wake those who wait for a change."""
-        self._changed.set()
 
     async def wait_for(self, predicate: Callable[[], Any], timeout: float) -> Any:  # noqa: ASYNC109 - the caller's patience
-        """Wait until the predicate is true, evaluated at every change and often; returns its result."""
+        """Wait until the predicate is true; returns its result."""
         async with asyncio.timeout(timeout):
-            while not (found := predicate()):
-                self._changed.clear()
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._changed.wait(), POLL_SECONDS)
+            while not (found := predicate()):  # noqa: ASYNC110 - what changes has no events
+                await asyncio.sleep(POLL_SECONDS)
         return found
 
     # Look-ups for the app; each raises ApiError.
@@ -113,6 +105,11 @@ class World:
     def joined_guilds(self) -> list[Guild]:
         """The guilds that the app is in."""
         return [guild for guild in self.guilds.values() if self.app.id in guild.members]
+
+    def user(self, user: str) -> User:
+        if user not in self.users:
+            raise ApiError(10013)
+        return self.users[user]
 
     def guild(self, guild: str) -> Guild:
         """A guild that the app is in."""
@@ -137,20 +134,17 @@ class World:
             raise ApiError(10008)
         return found
 
-    def member(self, guild: Guild, user: str) -> Member:
-        if user not in guild.members:
-            raise ApiError(10007 if user in self.users else 10013)
-        return guild.members[user]
-
-    def find_dm(self, user: User) -> Channel | None:
-        """The conversation of a user with the app, if they have one."""
-        dms = (channel for channel in self.channels.values() if channel.kind is ChannelType.DM)
-        return next((channel for channel in dms if channel.recipient is user), None)
+    def member(self, guild: str, user: str) -> Member:
+        members = self.guild(guild).members
+        if self.user(user).id not in members:
+            raise ApiError(10007)
+        return members[user]
 
     def dm(self, user: User) -> Channel:
         """The conversation of a user with the app; created if there is none."""
-        if (known := self.find_dm(user)) is not None:
-            return known
+        for channel in self.channels.values():
+            if channel.recipient is user:
+                return channel
         channel = Channel(self.ids.next(), ChannelType.DM, recipient=user)
         self.channels[channel.id] = channel
         return channel

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tests.support.discord_server.model import Channel, Message, MessageFlag, MessageType, User
+from tests.support.discord_server.model import Channel, Message, MessageType, User
 from tests.support.discord_server.permissions import Permission
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ class Post:
     message: Message
     author: str
     content: str
-    embeds: tuple[str, ...] = ()
     buttons: tuple[str, ...] = ()
     reactions: dict[str, int] = field(default_factory=dict)
     files: tuple[str, ...] = ()
@@ -40,15 +39,13 @@ class Post:
 
     @property
     def text(self) -> str:
-        """All that can be read in it."""
-        return "\n".join([self.content, *self.embeds]).strip()
+        return self.content.strip()
 
     def __str__(self) -> str:
         head = self.author + (" [APP]" if self.bot else "") + (" (only you can see this)" if self.private else "")
         body = "… is thinking" if self.thinking else self.content + (" (edited)" if self.edited else "")
         lines = [f"  ↱ {self.reply_to}"] if self.reply_to else []
         lines.append(f"{head}: {body}".replace("\n", "\n    ").rstrip())
-        lines += [f"    ┃ {line}" for embed in self.embeds for line in embed.split("\n")]
         lines += [f"    📎 {name}" for name in self.files] + [f"    🔗 preview of {url}" for url in self.previews]
         lines += ["    " + " ".join(f"[{label}]" for label in self.buttons)] if self.buttons else []
         counts = "  ".join(f"{emoji} {count}" for emoji, count in self.reactions.items())
@@ -122,7 +119,6 @@ def _post(world: World, message: Message) -> Post:
         message=message,
         author=shown.author.name,
         content=f"({DELETED})" if shown.deleted else resolve_names(world, shown.content),
-        embeds=tuple(_embed(embed) for embed in shown.embeds if MessageFlag.SUPPRESS_EMBEDS not in shown.flags),
         buttons=tuple(_label(button) for button in buttons),
         reactions={emoji: len(users) for emoji, users in shown.reactions.items()},
         files=tuple(attachment.file.name for attachment in shown.attachments),
@@ -145,12 +141,6 @@ def _reply_line(world: World, message: Message) -> str:
     if message.interaction is not None and message.interaction.name:
         return f"{message.interaction.user.name} used /{message.interaction.name}"
     return ""
-
-
-def _embed(embed: Json) -> str:
-    fields = [f"{each['name']}: {each['value']}" for each in embed.get("fields", [])]
-    footer = (embed.get("footer") or {}).get("text")
-    return "\n".join(filter(None, [embed.get("title"), embed.get("description"), *fields, footer]))
 
 
 def _label(button: Json) -> str:

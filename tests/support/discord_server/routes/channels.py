@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tests.support.discord_server import actions, threads
 from tests.support.discord_server.errors import ApiError
-from tests.support.discord_server.gateway import app_flags
-from tests.support.discord_server.model import Channel, ChannelType, Intent, Json, Message, MessageFlag, MessageType
+from tests.support.discord_server.model import Channel, ChannelType, Json, Message, MessageFlag, MessageType
 from tests.support.discord_server.payloads import (
     channel_json,
     guild_json,
@@ -22,70 +21,58 @@ from tests.support.discord_server.routes.limits import Draft, ThreadBody, check,
 from tests.support.discord_server.routing import ApiCall, on
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable
 
     from tests.support.discord_server.model import User
     from tests.support.discord_server.world import World
 
 
-@on("GET", "/users/@me")
-def get_me(world: World, _: ApiCall) -> Json:
-    return user_json(world.app)
+def _application(world: World) -> Json:
+    texts = {"name": world.app.name, "icon": None, "description": "", "verify_key": ""}
+    access = {"bot_public": False, "bot_require_code_grant": False}
+    return {"id": world.app.id, "owner": user_json(world.app)} | texts | access
 
 
-@on("GET", "/oauth2/applications/@me")
-def get_application(world: World, _: ApiCall) -> Json:
-    return {
-        "id": world.app.id,
-        "name": world.app.name,
-        "icon": None,
-        "description": "",
-        "bot_public": False,
-        "bot_require_code_grant": False,
-        "verify_key": "0" * 64,
-        "flags": app_flags(world),
-        "owner": user_json(world.app),
-    }
-
-
-@on("GET", "/gateway/bot")
-def get_gateway(world: World, _: ApiCall) -> Json:
+def _gateway(world: World) -> Json:
     limit = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
     return {"url": world.base.replace("http", "ws", 1) + "/gateway", "shards": 1, "session_start_limit": limit}
 
 
+def _thread_list(world: World, found: Iterable[Channel]) -> Json:
+    me = world.app.id
+    threads = list(found)
+    mine = [thread_member_json(thread, me) for thread in threads if me in thread.facts.members]
+    return {"threads": [channel_json(thread, me) for thread in threads], "members": mine}
+
+
+def _active_threads(world: World, guild: str) -> Json:
+    return _thread_list(world, world.threads(world.guild(guild)))
+
+
+def _thread_members(thread: Channel) -> list[Json]:
+    return [thread_member_json(thread, user) for user in thread.facts.members]
+
+
+READS: dict[str, Callable[[World, ApiCall], Any]] = {
+    "/users/@me": lambda world, _: user_json(world.app),
+    "/oauth2/applications/@me": lambda world, _: _application(world),
+    "/gateway/bot": lambda world, _: _gateway(world),
+    "/users/{user}": lambda world, call: user_json(world.user(call["user"])),
+    "/guilds/{guild}": lambda world, call: guild_json(world.guild(call["guild"])),
+    "/guilds/{guild}/members/{user}": lambda world, call: member_json(world.member(call["guild"], call["user"])),
+    "/guilds/{guild}/threads/active": lambda world, call: _thread_list(
+        world, world.threads(world.guild(call["guild"]))
+    ),
+    "/channels/{channel}": lambda world, call: channel_json(world.channel(call["channel"]), world.app.id),
+    "/channels/{channel}/thread-members": lambda world, call: _thread_members(world.channel(call["channel"])),
+}
+for template, read in READS.items():
+    on("GET", template)(read)
+
+
 @on("POST", "/users/@me/channels")
 def open_dm(world: World, call: ApiCall) -> Json:
-    user = world.users.get(str(call.body["recipient_id"]))
-    if user is None:
-        raise ApiError(10013)
-    known = world.find_dm(user)
-    channel = world.dm(user)
-    if known is None:
-        world.emit("CHANNEL_CREATE", channel_json(channel, world.app.id), Intent.DIRECT_MESSAGES)
-    return channel_json(channel, world.app.id)
-
-
-@on("GET", "/users/{user}")
-def get_user(world: World, call: ApiCall) -> Json:
-    if call["user"] not in world.users:
-        raise ApiError(10013)
-    return user_json(world.users[call["user"]])
-
-
-@on("GET", "/guilds/{guild}")
-def get_guild(world: World, call: ApiCall) -> Json:
-    return guild_json(world.guild(call["guild"]))
-
-
-@on("GET", "/guilds/{guild}/members/{user}")
-def get_member(world: World, call: ApiCall) -> Json:
-    return member_json(world.member(world.guild(call["guild"]), call["user"]))
-
-
-@on("GET", "/guilds/{guild}/threads/active")
-def list_active_threads(world: World, call: ApiCall) -> Json:
-    return _thread_list(world, list(world.threads(world.guild(call["guild"]))))
+    return channel_json(world.dm(world.user(str(call.body["recipient_id"]))), world.app.id)
 
 
 @on("GET", "/channels/{channel}/threads/archived/public")
@@ -100,25 +87,6 @@ def list_archived_threads(world: World, call: ApiCall) -> Json:
         found = [thread for thread in found if thread.facts.archived_at < datetime.fromisoformat(before)]
     page = found[: call.limit(50, 100)]
     return _thread_list(world, page) | {"has_more": len(found) > len(page)}
-
-
-def _thread_list(world: World, found: Sequence[Channel]) -> Json:
-    me = world.app.id
-    mine = [thread_member_json(thread, me) for thread in found if me in thread.facts.members]
-    return {"threads": [channel_json(thread, me) for thread in found], "members": mine}
-
-
-@on("GET", "/channels/{channel}/thread-members")
-def list_thread_members(world: World, call: ApiCall) -> list[Json]:
-    thread = world.channel(call["channel"])
-    if Intent.MEMBERS not in world.privileged:
-        raise ApiError(50001)
-    return [thread_member_json(thread, user) for user in thread.facts.members]
-
-
-@on("GET", "/channels/{channel}")
-def get_channel(world: World, call: ApiCall) -> Json:
-    return channel_json(world.channel(call["channel"]), world.app.id)
 
 
 @on("PATCH", "/channels/{channel}")

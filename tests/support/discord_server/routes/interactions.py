@@ -82,7 +82,6 @@ def respond(world: World, call: ApiCall) -> Json:
     _respond(world, found, kind, call)
     found.response, found.took = kind, took
     found.acked.set()
-    world.notify_waiters()
     return {"interaction": {"id": found.id, "type": int(found.kind)}, "resource": {"type": kind}}
 
 
@@ -136,10 +135,8 @@ def _find_interaction(world: World, call: ApiCall) -> Interaction:
 
 def _find_message(world: World, call: ApiCall) -> Message:
     found = _find_interaction(world, call)
-    mine = [message for message in (found.original, *found.followups) if message is not None]
-    wanted = {"@original": found.original}.get(call["message"]) or next(
-        (message for message in mine if message.id == call["message"]), None
-    )
+    mine = {message.id: message for message in (found.original, *found.followups) if message is not None}
+    wanted = (mine | {"@original": found.original}).get(call["message"])
     if wanted is None or wanted.deleted:
         raise ApiError(10008)
     return wanted

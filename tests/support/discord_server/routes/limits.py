@@ -11,10 +11,7 @@ from tests.support.discord_server.errors import ApiError, invalid_form
 from tests.support.discord_server.model import File, Json, MessageFlag
 
 MAX_FILE = 10 * 1024 * 1024
-MAX_EMBED_TEXT = 6000
 MAX_COMMAND_TEXT = 8000
-LINK_STYLE = 5
-ID_LENGTH = 15  # of ids of the platform; shorter ones are the numbers of uploaded files
 CODES = {
     "string_too_long": "BASE_TYPE_MAX_LENGTH",
     "too_long": "BASE_TYPE_MAX_LENGTH",
@@ -24,7 +21,6 @@ CODES = {
     "string_pattern_mismatch": "STRING_TYPE_REGEX",
     "literal_error": "BASE_TYPE_CHOICES",
 }
-SENDABLE = MessageFlag.SUPPRESS_EMBEDS | MessageFlag.SUPPRESS_NOTIFICATIONS
 T = TypeVar("T")
 
 
@@ -56,48 +52,19 @@ class Body(BaseModel):
         return [part.model_dump(exclude_unset=True) for part in getattr(self, name) or []]
 
 
-class EmbedField(Body):
-    name: str = Field(min_length=1, max_length=256)
-    value: str = Field(min_length=1, max_length=1024)
-
-
-class EmbedFooter(Body):
-    text: str = Field(max_length=2048)
-
-
-class EmbedAuthor(Body):
-    name: str = Field(max_length=256)
-
-
-class Embed(Body):
-    title: str | None = Field(default="", max_length=256)
-    description: str | None = Field(default="", max_length=4096)
-    url: str | None = Field(default=None, pattern="^(https?|attachment)://")
-    footer: EmbedFooter | None = None
-    author: EmbedAuthor | None = None
-    fields: list[EmbedField] = Field(default=[], max_length=25)
-
-    @property
-    def length(self) -> int:
-        """The characters that count towards the limit of a message."""
-        texts = [self.title, self.description, self.footer and self.footer.text, self.author and self.author.name]
-        return sum(len(text or "") for text in texts) + sum(len(each.name + each.value) for each in self.fields)
-
-
 class ButtonBody(Body):
+    """A button that the app answers; one that is a link has no custom id."""
+
     type: Literal[2]
-    style: Literal[1, 2, 3, 4, 5]
+    style: Literal[1, 2, 3, 4]
     label: str | None = Field(default=None, max_length=80)
     emoji: Json | None = None
-    custom_id: str | None = Field(default=None, min_length=1, max_length=100)
-    url: str | None = Field(default=None, min_length=1, max_length=512, pattern="^(https?|discord)://")
+    custom_id: str = Field(min_length=1, max_length=100)
 
     @model_validator(mode="after")
     def _check(self) -> Self:
         if not (self.label or self.emoji):
             raise refusal("BUTTON_COMPONENT_EMPTY")
-        if (self.url is not None) is not (self.style == LINK_STYLE) or (self.url is None) is (self.custom_id is None):
-            raise refusal("BUTTON_COMPONENT_CUSTOM_ID_AND_URL")
         return self
 
 
@@ -110,26 +77,18 @@ class AllowedMentions(Body):
     """Whom a message may ping; without it everybody that it names."""
 
     parse: list[Literal["users", "roles", "everyone"]] = []
-    users: list[str] = Field(default=[], max_length=100)
-    roles: list[str] = Field(default=[], max_length=100)
     replied_user: bool = False
-
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        if (self.users and "users" in self.parse) or (self.roles and "roles" in self.parse):
-            raise refusal("MESSAGE_ALLOWED_MENTIONS_PARSE_EXCLUSIVE")
-        return self
 
 
 class AttachmentBody(Body):
-    id: str
+    description: str = Field(default="", max_length=1024)
 
 
 class Draft(Body):
-    """A message to send, or the changes of an edit; `kept` are the ids of attachments that an edit keeps."""
+    """A message to send, or the changes of an edit; with `attachments` its files replace those of the message."""
 
     content: str | None = Field(default=None, max_length=2000)
-    embeds: list[Embed] | None = Field(default=None, max_length=10)
+    embeds: list[Json] = Field(default=[], max_length=0)  # the app suppresses embeds, so none would be seen
     components: list[ButtonRow] | None = Field(default=None, max_length=5)
     flags: int | None = 0
     nonce: str = Field(default="", max_length=25)
@@ -139,36 +98,25 @@ class Draft(Body):
     attachments: list[AttachmentBody] | None = Field(default=None, max_length=10)
     files: list[File] = []
 
-    @field_validator("embeds")
-    @classmethod
-    def _check_embeds(cls, embeds: list[Embed] | None) -> list[Embed] | None:
-        if sum(embed.length for embed in embeds or []) > MAX_EMBED_TEXT:
-            raise refusal("MAX_EMBED_SIZE_EXCEEDED")
-        return embeds
-
     @field_validator("components")
     @classmethod
     def _check_components(cls, rows: list[ButtonRow] | None) -> list[ButtonRow] | None:
-        ids = [button.custom_id for row in rows or [] for button in row.components if button.custom_id]
+        ids = [button.custom_id for row in rows or [] for button in row.components]
         if len(ids) > len(set(ids)):
             raise refusal("COMPONENT_CUSTOM_ID_DUPLICATED")
         return rows
 
     @property
-    def message_flags(self) -> MessageFlag:
-        return MessageFlag(self.flags or 0) & SENDABLE
+    def suppresses_embeds(self) -> bool:
+        return MessageFlag.SUPPRESS_EMBEDS in MessageFlag(self.flags or 0)
 
     @property
     def ephemeral(self) -> bool:
         return MessageFlag.EPHEMERAL in MessageFlag(self.flags or 0)
 
     @property
-    def kept(self) -> list[str]:
-        return [each.id for each in self.attachments or [] if len(each.id) >= ID_LENGTH]
-
-    @property
     def empty(self) -> bool:
-        return not (self.content or self.embeds or self.components or self.files or self.kept)
+        return not (self.content or self.components or self.files)
 
 
 def parse_draft(body: Json, files: dict[int, File]) -> Draft:

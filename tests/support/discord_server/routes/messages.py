@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tests.support.discord_server import actions
 from tests.support.discord_server.errors import ApiError, invalid_form
-from tests.support.discord_server.model import SYSTEM_MESSAGES, Channel, ChannelType, Intent, Json, Message
-from tests.support.discord_server.payloads import mask_content, message_json
+from tests.support.discord_server.model import SYSTEM_MESSAGES, Channel, ChannelType, Json, Message
+from tests.support.discord_server.payloads import message_json
 from tests.support.discord_server.permissions import Permission
 from tests.support.discord_server.routes.limits import Draft, parse_draft
 from tests.support.discord_server.routing import ApiCall, on
@@ -21,12 +21,6 @@ MESSAGES = "/channels/{channel}/messages"
 MESSAGE = MESSAGES + "/{message}"
 REACTION = MESSAGE + "/reactions/{emoji}/@me"
 NONCE_LIFE = timedelta(minutes=5)
-
-
-def visible_message_json(message: Message, world: World) -> Json:
-    """A message as the app gets it with its intents."""
-    payload = message_json(message, world)
-    return payload if Intent.MESSAGE_CONTENT in world.privileged else mask_content(payload, world)
 
 
 def _find(world: World, call: ApiCall) -> tuple[Channel, Message]:
@@ -48,7 +42,7 @@ def list_messages(world: World, call: ApiCall) -> list[Json]:
         found = [one for one in found if int(one.id) > int(after)][:limit]
     elif before := call.query.get("before"):
         found = [one for one in found if int(one.id) < int(before)]
-    return [visible_message_json(message, world) for message in reversed(found[-limit:])]
+    return [message_json(message, world) for message in reversed(found[-limit:])]
 
 
 @on("GET", MESSAGE)
@@ -56,7 +50,7 @@ def get_message(world: World, call: ApiCall) -> Json:
     channel = world.channel(call["channel"])
     if not world.app_can(Permission.READ_MESSAGE_HISTORY, channel):
         raise ApiError(50001)
-    return visible_message_json(world.message(channel, call["message"]), world)
+    return message_json(world.message(channel, call["message"]), world)
 
 
 @on("POST", MESSAGES)
@@ -67,14 +61,12 @@ def post_message(world: World, call: ApiCall) -> Json:
     if draft.empty:
         raise ApiError(50006)
     if draft.enforce_nonce and (known := _find_nonce(world, channel, draft.nonce)) is not None:
-        return visible_message_json(known, world)
-    if draft.embeds:
-        world.require(channel, Permission.EMBED_LINKS)
+        return message_json(known, world)
     if draft.files:
         world.require(channel, Permission.ATTACH_FILES)
     message = actions.build_message(world, channel, world.app)
     _set_reply(world, message, draft)
-    return visible_message_json(actions.post_message(world, message, draft), world)
+    return message_json(actions.post_message(world, message, draft), world)
 
 
 @on("PATCH", MESSAGE)
@@ -87,7 +79,7 @@ def edit_message(world: World, call: ApiCall) -> Json:
     _check_awake(world, channel)
     draft = parse_draft(call.body, call.files)
     check_not_empty(message, draft)
-    return visible_message_json(actions.edit_message(world, message, draft), world)
+    return message_json(actions.edit_message(world, message, draft), world)
 
 
 @on("DELETE", MESSAGE)
@@ -142,15 +134,11 @@ def _check_awake(world: World, channel: Channel) -> None:
 
 
 def check_not_empty(message: Message, draft: Draft) -> None:
-    """Refuse an edit that leaves nothing, or keeps files that are not there."""
-    here = [attachment.id for attachment in message.attachments]
-    if unknown := set(draft.kept) - {*here}:
-        raise invalid_form("attachments", "ATTACHMENT_NOT_FOUND", f"Attachment data {unknown} not found")
+    """Refuse an edit that leaves nothing."""
     content = draft.content if draft.has("content") else message.content
-    embeds = draft.embeds if draft.has("embeds") else message.embeds
     components = draft.components if draft.has("components") else message.components
-    files = draft.kept if draft.has("attachments") else here
-    if not (content or embeds or components or files or draft.files):
+    files = draft.files if draft.has("attachments") else message.attachments
+    if not (content or components or files):
         raise ApiError(50006)
 
 
