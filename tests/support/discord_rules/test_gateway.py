@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from tests.support.discord_server import Permission
-from tests.support.discord_server.model import Channel, Intent
+from tests.support.discord_server.model import Intent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -102,10 +102,3 @@ async def test_members_are_listed_only_with_their_intent(club: Club) -> None:
                 assert {each["user"].get("global_name", each["user"]["username"]) for each in members} == names
             await socket.send_json({"op": 1, "d": None})
             assert await socket.receive_json(timeout=5) == {"op": 11}
-
-
-async def test_the_text_of_a_voice_channel_is_for_those_who_may_connect(club: Club) -> None:
-    voice: Channel = club.fake.channel(club.guild, "call", "voice")
-    await club.ada.says(voice, "hello")
-    club.fake.overwrites(voice, club.ada, deny=Permission.CONNECT)
-    assert club.fake.sees(club.ada, voice).posts == ()

@@ -92,16 +92,6 @@ async def test_a_command_beyond_a_limit_is_refused(api: Api, bodies: list[Any], 
     assert api.fake.world.commands == {}
 
 
-async def test_only_new_commands_count_towards_the_200_of_a_day(api: Api) -> None:
-    path = f"/applications/{api.fake.world.app.id}/commands"
-    for round_ in range(3):
-        await api("PUT", path, [command(name=f"c{at}", description=f"{round_}") for at in range(100)])
-    assert await api.code("PUT", path, [command(name=f"d{at}") for at in range(100)]) == 0
-    assert await api.code("PUT", path, [command(name="one-more")]) == 30034
-    api.fake.clock.advance(24 * 3600 + 1)
-    assert await api.code("PUT", path, [command(name="one-more")]) == 0
-
-
 async def test_what_is_within_the_limits_is_stored_trimmed(club: Club) -> None:
     five = buttons(*[{"custom_id": f"{at}".ljust(100, "x")} for at in range(5)])
     sent = await club.post(f" {'x' * 2000}\n", **five)

@@ -130,6 +130,7 @@ class Gateway:
             self.connections.discard(connection)
             if (session := self.sessions.find(connection)) is not None:
                 session.connection = None
+            self.world.connections_changed.set()
         return socket
 
     def _handle_frame(self, frame: Json, connection: Connection) -> None:

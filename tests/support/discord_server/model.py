@@ -8,7 +8,7 @@ from datetime import datetime  # noqa: TC003  - fields of dataclasses
 from enum import IntEnum, IntFlag
 from typing import Any
 
-from tests.support.discord_server.permissions import NOTHING, Permission
+from tests.support.discord_server.permissions import Permission  # noqa: TC001  - as above
 
 Json = dict[str, Any]
 
@@ -105,16 +105,6 @@ class Member:
 
 
 @dataclass(slots=True, eq=False)
-class Overwrite:
-    """What a channel allows and denies one role (kind 0) or one member (kind 1)."""
-
-    id: str
-    kind: int
-    allow: Permission = NOTHING
-    deny: Permission = NOTHING
-
-
-@dataclass(slots=True, eq=False)
 class Guild:
     """A server; `channels` includes its threads."""
 
@@ -140,7 +130,7 @@ class ThreadFacts:
 
 @dataclass(slots=True, eq=False)
 class Channel:
-    """A channel, a thread or a DM."""
+    """A channel, a thread or a DM; `overwrites` are what it allows and denies a role or a member, by id."""
 
     id: str
     kind: ChannelType
@@ -148,7 +138,7 @@ class Channel:
     guild: Guild | None = None
     parent: Channel | None = None
     nsfw: bool = False
-    overwrites: dict[str, Overwrite] = field(default_factory=dict)
+    overwrites: dict[str, tuple[Permission, Permission]] = field(default_factory=dict)
     thread: ThreadFacts | None = None
     recipient: User | None = None
     messages: dict[str, Message] = field(default_factory=dict)

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
         Json,
         Member,
         Message,
-        Overwrite,
         Role,
         User,
     )
@@ -58,9 +57,12 @@ def role_json(role: Role) -> Json:
     }
 
 
-def overwrite_json(overwrite: Overwrite) -> Json:
-    allow, deny = str(int(overwrite.allow)), str(int(overwrite.deny))
-    return {"id": overwrite.id, "type": overwrite.kind, "allow": allow, "deny": deny}
+def _overwrites_json(channel: Channel) -> list[Json]:
+    roles = channel.server.roles
+    return [
+        {"id": ident, "type": 0 if ident in roles else 1, "allow": str(int(allow)), "deny": str(int(deny))}
+        for ident, (allow, deny) in channel.overwrites.items()
+    ]
 
 
 def thread_member_json(thread: Channel, user: str) -> Json:
@@ -102,7 +104,7 @@ def channel_json(channel: Channel, me: str) -> Json:
         "guild_id": channel.server.id,
         "name": channel.name,
         "position": 0,
-        "permission_overwrites": [overwrite_json(overwrite) for overwrite in channel.overwrites.values()],
+        "permission_overwrites": _overwrites_json(channel),
         "nsfw": channel.nsfw,
         "bitrate": 64000,
         "user_limit": 0,

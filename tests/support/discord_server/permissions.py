@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from enum import IntFlag
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -66,15 +68,12 @@ def channel_permissions(guild: Guild, member: Member, channel: Channel) -> Permi
     if Permission.ADMINISTRATOR in allowed:
         return ALL
     overwrites = (channel.parent or channel).overwrites
-    if (everyone := overwrites.get(guild.id)) is not None:
-        allowed = (allowed & ~everyone.deny) | everyone.allow
     of_roles = [overwrites[role] for role in member.roles if role in overwrites]
-    for overwrite in of_roles:
-        allowed &= ~overwrite.deny
-    for overwrite in of_roles:
-        allowed |= overwrite.allow
-    if (own := overwrites.get(member.user.id)) is not None:
-        allowed = (allowed & ~own.deny) | own.allow
+    denied_by_roles = reduce(or_, (deny for _, deny in of_roles), NOTHING)
+    allowed_by_roles = reduce(or_, (allow for allow, _ in of_roles), NOTHING)
+    of_everyone, own = (overwrites.get(ident, (NOTHING, NOTHING)) for ident in (guild.id, member.user.id))
+    for allow, deny in (of_everyone, (allowed_by_roles, denied_by_roles), own):
+        allowed = (allowed & ~deny) | allow
     if Permission.VIEW_CHANNEL not in allowed:
         return NOTHING
     if channel.kind == VOICE and Permission.CONNECT not in allowed:

@@ -14,7 +14,6 @@ from tests.support.discord_server.model import (
     Member,
     Message,
     MessageType,
-    Overwrite,
     Role,
     User,
 )
@@ -171,10 +170,9 @@ class GuildAdmin:
         threads.set_archived(self.world, thread, locked=locked)
 
     def _set_overwrite(self, channel: Channel, who: Role | Person, allow: Permission, deny: Permission) -> None:
-        if allow or deny:
-            channel.overwrites[who.id] = Overwrite(who.id, 0 if isinstance(who, Role) else 1, allow, deny)
-        else:
-            channel.overwrites.pop(who.id, None)
+        channel.overwrites[who.id] = (allow, deny)
+        if not (allow or deny):
+            del channel.overwrites[who.id]
 
     def _emit_guild(self, name: str, guild: Guild, data: Json, intent: Intent = Intent.GUILDS) -> None:
         self.world.emit(name, data | {"guild_id": guild.id}, intent)

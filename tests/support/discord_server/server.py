@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 from typing import TYPE_CHECKING, Any, Self
 from urllib.parse import unquote
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from tests.support.discord_server.world import Clock
 
 __all__ = ["FakeDiscord", "channels", "interactions", "messages"]
+POLL_SECONDS = 0.005
 MARGIN = 5 * 1024 * 1024  # above the limit of a request, so that the refusal reaches the client
 
 
@@ -106,8 +108,14 @@ class FakeDiscord(GuildAdmin):
         return self.world.dm(person.user)
 
     async def wait_for(self, predicate: Callable[[], Any], timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - the caller's patience
-        """Wait until the predicate is true, evaluated at every change; returns its result."""
-        return await self.world.wait_for(predicate, timeout)
+        """Wait until the predicate is true, evaluated often and at each lost connection; returns its result."""
+        changed = self.world.connections_changed
+        async with asyncio.timeout(timeout):
+            while not (found := predicate()):
+                changed.clear()
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), POLL_SECONDS)
+        return found
 
     async def wait_until_quiet(self, seconds: float, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - the caller's patience
         """Wait until there was no call for some time: for showing, not for tests."""

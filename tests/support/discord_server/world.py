@@ -8,7 +8,7 @@ import secrets
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tests.support.discord_server.errors import ApiError
 from tests.support.discord_server.model import (
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 Emit = Callable[..., None]
 
 EPOCH_MS = 1_420_070_400_000
-POLL_SECONDS = 0.005
 PRIVILEGED = {"members": Intent.MEMBERS, "message_content": Intent.MESSAGE_CONTENT}
 
 
@@ -88,17 +87,10 @@ class World:
         self.attachments: dict[str, Attachment] = {}
         self.interactions: dict[str, Interaction] = {}
         self.commands: dict[str, dict[str, Json]] = {}
-        self.creates: list[float] = []
         self.pings: list[Ping] = []
         self.previews: list[tuple[Message, str]] = []
         self.emit: Emit = lambda *_, **__: None
-
-    async def wait_for(self, predicate: Callable[[], Any], timeout: float) -> Any:  # noqa: ASYNC109 - the caller's patience
-        """Wait until the predicate is true; returns its result."""
-        async with asyncio.timeout(timeout):
-            while not (found := predicate()):  # noqa: ASYNC110 - what changes has no events
-                await asyncio.sleep(POLL_SECONDS)
-        return found
+        self.connections_changed = asyncio.Event()
 
     # Look-ups for the app; each raises ApiError.
 

@@ -30,13 +30,12 @@ if TYPE_CHECKING:
 
 
 class Person:
-    """A member of a guild; `here` is the channel on their screen: where they wrote last, or entered."""
+    """A member of a guild."""
 
     def __init__(self, world: World, user: User, guild: Guild) -> None:
         self.world = world
         self.user = user
         self.guild = guild
-        self.here: Channel | None = None
 
     @property
     def id(self) -> str:
@@ -58,12 +57,6 @@ class Person:
         have = self.world.permissions_of(self.user, channel)
         return Permission.VIEW_CHANNEL in have and all(power in have for power in powers)
 
-    def enters(self, channel: Channel) -> Person:
-        """Look at a channel."""
-        self._require(channel)
-        self.here = channel
-        return self
-
     async def says(
         self,
         channel: Channel | None,
@@ -79,7 +72,6 @@ class Person:
         self._require(channel, Permission.SEND_MESSAGES_IN_THREADS if in_thread else Permission.SEND_MESSAGES)
         if files:
             self._require(channel, Permission.ATTACH_FILES)
-        self.here = channel
         message = actions.build_message(self.world, channel, self.user, at)
         if reply_to is not None:
             actions.set_reference(message, reply_to)
@@ -109,18 +101,14 @@ class Person:
         place = start.channel if isinstance(start, Message) else start
         self._require(place, Permission.CREATE_PRIVATE_THREADS if private else Permission.CREATE_PUBLIC_THREADS)
         if isinstance(start, Message):
-            self.here = start_thread_from(self.world, start, name, self.user)
-        else:
-            kind = ChannelType.PRIVATE_THREAD if private else ChannelType.PUBLIC_THREAD
-            self.here = start_thread_in(self.world, start, kind, name, self.user)
-        return self.here
+            return start_thread_from(self.world, start, name, self.user)
+        kind = ChannelType.PRIVATE_THREAD if private else ChannelType.PUBLIC_THREAD
+        return start_thread_in(self.world, start, kind, name, self.user)
 
     async def posts(self, forum: Channel, title: str, text: str, *, files: Sequence[File] = ()) -> Message:
         """Post in a forum; the thread is the message's channel."""
         self._require(forum, Permission.SEND_MESSAGES)
-        message = create_forum_post(self.world, forum, title, self.user, Draft(content=text, files=list(files)))
-        self.here = message.channel
-        return message
+        return create_forum_post(self.world, forum, title, self.user, Draft(content=text, files=list(files)))
 
     async def adds(self, thread: Channel, *people: Person) -> None:
         """Add people to a thread, which the platform notes there."""
@@ -132,13 +120,13 @@ class Person:
     async def removes_from_thread(self, thread: Channel, person: Person) -> None:
         threads.remove_members(self.world, thread, [person.id])
 
-    async def slash(self, command: str, *, here: Channel | None = None, **options: Any) -> Interaction:
+    async def slash(self, command: str, *, here: Channel, **options: Any) -> Interaction:
         """Use a slash command; returns once the app has responded."""
-        return await client.slash(self, here or self._current_channel(), command, options)
+        return await client.slash(self, here, command, options)
 
-    async def autocompletes(self, command: str, option: str, typed: str, *, here: Channel | None = None) -> list[str]:
+    async def autocompletes(self, command: str, option: str, typed: str, *, here: Channel) -> list[str]:
         """What is offered while an option is typed."""
-        return await client.autocomplete(self, here or self._current_channel(), command, option, typed)
+        return await client.autocomplete(self, here, command, option, typed)
 
     async def clicks(self, message: Message, button: str) -> Interaction:
         """Press a button, named by its label, emoji or custom id."""
@@ -147,10 +135,6 @@ class Person:
     async def context_menu(self, command: str, target: Message) -> Interaction:
         """Use a command in the menu of a message."""
         return await client.menu(self, target, command)
-
-    def _current_channel(self) -> Channel:
-        assert self.here is not None, "name the channel"
-        return self.here
 
     def _require(self, channel: Channel, *powers: Permission) -> None:
         if channel.deleted or not self.can(channel, *powers):
