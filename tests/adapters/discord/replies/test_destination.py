@@ -18,6 +18,8 @@ from tests.support.discord_server import Permission
 from tests.support.discord_server.model import MessageFlag
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from bot.platform.ports import Reply
     from tests.support.discord_server import Channel, Person, Post
 
@@ -76,16 +78,31 @@ async def test_a_mention_is_answered_in_a_thread_with_the_name_of_the_question(t
     assert reply.reply_ref == f"{message.id}:{post.message.id}"
 
 
-async def test_in_threads_forums_and_dms_the_answer_is_in_the_same_place(town: Town) -> None:
+async def ask_in_thread(town: Town) -> tuple[Message, Channel]:
     thread = await town.ada.opens_thread(await town.ada.says(town.square, "about the roof"), "Roof")
-    await start(town, await town.ask(channel=thread)).finish([MAT], FOOTER)
-    [post] = answers(town, thread)
-    assert post.reply_to == "Ada: @Threadlore where is the key?"
+    return await town.ask(channel=thread), thread
+
+
+async def ask_in_forum(town: Town) -> tuple[Message, Channel]:
     first = await town.ada.posts(town.forum, "The key", f"{town.mention} where is it?")
-    await start(town, await town.received(first)).finish([MAT], FOOTER)
-    direct = await town.ada.dms("where is the key?")
-    await start(town, await town.received(direct)).finish([MAT], FOOTER)
-    assert [texts(town, place) for place in (thread, first.channel, town.fake.dm(town.ada))] == [[MAT]] * 3
+    return await town.received(first), first.channel
+
+
+async def ask_in_dm(town: Town) -> tuple[Message, Channel]:
+    return await town.received(await town.ada.dms("where is the key?")), town.fake.dm(town.ada)
+
+
+@pytest.mark.parametrize("ask", [ask_in_thread, ask_in_forum, ask_in_dm])
+async def test_an_answer_is_where_the_question_is_and_whole_in_several_messages(
+    town: Town, ask: Callable[[Town], Awaitable[tuple[Message, Channel]]]
+) -> None:
+    message, channel = await ask(town)
+    parts = [f"```py\n{'x' * 1700}\n```", "y " * 800, "and the end"]
+    reply = start(town, message)
+    await reply.show(parts[:1])
+    await reply.finish(parts, FOOTER)
+    assert texts(town, channel) == [part.strip() for part in parts]
+    assert [bool(post.buttons) for post in answers(town, channel)] == [False, False, True]
 
 
 async def test_without_the_permission_to_create_threads_the_answer_is_in_the_channel(town: Town) -> None:
@@ -93,16 +110,6 @@ async def test_without_the_permission_to_create_threads_the_answer_is_in_the_cha
     await start(town, await town.ask()).finish([MAT], FOOTER)
     [post] = answers(town, town.square)
     assert (texts(town, town.square), post.reply_to) == ([MAT], "Ada: @Threadlore where is the key?")
-
-
-async def test_a_long_answer_is_whole_in_several_messages(town: Town) -> None:
-    message = await town.ask()
-    parts = [f"```py\n{'x' * 1700}\n```", "y " * 800, "and the end"]
-    reply = start(town, message)
-    await reply.show(parts[:1])
-    await reply.finish(parts, FOOTER)
-    assert texts(town, thread_of(town, message)) == [part.strip() for part in parts]
-    assert [bool(post.buttons) for post in answers(town, thread_of(town, message))] == [False, False, True]
 
 
 async def test_a_rate_limit_loses_nothing_and_slows_the_next_write(town: Town) -> None:
@@ -177,23 +184,23 @@ async def test_a_command_is_answered_in_its_own_response(town: Town) -> None:
     assert town.fake.refusals == []
 
 
-async def test_a_private_command_is_seen_by_nobody_else_also_once_its_token_expired(town: Town) -> None:
-    await start(town, await town.ask_by_command(private=True)).finish([MAT, "And more"], FOOTER)
-    assert texts(town, town.square) == [MAT, "And more"]
-    reply = start(town, await town.ask_by_command(private=True))
-    await reply.show(["Under"])
-    town.fake.clock.advance(16 * 60)
-    await reply.finish([MAT, "And more"], FOOTER)
-    assert texts(town, town.fake.dm(town.ada)) == [MAT, "And more"]
-    assert town.fake.sees(town.bob, town.square).posts == ()
-
-
-async def test_a_command_whose_token_expired_is_answered_in_the_same_message(town: Town) -> None:
-    reply = start(town, await town.ask_by_command())
+@pytest.mark.parametrize("private", [False, True])
+async def test_a_command_whose_token_expired_is_answered_in_the_same_message_or_in_a_dm(
+    town: Town,
+    private: bool,  # noqa: FBT001
+) -> None:
+    reply = start(town, await town.ask_by_command(private=private))
     await reply.show(["Under the mat it lies. "])
     town.fake.clock.advance(16 * 60)
     await reply.finish([MAT, "And more"], FOOTER)
-    assert texts(town, town.square, town.bob) == [MAT, "And more"]
+    assert texts(town, town.fake.dm(town.ada) if private else town.square) == [MAT, "And more"]
+    assert texts(town, town.square, town.bob) == ([] if private else [MAT, "And more"])
+
+
+async def test_a_private_command_is_seen_by_nobody_else(town: Town) -> None:
+    await start(town, await town.ask_by_command(private=True)).finish([MAT, "And more"], FOOTER)
+    assert texts(town, town.square) == [MAT, "And more"]
+    assert town.fake.sees(town.bob, town.square).posts == ()
 
 
 async def test_a_response_that_is_gone_is_replaced_in_the_channel(town: Town) -> None:
