@@ -185,22 +185,11 @@ async def test_keywords_cost_a_call_only_if_they_are_needed(
         assert context.entities[0].name == "Inn"
 
 
-@pytest.mark.parametrize("text", ["Ferry?", "Ferry " + "and so on " * 20])
-async def test_without_keywords_the_question_is_the_keyword_whatever_its_length(
-    indexed: OpenIndexed, text: str
-) -> None:
-    engine, _ = await open_town(indexed, keywords=SearchQuery(text))
-    context = await engine.retrieve(Question(text, HERE, mode="local"))
-    assert context.question.low == (text,)
+async def test_without_keywords_the_question_is_the_keyword(indexed: OpenIndexed) -> None:
+    engine, _ = await open_town(indexed, keywords=SearchQuery("Ferry?"))
+    context = await engine.retrieve(Question("Ferry?", HERE, mode="local"))
+    assert context.question.low == ("Ferry?",)
     assert "Ferry" in {row.name for row in context.entities}
-
-
-async def test_bypass_asks_the_model_alone(indexed: OpenIndexed) -> None:
-    engine, language = await open_town(indexed, "Hello.")
-    answer = await engine.ask(replace(FERRY, mode="bypass", history=HISTORY))
-    assert (answer.context.is_empty, await answer.collect_text()) == (True, "Hello.")
-    assert "crowns" not in language.prompts[-1][0].content
-    assert len(language.prompts[-1]) == 4
 
 
 @pytest.mark.parametrize("mode", sorted(MODES))
@@ -208,9 +197,11 @@ async def test_built_messages_are_those_that_the_model_gets(indexed: OpenIndexed
     engine, language = await open_town(indexed)
     question = replace(FERRY, mode=mode, history=HISTORY, instructions="Be kind.", style="One line.")
     messages = await engine.build_messages(question)
-    await text_of(engine, question)
+    answer = await engine.ask(question)
+    await answer.collect_text()
     assert language.prompts == [messages]
-    assert "Be kind." in messages[0].content
+    assert ("Be kind." in messages[0].content, len(messages)) == (True, 4)
+    assert answer.context.is_empty == ("crowns" not in messages[0].content) == (mode == "bypass")
 
 
 async def test_an_answer_is_cached_until_its_source_is_forgotten(indexed: OpenIndexed) -> None:
@@ -227,15 +218,28 @@ async def test_an_answer_is_cached_until_its_source_is_forgotten(indexed: OpenIn
         assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache"))
 
 
-async def test_another_model_instruction_or_context_is_another_answer(indexed: OpenIndexed) -> None:
-    engine, language = await open_town(indexed)
-    changes: list[dict[str, Any]] = [{}, {"model": "other"}, {"instructions": "Be kind."}, {"mode": "naive"}]
-    for calls, change in enumerate(changes, 1):
+KIND = {"instructions": "Be kind."}
+
+
+@pytest.mark.parametrize(
+    ("changes", "options", "calls"),
+    [
+        pytest.param([{}, {}], {}, 1, id="the same question"),
+        pytest.param([{}, {"model": "other"}, KIND, {"mode": "naive"}], {}, 4, id="other model, instruction, mode"),
+        pytest.param([{}, {}], {"cache_answers": False}, 2, id="not cached by option"),
+        pytest.param([{"history": HISTORY}] * 2, {}, 2, id="k11 with history, which may quote forgotten text"),
+    ],
+)
+async def test_an_answer_is_cached_by_all_that_it_depends_on(
+    indexed: OpenIndexed, changes: list[dict[str, Any]], options: dict[str, Any], calls: int
+) -> None:
+    engine, language = await open_town(indexed, **options)
+    for change in changes:
         await text_of(engine, replace(FERRY, **change))
-        assert language.calls["answer"] == calls
+    assert language.calls["answer"] == calls
     await index(engine, doc("strike", "The Ferry costs nothing today."))
     await text_of(engine)
-    assert language.calls["answer"] == len(changes) + 1
+    assert language.calls["answer"] == calls + 1
 
 
 async def test_a_cached_answer_is_never_used_in_another_scope(indexed: OpenIndexed) -> None:
@@ -245,20 +249,6 @@ async def test_a_cached_answer_is_never_used_in_another_scope(indexed: OpenIndex
         await text_of(engine, replace(FERRY, scope=Scope(frozenset({space}), frozenset())))
     assert language.calls["answer"] == 3
     assert ["stolen" in messages[0].content for messages in language.prompts] == [False, True, False]
-
-
-@pytest.mark.parametrize(
-    ("question", "options"),
-    [
-        pytest.param(FERRY, {"cache_answers": False}, id="by option"),
-        pytest.param(replace(FERRY, history=HISTORY), {}, id="k11 with history, which may quote forgotten text"),
-    ],
-)
-async def test_some_answers_are_not_cached(indexed: OpenIndexed, question: Question, options: dict[str, Any]) -> None:
-    engine, language = await open_town(indexed, **options)
-    for calls in (1, 2):
-        await text_of(engine, question)
-        assert language.calls["answer"] == calls
 
 
 async def test_a_closed_answer_stops_the_model_and_is_not_cached(indexed: OpenIndexed) -> None:
