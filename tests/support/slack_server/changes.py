@@ -49,10 +49,10 @@ class Changes:
             mention = {key: value for key, value in body.items() if key != "subtype"}
             self.emit("app_mention", {**mention, "channel": channel.id, "event_ts": message.ts}, channel)
 
-    def emit_changed(self, channel: Channel, before: JSON, after: Message | JSON) -> None:
+    def emit_changed(self, channel: Channel, before: JSON, message: Message) -> None:
         """A message looks different, for whatever reason."""
-        shape = after if isinstance(after, dict) else shapes.message(self.space, after)
-        body = {"subtype": "message_changed", "message": shape, "previous_message": before, "hidden": True}
+        after = shapes.message(self.space, message)
+        body = {"subtype": "message_changed", "message": after, "previous_message": before, "hidden": True}
         self._emit_message(channel, body)
         self.space.changed()
 

@@ -139,13 +139,13 @@ class Person:
         space.files[stored.id] = stored
         return stored
 
-    async def edits(self, said: SentMessage, text: str) -> None:
+    async def edits(self, sent: SentMessage, text: str) -> None:
         """Change the text of a message; a mention of the app stays."""
         wire, bot = self.types(text), f"<@{self.slack.space.bot.id}>"
-        self.slack.changes.edit(said.room.channel, said.message, f"{bot} {wire}" if bot in said.message.text else wire)
+        self.slack.changes.edit(sent.room.channel, sent.message, f"{bot} {wire}" if bot in sent.message.text else wire)
 
-    async def deletes(self, said: SentMessage) -> None:
-        self.slack.changes.delete(said.room.channel, said.message)
+    async def deletes(self, sent: SentMessage) -> None:
+        self.slack.changes.delete(sent.room.channel, sent.message)
 
     async def deletes_file(self, file: str) -> None:
         self.slack.changes.delete_file(self.slack.space.files[file])
@@ -176,11 +176,11 @@ class Person:
             text = MARKED_URL.sub(r"\1", wire)
         return await self.slack.interactions.command(self.user, room.channel, command, text)
 
-    async def clicks(self, said: SentMessage | Entry, label: str) -> Delivery:
+    async def clicks(self, entry: Entry, label: str) -> Delivery:
         """Press a button of a message by its label or action id; waits for the acknowledgement."""
-        channel = self.slack.space.channels[said.room.id if isinstance(said, SentMessage) else said.channel]
+        channel = self.slack.space.channels[entry.channel]
         private = {each.ts: each for each in channel.ephemeral_messages if each.only_for == self.id}
-        message = channel.messages.get(said.ts) or private[said.ts]
+        message = channel.messages.get(entry.ts) or private[entry.ts]
         face = Renderer(self.slack.space, self.id).render(message)
         return await self.slack.interactions.press(self.user, channel, message, self._find_action(face, label))
 

@@ -167,5 +167,3 @@ class Renderer:
                 face.buttons.append((button["text"]["text"], block, element, {"value": button["value"]}))
         elif self.viewer in element.get("visible_to_user_ids", [self.viewer]):
             face.buttons.append((element["text"]["text"], block, element, {}))
-            if element.get("url"):
-                face.links.append((element["text"]["text"], element["url"]))

@@ -35,41 +35,39 @@ class Shape:
     """A kind of block or element.
 
     `texts`: the longest lengths of strings that must be there; with a colon, of text objects of these types.
-    `optional`: the same of strings that may be missing. `elements`: the kinds of its elements, at most `most`.
+    `elements`: the kinds of its elements, at most `most`.
     """
 
     texts: Mapping[str, int] = field(default_factory=dict)
-    optional: Mapping[str, int] = field(default_factory=dict)
     elements: str = ""
     most: int = 1000
 
 
-FEEDBACK = {
-    f"{name}_button.{key}": most
-    for name in ("positive", "negative")
-    for key, most in (("text:plain_text", 75), ("value", 2000))
-}
+VOTE = {"text:plain_text": 75, "value": 2000}
 BLOCKS = {
-    "markdown": Shape({"text": 12_000}, {"block_id": 255}),
-    "section": Shape({"text:mrkdwn plain_text": 3000}, {"block_id": 255}),
-    "context": Shape({}, {"block_id": 255}, "mrkdwn plain_text", 10),
-    "actions": Shape({}, {"block_id": 255}, "button", 25),
-    "context_actions": Shape({}, {"block_id": 255}, "feedback_buttons icon_button", 5),
-    "rich_text": Shape({}, {"block_id": 255}, "rich_text_section rich_text_list"),
+    "markdown": Shape({"text": 12_000}),
+    "section": Shape({"text:mrkdwn plain_text": 3000}),
+    "context": Shape(elements="mrkdwn plain_text", most=10),
+    "actions": Shape(elements="button", most=25),
+    "context_actions": Shape(elements="feedback_buttons icon_button", most=5),
+    "rich_text": Shape(elements="rich_text_section rich_text_list"),
 }
 MESSAGE_ONLY = frozenset({"markdown", "context_actions"})
 ELEMENTS = {
     "mrkdwn": Shape({"text": 3000}),
     "plain_text": Shape({"text": 3000}),
-    "button": Shape({"text:plain_text": 75}, {"action_id": 255, "value": 2000, "url": 3000}),
-    "icon_button": Shape({"text:plain_text": 75, "icon": 5}, {"action_id": 255, "value": 2000}),
-    "feedback_buttons": Shape(FEEDBACK, {"action_id": 255}),
+    "button": Shape({"text:plain_text": 75}),
+    "icon_button": Shape({"text:plain_text": 75, "icon": 5}),
+    "feedback_buttons": Shape(
+        {f"{n}_button.{path}": most for n in ("positive", "negative") for path, most in VOTE.items()}
+    ),
     "rich_text_section": Shape(elements="text citation date"),
     "rich_text_list": Shape(elements="rich_text_section"),
     "text": Shape({"text": 40_000}),
     "citation": Shape({"url": 3000}),
     "date": Shape({"format": 255, "fallback": 3000}),
 }
+OPTIONAL = {"block_id": 255, "action_id": 255, "value": 2000, "url": 3000}  # the longest lengths wherever they occur
 
 
 def check_blocks(blocks: Sequence[Any], limits: PayloadLimits, *, view: bool = False) -> None:
@@ -99,7 +97,7 @@ def _find_faults(node: Any, where: str, kinds: Mapping[str, Shape]) -> Iterator[
         value = _get_text(node, path)
         if not isinstance(value, str) or not 0 < len(value) <= most:
             yield f"must be 1 to {most} characters [json-pointer:{where}/{path}]"
-    for name, most in shape.optional.items():
+    for name, most in OPTIONAL.items():
         if len(str(node.get(name, ""))) > most:
             yield f"must be less than {most + 1} characters [json-pointer:{where}/{name}]"
     if node.get("icon", "trash") != "trash":
