@@ -1,4 +1,4 @@
-"""A platform in memory: channels, people, messages and files as facts that a test sets, and all that the bot did."""
+"""A platform in memory: a test sets its channels, people, messages and files, and sees what the bot did."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _CHANNEL = re.compile(r"<#(\w+)>")
 
 @dataclass(slots=True)
 class RecordedReply:
-    """A reply of the bot, as its readers see it. `states`: every text that it ever showed, a part a line."""
+    """A reply of the bot, as its readers see it. `states`: every text that it showed, a part a line."""
 
     target: ReplyTarget
     reply_ref: str
@@ -42,12 +42,12 @@ class RecordedReply:
 
     @property
     def text(self) -> str:
-        """What is there now."""
+        """What readers see now."""
         return self.replaced or "\n".join(self.parts)
 
 
 class FakeReply:
-    """Writes into one `Written`."""
+    """Writes into one RecordedReply."""
 
     def __init__(self, platform: FakePlatform, target: ReplyTarget) -> None:
         self._platform = platform
@@ -91,12 +91,12 @@ class FakeReply:
 
 
 class FakePlatform:
-    """A `Platform` whose facts are attributes. Every call named in `failing` raises what stands there.
+    """A `Platform` whose facts are attributes. A call that is named in `failing` raises the error there.
 
-    `posts` are (place, card), `whispers` (target, card), `signs` by message the reactions it ever had, in order,
-    `replies` all answers, `calls` the names of the calls that were made. A history has `page` messages a page; the
-    first one is said a minute after `start`. `listed`: what lists show, if that is less than there is, or older.
-    `marks_private`: what one person alone is shown can be changed later.
+    `posts` are (place, card), `private_messages` (target, card); `reactions`: by message, in order; `calls`: the names
+    of all calls. `posted`: each message as it was posted first. A history has `page_size` messages a page; the first
+    message is posted a minute after `start_time`. `listed_messages`: what lists show, if they lack messages or are old.
+    `can_edit_private`: private answers can be changed later.
     """
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
@@ -124,18 +124,15 @@ class FakePlatform:
         self._count = 0
         self._waited = timedelta()
 
-    # What a test says.
-
     def current_time(self) -> datetime:
-        """The time of the latest message, or so much later as was waited since."""
+        """The time of the latest message, and the seconds that passed since."""
         return (self.messages[-1].time if self.messages else self.start_time) + self._waited
 
     def advance(self, seconds: float) -> None:
-        """Nobody says anything for so long."""
+        """Let time pass without a message."""
         self._waited += timedelta(seconds=seconds)
 
     def place(self, channel: str, thread: str = "") -> Location:
-        """A place in the workspace."""
         return Location(self.name, self.workspace, channel, thread)
 
     def add_channel(
@@ -146,7 +143,7 @@ class FakePlatform:
         shared: bool = False,
         adult: bool = False,
     ) -> Location:
-        """A channel named as its id in lower case; its members are known as people, guests among them as guests."""
+        """A channel whose name is its id in lower case. Its members become people; known guests stay guests."""
         place = self.place(channel)
         for member in members:
             self.people.setdefault(member, Person(member, member.title()))
@@ -160,7 +157,6 @@ class FakePlatform:
         return person
 
     def change_channel(self, channel: str, **facts: object) -> None:
-        """Other facts of a channel."""
         self.channels[channel] = replace(self.channels[channel], **facts)  # type: ignore[arg-type]
 
     def add_message(
@@ -175,7 +171,7 @@ class FakePlatform:
         title: str = "",
         replies_to: str = "",
     ) -> Message:
-        """Somebody says something, `after` seconds later than the last one; it stands in the history from now on."""
+        """Somebody posts a message, `after` seconds later than the last one."""
         self._count += 1
         time = self.current_time() + timedelta(seconds=after)
         made = Message(f"m{self._count}", place, author, text, time, tuple(uploads), "", by_bot, title)
@@ -187,22 +183,20 @@ class FakePlatform:
         return made
 
     def add_file(self, name: str, data: bytes, *, size: int | None = None, kind: str = "text/plain") -> Upload:
-        """A file that can be fetched; `size` is what the platform says of it."""
+        """A file that can be fetched; `size` is the announced one."""
         self._count += 1
         id_ = f"F{self._count}"
         self.files[id_] = data
         return Upload(id_, name, len(data) if size is None else size, kind, f"https://files.example/{id_}")
 
     def edit_message(self, message: Message, text: str) -> Message:
-        """The author edits a message."""
         return self._replace_message(message, replace(message, text=text, edited=f"{message.edited}+"))
 
     def add_preview(self, message: Message) -> Message:
-        """A message as the platform tells it again when it added a preview."""
+        """A message as it is sent again when the platform added a preview."""
         return self._replace_message(message, replace(message))
 
     def delete_message(self, message: Message) -> None:
-        """A message is gone."""
         self.messages = [each for each in self.messages if (each.location.channel, each.id) != _message_key(message)]
 
     def _replace_message(self, old: Message, new: Message) -> Message:
@@ -212,11 +206,11 @@ class FakePlatform:
         return new
 
     def fail_after(self, call: str, times: int, error: Exception) -> None:
-        """Let a call succeed so many times from now on, and fail afterwards."""
+        """Let a call succeed so many times, and fail afterwards."""
         self._fail_after[call] = (times, error)
 
     def record_call(self, call: str) -> None:
-        """Note a call, and fail it if the test wants that."""
+        """Record a call, and fail it if that is set."""
         self.calls.append(call)
         if call in self._fail_after:
             times, error = self._fail_after.pop(call)
@@ -228,10 +222,8 @@ class FakePlatform:
             raise self.failing[call]
 
     def find_reply(self, target: ReplyTarget) -> RecordedReply | None:
-        """The reply that was begun for this answer before."""
+        """The reply of an answer that was begun before."""
         return next((each for each in self.replies if each.target.answer == target.answer), None)
-
-    # What the bot asks.
 
     async def fetch_channel(self, place: Location) -> Channel:
         self.record_call("channel")
@@ -306,8 +298,6 @@ class FakePlatform:
         if len(data) > limit:
             raise DocumentTooLarge(f"{upload.name} is too large.")
         return data
-
-    # What the bot does.
 
     async def set_reaction(self, place: Location, message: str, sign: Reaction | None) -> None:
         self.record_call("sign")

@@ -133,8 +133,10 @@ async def test_status_and_first_words_are_shown_at_once_and_later_ones_not_faste
         await reply.wait_for(text)
     assert reply.times[0] - began < 0.04
     assert all(later - earlier >= 0.049 for earlier, later in pairwise(reply.times))
+    delivery.set_text(text)
+    await asyncio.sleep(0.06)  # longer than a write waits
     await delivery.finish(text, FOOTER)
-    assert refs == ["m1"]
+    assert (len(reply.shown), refs) == (5, ["m1"])
 
 
 async def test_words_that_come_during_a_slow_call_go_out_together_and_the_end_waits_for_it(

@@ -49,6 +49,11 @@ async def test_status_mentions_trouble_with_the_model_without_its_address(worksp
 
 
 async def test_status_says_whether_the_channel_is_indexed_and_when_it_was_last_active(workspace: Workspace) -> None:
+    await workspace.bot.save_settings(ROOF, ingest=False)
+    text = await workspace.text("bob", "status")
+    assert "I'm not indexing this channel. A manager can run `/threadlore settings ingest on` to change that." in text
+    assert "messages here" not in text
+    await workspace.bot.save_settings(ROOF, ingest=True)
     assert "I have read no messages here yet" in await workspace.text("bob", "status")
     await workspace.post("ada", "Mina sells tickets.")
     assert "**#roof**\n- Last message: 1 day ago." in await workspace.text("bob", "status")
@@ -56,10 +61,6 @@ async def test_status_says_whether_the_channel_is_indexed_and_when_it_was_last_a
     yard = workspace.platform.add_channel("YARD", "bob")
     assert "In direct messages" in await workspace.text("bob", "status", direct)
     assert "I'm not indexing this channel." in await workspace.text("bob", "status", yard)
-    await workspace.bot.save_settings(ROOF, ingest=False)
-    text = await workspace.text("bob", "status")
-    assert "I'm not indexing this channel. A manager can run `/threadlore settings ingest on` to change that." in text
-    assert "No message" not in text
 
 
 async def test_sources_are_shown_with_their_texts_until_they_are_forgotten(workspace: Workspace) -> None:

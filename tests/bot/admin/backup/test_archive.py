@@ -5,140 +5,134 @@ import io
 import shutil
 import sqlite3
 import tarfile
-from contextlib import closing
-from datetime import UTC, datetime
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from bot.admin.backup import archive, file_format
-from bot.platform.models import Location
-from bot.store import BotStore
-from bot.store.models import AnswerResult, StoredAnswer
+from bot.store import AnswerResult, BotStore
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
+from tests.support.builders import make_answer
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from engine import Engine
 
-NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 MIB = 2**20
 
 
-async def answered(engine: Engine) -> str:
+@asynccontextmanager
+async def open_folder(home: Path) -> AsyncIterator[tuple[Engine, BotStore]]:
+    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
+        yield engine, store
+
+
+async def ask(engine: Engine) -> str:
     return await (await engine.ask(Question("Whom did Ada meet?", HERE))).collect_text()
 
 
 async def live_through(engine: Engine, store: BotStore) -> None:
-    """What a folder sees in its life: documents, questions, corrections, things forgotten."""
+    """Documents, questions, corrections, and things that are forgotten."""
     for key in ("a", "b", "c"):
         await engine.add(doc(key, f"Ada met Bob {key}.", "Bob wrote to Carla."))
     await engine.wait_until_indexed()
-    assert await answered(engine)
+    assert await ask(engine)
     await engine.merge("here", "Bob", "Robert")
     await engine.describe("here", "Ada", "She keeps the diary.")
     await engine.hide("here", "Carla")
-    await engine.add_facts(
-        "here", "hall", Extraction((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))
-    )
+    dora = Extraction((Mention("Dora", "person", "Late."),), (Link("Dora", "Ada", "kin", "x"),))
+    await engine.add_facts("here", "hall", dora)
     await engine.forget("c")
     await engine.wait_until_indexed()
     await engine.compact()
-    assert await answered(engine)
-    place = Location("slack", "T1", "HALL", "m1")
-    await store.answers.begin(StoredAnswer("a1", place, "ada", "Who?", NOON, "m1"))
+    assert await ask(engine)
+    await store.answers.begin(make_answer())
     await store.answers.save_reply_ref("a1", "HALL:m2")
     await store.answers.finish("a1", AnswerResult("He.", documents=frozenset({"a"})))
     await store.feedback.record("a1", "ada", True)
     await store.opt_outs.opt_out("slack", "T1", "U1")
 
 
-async def test_what_was_asked_forgotten_and_corrected_comes_back_from_a_backup(tmp_path: Path) -> None:
-    home, other = tmp_path / "home", tmp_path / "other"
-    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
+def change(database: Path, statement: str) -> None:
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.executescript(statement)
+
+
+async def test_everything_comes_back_from_a_backup(tmp_path: Path) -> None:
+    async with open_folder(tmp_path / "home") as (engine, store):
         await live_through(engine, store)
         before = await canonical_export(engine)
         assert await archive.create_backup(engine, tmp_path / "backup") > 0
         await store.opt_outs.opt_out("slack", "T1", "U2")
-    archive.restore_backup(tmp_path / "backup", other)
-    async with open_memory_engine(other) as engine, BotStore.open(other / archive.BOT_FILE) as store:
+    archive.restore_backup(tmp_path / "backup", tmp_path / "other")
+    async with open_folder(tmp_path / "other") as (engine, store):
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == before
         found = await store.answers.get("a1")
         assert found is not None
         assert found.text == "He."
-        assert await store.opt_outs.is_opted_out("slack", "T1", "U1")
-        assert not await store.opt_outs.is_opted_out("slack", "T1", "U2")
+        assert [await store.opt_outs.is_opted_out("slack", "T1", person) for person in ("U1", "U2")] == [True, False]
 
 
-async def test_a_backup_is_proved_against_the_snapshot_while_others_write(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("file", "statement", "written"),
+    [
+        pytest.param("home", "UPDATE document SET title = 'Changed'", True, id="others write meanwhile"),
+        pytest.param("copy", "UPDATE passage SET text = 'x'", False, id="a passage differs"),
+        pytest.param("copy", "DELETE FROM alias", False, id="a correction is missing"),
+    ],
+)
+async def test_a_backup_is_compared_with_its_snapshot(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, statement: str, *, written: bool
 ) -> None:
-    home = tmp_path / "home"
-    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
+    write_archive = file_format.write_archive
+
+    def change_and_write(folder: Path, *args: Any) -> None:
+        change((tmp_path / "home" if file == "home" else folder) / "ledger.db", statement)
+        write_archive(folder, *args)
+
+    monkeypatch.setattr(file_format, "write_archive", change_and_write)
+    async with open_folder(tmp_path / "home") as (engine, store):
         await live_through(engine, store)
-        compress = file_format.write_archive
-
-        def late(*args: Any) -> None:
-            with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
-                ledger.execute("UPDATE document SET title = 'Changed'")
-            compress(*args)
-
-        monkeypatch.setattr(file_format, "write_archive", late)
-        assert await archive.create_backup(engine, tmp_path / "backup") > 0
-        assert [each.title for each in await engine.list_documents(HERE)][:2] == ["Changed", "Changed"]
-
-
-@pytest.mark.parametrize("harm", ["UPDATE passage SET text = 'x'", "DELETE FROM alias"])
-async def test_a_backup_that_does_not_hold_what_the_ledger_holds_is_not_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, harm: str
-) -> None:
-    home = tmp_path / "home"
-    compress = file_format.write_archive
-
-    def harmful(folder: Path, names: Any, part: Path) -> None:
-        with closing(sqlite3.connect(folder / "ledger.db")) as ledger, ledger:
-            ledger.execute(harm)
-        compress(folder, names, part)
-
-    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
-        await live_through(engine, store)
-        monkeypatch.setattr(file_format, "write_archive", harmful)
-        with pytest.raises(StoreError, match="differs from the data directory"):
-            await archive.create_backup(engine, tmp_path / "backup")
-    assert {each.parts[len(tmp_path.parts)] for each in files_of(tmp_path)} == {"home"}
+        if written:
+            assert await archive.create_backup(engine, tmp_path / "backup") > 0
+            assert [each.title for each in await engine.list_documents(HERE)][:2] == ["Changed", "Changed"]
+        else:
+            with pytest.raises(StoreError, match="differs from the data directory"):
+                await archive.create_backup(engine, tmp_path / "backup")
+    names = {each.parts[len(tmp_path.parts)] for each in files_of(tmp_path)}
+    assert names == ({"home", "backup"} if written else {"home"})
 
 
 async def test_an_early_database_of_the_bot_is_named_instead_of_backed_up(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path / "home") as engine:
-        with closing(sqlite3.connect(tmp_path / "home" / "bot.db")) as early:
-            early.executescript("CREATE TABLE inbox (id INTEGER); PRAGMA user_version = 7;")
+        change(tmp_path / "home" / "bot.db", "CREATE TABLE inbox (id INTEGER); PRAGMA user_version = 7;")
         with pytest.raises(EarlySchema, match="The bot's database was written by an early version"):
             await archive.create_backup(engine, tmp_path / "backup")
 
 
 async def test_a_backup_without_a_bot_leaves_no_other_bots_tables_behind(tmp_path: Path) -> None:
-    home, other = tmp_path / "home", tmp_path / "other"
-    async with open_memory_engine(home) as engine:
+    async with open_memory_engine(tmp_path / "home") as engine:
         await engine.add(doc("a", "The ferry sails at nine."))
         await archive.create_backup(engine, tmp_path / "backup")
-    async with open_memory_engine(other), BotStore.open(other / archive.BOT_FILE) as store:
+    async with open_folder(tmp_path / "other") as (_, store):
         await store.opt_outs.opt_out("slack", "T1", "U1")
-    archive.restore_backup(tmp_path / "backup", other, force=True)
-    assert not (other / archive.BOT_FILE).exists()
+    archive.restore_backup(tmp_path / "backup", tmp_path / "other", force=True)
+    assert not (tmp_path / "other" / archive.BOT_FILE).exists()
 
 
 @pytest.fixture
 async def backup(tmp_path: Path) -> Path:
     """A backup of a folder with one document and a bot."""
-    path = tmp_path / "backup"
-    async with open_memory_engine(tmp_path / "home") as engine, BotStore.open(tmp_path / "home" / archive.BOT_FILE):
+    async with open_folder(tmp_path / "home") as (engine, _):
         await engine.add(doc("a", "The ferry sails at nine."))
-        await archive.create_backup(engine, path)
-    return path
+        await archive.create_backup(engine, tmp_path / "backup")
+    return tmp_path / "backup"
 
 
 def contents(path: Path) -> dict[str, bytes]:
@@ -240,15 +234,6 @@ def test_a_backup_that_another_program_packed_again_is_taken(tmp_path: Path, bac
     archive.restore_backup(packed(tmp_path / "again", (info, content), form=form), tmp_path / "other")
 
 
-def bomb(path: Path, block: bytes, blocks: int) -> Path:
-    """A compressed file of many equal blocks, made without unpacking it."""
-    piece = gzip.compress(block, 9)
-    with path.open("wb") as file:
-        for _ in range(blocks):
-            file.write(piece)
-    return path
-
-
 def header(name: str, size: int, kind: bytes = tarfile.REGTYPE) -> bytes:
     info = tarfile.TarInfo(name)
     info.size, info.type = size, kind
@@ -265,7 +250,7 @@ def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, m
             return super().write(block)
 
     monkeypatch.setattr(file_format, "FileIO", Counting)
-    zeros, huge = bytes(MIB), 3 * 2**30
+    zeros, huge = gzip.compress(bytes(MIB), 9), 3 * 2**30
     page = bytearray(database(1)[:4096])
     page[28:32] = (huge // 4096).to_bytes(4, "big")
     true_start = header("ledger.db", huge) + bytes(page)
@@ -278,8 +263,7 @@ def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, m
         header("ledger.db", huge, tarfile.XGLTYPE),
     ):
         path = tmp_path / "bomb"
-        bomb(path, zeros, 512)
-        path.write_bytes(gzip.compress(first) + path.read_bytes())
+        path.write_bytes(gzip.compress(first) + zeros * 512)
         monkeypatch.setattr(file_format, "free_space", lambda _: 2**50)
         refused(path, tmp_path / "other")
         assert not (tmp_path / "other").exists()
