@@ -42,9 +42,9 @@ _LAUGHTER = re.compile(r"lma+o+|lo+l+|(?:ha){2,}h?|(?:he){2,}|(?:ja){2,}|x+d+|md
 _LAUGHING_MARKS = (";)", ";-)", ":P", ":p", ":D", "xD", "/s")
 # What begins like a request and is none: "list is wrong", "explain that to my boss".
 _IDIOM = re.compile(
-    r"(?:list|details|compare|explain|describe|translate|repeat)\b.*"
+    r"\A(?:(?:list|details|compare|explain|describe|translate|repeat)\b.*"
     r"\b(?:is|was|looks|said|to (?:my|the|our|your|his|her)|with last)\b"
-    r"|(?:more on .*|details) (?:tomorrow|later)|find that"
+    r"|(?:more on .*|details) (?:tomorrow|later)|find that)"
 )
 _ABOUT_IT = (("tell", "me", "about", "it"), ("tell", "us", "about", "it"))
 _HOW_ABOUT = (("how", "about"), ("what", "about"))

@@ -1,4 +1,4 @@
-"""Split sources into quotable sentences and chat lines, each with the words around it. Pure."""
+"""Split sources into quotable sentences and chat messages, each with the words around it. Pure."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from engine.llm.offline.text.words import MONEY, has_price, is_stop_word, split_
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
-    from datetime import datetime
 
     from engine.models import Source
 
@@ -25,9 +24,9 @@ _MAX_TITLE_WORDS = 6
 class Candidate:
     """A sentence or a chat message of a numbered source.
 
-    `stems` are those of its words (for a message also those of the speaker), `context_stems` those of the two before it
-    in its passage or conversation, `heading_stems` those of title and heading. `preceding` are the positions of the two
-    before it, nearest last.
+    `stems` are those of its words (for a message also those of the speaker), `nearby_stems` those of title and heading,
+    and of the two sentences before it in its passage or conversation; `preceding` are the positions of these two,
+    nearest last.
     """
 
     source: Source
@@ -35,24 +34,14 @@ class Candidate:
     speaker: str
     time_text: str
     stems: frozenset[str]
-    context_stems: frozenset[str]
-    heading_stems: frozenset[str]
+    nearby_stems: frozenset[str]
+    is_title: bool
     preceding: tuple[int, ...]
-
-    @property
-    def time(self) -> datetime | None:
-        return self.source.time
 
     @property
     def attributed_text(self) -> str:
         """The text that is compared with a question: with its speaker."""
         return f"{self.speaker}: {self.text}" if self.speaker else self.text
-
-    @property
-    def is_title(self) -> bool:
-        """Whether it is short and ends without punctuation, or only repeats the title and heading above it."""
-        bare = self.text[-1:].isalnum() and ": " not in self.text and len(self.text.split()) <= _MAX_TITLE_WORDS
-        return not self.speaker and (bare or self.stems <= self.heading_stems)
 
     @property
     def is_question(self) -> bool:
@@ -63,12 +52,13 @@ def build_candidates(sources: Iterable[Source]) -> list[Candidate]:
     """Quotable candidates in the order of the sources; equal texts are kept once, for the newest source."""
     candidates: list[Candidate] = []
     for source in _deduplicate_sources(sources):
-        head = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label}"))  # all words of a file's name
-        for speaker, when, text in _split_source(source):
+        heading = content_stems(_NAME_SEPARATORS.sub(" ", f"{source.title} {source.label}"))
+        for speaker, time, text in _split_source(source):
             before = _preceding_positions(candidates, source, chat=bool(speaker))
-            near = frozenset().union(*(candidates[at].stems for at in before))
-            words = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
-            candidates.append(Candidate(source, text, speaker, when, words, near, head, before))
+            nearby = heading.union(*(candidates[at].stems for at in before))
+            stems = content_stems(f"{speaker} {text}") | ({MONEY} if has_price(text) else set())
+            is_title = not speaker and (_looks_like_title(text) or stems <= heading)
+            candidates.append(Candidate(source, text, speaker, time, stems, nearby, is_title, before))
     return candidates
 
 
@@ -77,18 +67,22 @@ def content_stems(text: str) -> frozenset[str]:
     return frozenset(stem(word) for word in split_words(text) if not is_stop_word(word))
 
 
+def is_adjacent(one: Source, other: Source, *, chat: bool) -> bool:
+    """Whether the two are adjacent in one passage or one conversation."""
+    return one.document == other.document and (chat or one.passage == other.passage)
+
+
+def _looks_like_title(text: str) -> bool:
+    return text[-1:].isalnum() and ": " not in text and len(text.split()) <= _MAX_TITLE_WORDS
+
+
 def _deduplicate_sources(sources: Iterable[Source]) -> list[Source]:
     newest: dict[str, Source] = {}
     for source in sources:
-        key = " ".join(source.text.split())
-        if key not in newest or _is_newer(source, newest[key]):
-            newest[key] = source
-    kept = {source.number for source in newest.values()}
-    return [source for source in newest.values() if source.number in kept]
-
-
-def _is_newer(one: Source, other: Source) -> bool:
-    return one.time is not None and (other.time is None or one.time > other.time)
+        known = newest.setdefault(" ".join(source.text.split()), source)
+        if source.time is not None and (known.time is None or source.time > known.time):
+            newest[" ".join(source.text.split())] = source
+    return list(newest.values())
 
 
 def _split_source(source: Source) -> list[tuple[str, str, str]]:
@@ -105,11 +99,5 @@ def _split_source(source: Source) -> list[tuple[str, str, str]]:
 
 
 def _preceding_positions(found: Sequence[Candidate], source: Source, *, chat: bool) -> tuple[int, ...]:
-    """Positions of the last two candidates before it, in its passage or conversation."""
     last = range(max(0, len(found) - PRECEDING_COUNT), len(found))
     return tuple(at for at in last if is_adjacent(found[at].source, source, chat=chat))
-
-
-def is_adjacent(one: Source, other: Source, *, chat: bool) -> bool:
-    """Whether the two are adjacent in one passage or one conversation."""
-    return one.document == other.document and (chat or one.passage == other.passage)

@@ -77,10 +77,10 @@ class ExcerptFacts:
 
 def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """The names of a sentence in order; no name twice, none within another."""
-    names = [*_find_handles(sentence), *_find_identifiers(sentence)]
-    positions = {at for one in names for at in range(one.start, one.start + len(one.name))}
+    names = _find_marked(sentence)
+    inside = {at for one in names for at in range(one.start, one.start + len(one.name))}
     if not _is_all_caps(sentence):
-        names += [run for run in _find_capitalized(sentence, facts) if run.start not in positions]
+        names += [run for run in _find_capitalized(sentence, facts) if run.start not in inside]
     unique: dict[str, NamedEntity] = {}
     for one in sorted(names, key=lambda one: one.start):
         if key := normalize_name(one.name):
@@ -90,14 +90,14 @@ def find_entities(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
 
 def collect_excerpt_facts(sentences: Iterable[str], speakers: Iterable[str]) -> ExcerptFacts:
     """Collect what the sentences and speakers of an excerpt show about its names."""
-    amid: set[str] = set()
-    small: set[str] = set()
+    capitalized: set[str] = set()
+    lowercase: set[str] = set()
     for sentence in sentences:
         words = sentence.split()
-        small.update(word for word in words if word.islower())
+        lowercase.update(word for word in words if word.islower())
         if not _is_all_caps(sentence):
-            amid.update(_normalize_word(word) for word in words[1:] if word[:1].isupper())
-    return ExcerptFacts(index_people(speakers), frozenset(amid), frozenset(small))
+            capitalized.update(_normalize_word(word) for word in words[1:] if word[:1].isupper())
+    return ExcerptFacts(index_people(speakers), frozenset(capitalized), frozenset(lowercase))
 
 
 def index_people(speakers: Iterable[str]) -> dict[str, str]:
@@ -110,46 +110,30 @@ def index_people(speakers: Iterable[str]) -> dict[str, str]:
     return {key: speaker for key, speaker in found.items() if speaker}
 
 
-def _find_handles(sentence: str) -> list[NamedEntity]:
-    people = [NamedEntity(f"@{match[1]}", "person", match.start()) for match in _PERSON.finditer(sentence)]
-    return people + [NamedEntity(f"#{match[1]}", "location", match.start()) for match in _CHANNEL.finditer(sentence)]
-
-
-def _find_identifiers(sentence: str) -> list[NamedEntity]:
-    return [
+def _find_marked(sentence: str) -> list[NamedEntity]:
+    """@people, #channels, ids and identifiers of code."""
+    people = [NamedEntity(match[0], "person", match.start()) for match in _PERSON.finditer(sentence)]
+    channels = [NamedEntity(match[0], "location", match.start()) for match in _CHANNEL.finditer(sentence)]
+    ids = [
         NamedEntity(match[0], "artifact" if "-" in match[0] else "data", match.start())
         for match in _IDENTIFIER.finditer(sentence)
     ]
+    return [*people, *channels, *ids]
 
 
 def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
     """Capitalized runs, without words that are capitalized only as the first of a sentence."""
-    first = _first_word_start(sentence)
+    first = next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
     found = []
     for match in _CAPITALIZED_RUN.finditer(sentence):
         words, start = _trim_run(match[0].split(), match.start(), at_start=match.start() <= first, facts=facts)
         name = clean_name(_strip_possessive(" ".join(words)).rstrip("."))
         name = facts.people_by_name.get(name.casefold(), name)
         if name and not _is_not_name(name) and not (start <= first and _is_heading(words, sentence, match.end())):
-            found.append(
-                NamedEntity(
-                    name,
-                    _guess_type(
-                        name,
-                        match[0],
-                        sentence[max(0, start - _TYPE_CONTEXT) : start],
-                        sentence[match.end() : match.end() + _TYPE_CONTEXT],
-                        facts,
-                    ),
-                    start,
-                )
-            )
+            before = sentence[max(0, start - _TYPE_CONTEXT) : start]
+            after = sentence[match.end() : match.end() + _TYPE_CONTEXT]
+            found.append(NamedEntity(name, _guess_type(name, match[0], before, after, facts), start))
     return found
-
-
-def _first_word_start(sentence: str) -> int:
-    """Offset of the first word."""
-    return next((at for at, character in enumerate(sentence) if character.isalnum()), 0)
 
 
 def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFacts) -> tuple[list[str], int]:
@@ -158,19 +142,15 @@ def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFac
         start += len(words[0]) + 1
         words, at_start = words[1:], False
     if words and at_start and not _is_name_at_start(words[0], facts) and (len(words) == 1 or is_common(words[0])):
-        start += len(words[0]) + 1
-        words = words[1:]
+        return words[1:][:_MAX_NAME_WORDS], start + len(words[0]) + 1
     return words[:_MAX_NAME_WORDS], start
 
 
 def _is_name_at_start(word: str, facts: ExcerptFacts) -> bool:
     """Whether the first word of a sentence is a name: it is one elsewhere, or it is not a common word."""
     bare = _normalize_word(word)
-    return (
-        bare in facts.capitalized_words
-        or bare in facts.people_by_name
-        or not (bare in facts.lowercase_words or is_common(bare))
-    )
+    known = bare in facts.capitalized_words or bare in facts.people_by_name
+    return known or not (bare in facts.lowercase_words or is_common(bare))
 
 
 def _normalize_word(word: str) -> str:
@@ -189,9 +169,8 @@ def _is_not_name(name: str) -> bool:
 
 def _is_heading(words: list[str], sentence: str, end: int) -> bool:
     """Whether it is a single word that makes up nearly all of a line, or the kind of the id that follows."""
-    return len(words) == 1 and (
-        len(sentence) < len(words[0]) + _MIN_CAPS_LENGTH // 2 or sentence[end : end + 2].strip().isdigit()
-    )
+    alone = len(sentence) < len("".join(words)) + _MIN_CAPS_LENGTH // 2
+    return len(words) == 1 and (alone or sentence[end : end + 2].strip().isdigit())
 
 
 def _is_all_caps(sentence: str) -> bool:
@@ -200,16 +179,12 @@ def _is_all_caps(sentence: str) -> bool:
 
 
 def _guess_type(name: str, run: str, before: str, after: str, facts: ExcerptFacts) -> str:
+    """The type by cues: known people, titles and verbs of people, the last word of a name, a preposition of place."""
     words = name.casefold().split()
-    if (
-        name.casefold() in facts.people_by_name
-        or _TITLE_START.match(run)
-        or (name[-1].isalpha() and _PERSON_VERBS.match(after))
-    ):
+    titled = name.casefold() in facts.people_by_name or _TITLE_START.match(run)
+    if titled or (name[-1].isalpha() and _PERSON_VERBS.match(after)):
         return "person"
     ended = _TYPE_BY_ENDING.get(words[-1].strip(".")) or _TYPE_BY_ENDING.get(words[0] if "of" in words else "")
     if ended and len(words) > 1:
         return ended
-    if len(words) == 1 and _LOCATION_PREPOSITION.search(before) and name[1:].islower():
-        return "location"
-    return "concept"
+    return "location" if len(words) == 1 and _LOCATION_PREPOSITION.search(before) and name[1:].islower() else "concept"

@@ -7,17 +7,18 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.quotes import build_quotation, build_quotations, render_quotations
+from engine.llm.offline.quotes import build_quotations, render_quotations
 from engine.llm.offline.text.words import is_generic
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import OverviewKind, Source
 
 MAX_HIGHLIGHTS = 8
-_MIN_WORDS, _MAX_WORDS = 5, 60  # minimum words of a sentence that can represent others
+_MIN_WORDS, _MAX_WORDS = 5, 60  # of a sentence of a summary
+_MIN_QUESTION_WORDS = 4
 _ANSWER_WINDOW = 3  # number of following messages that may answer a question
 _DECISION = re.compile(
     r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
@@ -30,10 +31,15 @@ _UNDECIDED = re.compile(
     r"[^.;:]{0,30}\b(?:decided|resolved|agreed|settled|chosen|approved|beschlossen|entschieden|decidido|décidé)\b",
     re.IGNORECASE,
 )
-_OPEN_QUESTION = re.compile(
+_OPEN = re.compile(
     r"\b(?:open question|still open|not yet (?:known|clear|decided|settled)|remains? to be|(?:is|are) to be found|"
     r"to be (?:decided|confirmed|clarified|announced)|undecided|unresolved|nobody knows|offene frage|noch offen|"
     r"por decidir|reste à)\b",
+    re.IGNORECASE,
+)
+_NO_ANSWER = re.compile(
+    r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll ask|let me (?:check|ask|see)|"
+    r"keine ahnung|weiß nicht|ni idea|no sé|aucune idée|sais pas)\b",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d")
@@ -41,25 +47,20 @@ _CHAT_ADDRESS = re.compile(r"\b(?:you|your|thanks|thank|see you|danke|gracias|me
 _CONTEXT_DEPENDENT = re.compile(
     r"(?:he|she|it|they|this|that|these|those|and|but|so|then|not|yes|no|i see|done)\b", re.IGNORECASE
 )
-_NO_ANSWER = re.compile(
-    r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll ask|let me (?:check|ask|see)|"
-    r"keine ahnung|weiß nicht|ni idea|no sé|aucune idée|sais pas)\b",
-    re.IGNORECASE,
-)
 
 
 def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
-    """Quotations of the requested kind, one per line; empty if there are none."""
+    """Quotations of the requested kind, one per line; empty if there are none.
+
+    Of decisions and open questions these are the newest, in order of time; those without a time come first.
+    """
     candidates = build_candidates(sources)
     if kind == "summary":
         return render_quotations(build_quotations(_most_informative(candidates), candidates))
-    if kind == "decisions":
-        positions = _select_newest(
-            [at for at, candidate in enumerate(candidates) if _is_decision(candidate)], candidates
-        )
-        return render_quotations(build_quotations(positions, candidates))
-    positions = _select_newest([at for at in range(len(candidates)) if _is_open_question(at, candidates)], candidates)
-    return render_quotations([build_quotation([candidates[at]]) for at in positions])
+    wanted = _is_decision if kind == "decisions" else _is_open_question
+    places = [at for at in range(len(candidates)) if wanted(at, candidates)]
+    places.sort(key=lambda at: str(candidates[at].source.time or ""))
+    return render_quotations(build_quotations(places[-MAX_HIGHLIGHTS:], candidates))
 
 
 def format_date_range(sources: Sequence[Source]) -> str:
@@ -71,84 +72,61 @@ def format_date_range(sources: Sequence[Source]) -> str:
     end = f"{last.day} {last:%B %Y}"
     if first == last:
         return f"On {end}:"
-    if first.year != last.year:
-        return f"From {first.day} {first:%B %Y} to {end}:"
-    return f"From {first.day} to {end}:" if first.month == last.month else f"From {first.day} {first:%B} to {end}:"
-
-
-def _select_newest(places: Sequence[int], candidates: Sequence[Candidate]) -> list[int]:
-    """The newest ones, in order of time; those without a time come first."""
-    return sorted(places, key=lambda at: (candidates[at].time is not None, str(candidates[at].time), at))[
-        -MAX_HIGHLIGHTS:
-    ]
+    year = f" {first:%Y}" if first.year != last.year else ""
+    month = f" {first:%B}{year}" if (first.year, first.month) != (last.year, last.month) else ""
+    return f"From {first.day}{month} to {end}:"
 
 
 def merge_highlights(notes: Sequence[str]) -> str:
     """The first lines of each of the notes, with the same maximum in all as for a single one."""
     share = max(1, MAX_HIGHLIGHTS // max(1, len(notes)))
-    lines = [line for text in notes for line in _quote_lines(text)[:share]]
-    return "\n".join(f"- {line}" for line in lines[-MAX_HIGHLIGHTS:]) if len(lines) > 1 else "".join(lines)
+    quoted = ([line.removeprefix("- ") for line in text.splitlines() if line.rstrip().endswith("]")] for text in notes)
+    lines = [line for each in quoted for line in each[:share]][-MAX_HIGHLIGHTS:]
+    return "\n".join(f"- {line}" for line in lines) if len(lines) > 1 else "".join(lines)
 
 
-def _quote_lines(text: str) -> list[str]:
-    return [line.removeprefix("- ") for line in text.splitlines() if line.rstrip().endswith("]")]
-
-
-def _is_decision(candidate: Candidate) -> bool:
-    return (
-        not candidate.is_question and bool(_DECISION.search(candidate.text)) and not _UNDECIDED.search(candidate.text)
-    )
+def _is_decision(at: int, candidates: Sequence[Candidate]) -> bool:
+    one = candidates[at]
+    return not one.is_question and bool(_DECISION.search(one.text)) and not _UNDECIDED.search(one.text)
 
 
 def _is_open_question(at: int, candidates: Sequence[Candidate]) -> bool:
     """Whether it is a question that no other speaker answers soon after, or states that something is open."""
-    candidate = candidates[at]
-    if not candidate.is_question or not candidate.speaker:
-        return not candidate.is_question and bool(_OPEN_QUESTION.search(candidate.text))
-    if len(candidate.text.split()) < _MIN_WORDS - 1:
-        return False
-    following = [
+    one = candidates[at]
+    if not one.is_question or not one.speaker:
+        return not one.is_question and bool(_OPEN.search(one.text))
+    following = candidates[at + 1 : at + 1 + _ANSWER_WINDOW]
+    answers = (
         each
-        for each in candidates[at + 1 : at + 1 + _ANSWER_WINDOW]
-        if each.source.document == candidate.source.document
-    ]
-    return all(
-        each.speaker == candidate.speaker or each.is_question or _NO_ANSWER.search(each.text) for each in following
+        for each in following
+        if each.source.document == one.source.document and each.speaker != one.speaker and not each.is_question
     )
+    return len(one.text.split()) >= _MIN_QUESTION_WORDS and all(_NO_ANSWER.search(each.text) for each in answers)
 
 
 def _most_informative(candidates: Sequence[Candidate]) -> list[int]:
     """The sentences with the most frequent words, discounting words already covered (SumBasic); in order."""
-    about = [frozenset(word for word in candidate.stems if not is_generic(word)) for candidate in candidates]
-    share = Counter(word for words in about for word in words)
-    left = [at for at, candidate in enumerate(candidates) if _can_stand_alone(candidate) and about[at]]
+    about = [frozenset(word for word in one.stems if not is_generic(word)) for one in candidates]
+    counts = Counter(word for words in about for word in words)
+    weights = [_importance(at, candidates) / (len(words) + _MIN_WORDS) for at, words in enumerate(about)]
+    left = [at for at, one in enumerate(candidates) if _can_stand_alone(one) and about[at]]
     chosen: list[int] = []
     while left and len(chosen) < MAX_HIGHLIGHTS:
-        best = max(left, key=lambda at: (_sentence_weight(about[at], share) * _importance(candidates[at]), -at))
+        best = max(left, key=lambda at: (weights[at] * sum(counts[word] for word in about[at]), -at))
         chosen.append(best)
         for word in about[best]:
-            share[word] = 0
-        left = [at for at in left if at != best and any(share[word] for word in about[at])]
+            counts[word] = 0
+        left = [at for at in left if at != best and any(counts[word] for word in about[at])]
     return sorted(chosen)
 
 
-def _sentence_weight(words: Iterable[str], share: Counter[str]) -> float:
-    counts = [share[word] for word in words]
-    return sum(counts) / (len(counts) + _MIN_WORDS)
-
-
-def _importance(candidate: Candidate) -> float:
+def _importance(at: int, candidates: Sequence[Candidate]) -> float:
     """Weight of a sentence: decisions count double; figures a little more, remarks to a single person less."""
-    return (
-        (2 if _is_decision(candidate) else 1)
-        * (1.25 if _FIGURE.search(candidate.text) else 1)
-        * (0.6 if _CHAT_ADDRESS.search(candidate.text) else 1)
-    )
+    text = candidates[at].text
+    figure, remark = bool(_FIGURE.search(text)), bool(_CHAT_ADDRESS.search(text))
+    return (2 if _is_decision(at, candidates) else 1) * (1.25 if figure else 1) * (0.6 if remark else 1)
 
 
-def _can_stand_alone(candidate: Candidate) -> bool:
-    return (
-        not candidate.is_question
-        and _MIN_WORDS <= len(candidate.text.split()) <= _MAX_WORDS
-        and not _CONTEXT_DEPENDENT.match(candidate.text)
-    )
+def _can_stand_alone(one: Candidate) -> bool:
+    fits = _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS
+    return fits and not one.is_question and not _CONTEXT_DEPENDENT.match(one.text)

@@ -20,14 +20,13 @@ if TYPE_CHECKING:
     from datetime import date
 
     from engine.llm.base import Embedder
-    from engine.llm.offline.ranking import RankedSentences
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import UsageMeter
 
 # Raise it when the rules extract something else from the same text: cached extractions are then made again.
 EXTRACTION_VERSION = 1
 # Raise it when answers from the same sources change: cached answers are then made again.
-ANSWER_VERSION = 5
+ANSWER_VERSION = 6
 
 NOTHING_FOUND = "I found nothing about that in what I may read here."
 NO_HIGHLIGHTS = {
@@ -105,20 +104,12 @@ class OfflineModel:
         if context.mode == "bypass":
             return ONLY_QUOTES
         if context.overview is not None:
-            notes = (
-                merge_highlights(prompt.partial_answers)
-                if prompt.partial_answers
-                else find_highlights(context.sources, context.overview.kind)
-            )
+            notes = merge_highlights(prompt.partial_answers) or find_highlights(context.sources, context.overview.kind)
             days = f"{context.overview.days}\n" if context.overview.days and notes else ""
             return f"{days}{notes}" or NO_HIGHLIGHTS[context.overview.kind]
         question = context.question.question.strip() or prompt.question
         if not context.sources or not question:
             return NOTHING_FOUND
-        studied = await rank_sentences(question, context.sources, self._embedder, meter)
-        return await asyncio.to_thread(_render_quotes, studied) or NOTHING_FOUND
-
-
-def _render_quotes(studied: RankedSentences) -> str:
-    """The answer quotations as a list; empty if nothing answers."""
-    return render_quotations(build_quotations(select_answers(studied), studied.candidates))
+        candidates, clauses = await rank_sentences(question, context.sources, self._embedder, meter)
+        chosen = select_answers(candidates, clauses)
+        return render_quotations(build_quotations(chosen, candidates)) or NOTHING_FOUND

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import ExcerptFacts, find_entities, index_people
@@ -19,14 +20,13 @@ if TYPE_CHECKING:
     from engine.models import ChatTurn
 
 _PERSON_PRONOUNS = re.compile(r"\b(?:he|she|him|his|her|hers)\b", re.IGNORECASE)
-_THING_PRONOUNS = re.compile(r"\b(?:it|its|they|them|their|this|these|those|one|ones|same)\b", re.IGNORECASE)
-_THERE = re.compile(r"\bthere\b", re.IGNORECASE)
-_EXISTENTIAL_THERE = re.compile(
-    r"\b(?:is|are|was|were|will|has|have|be|been)\s+there\b|\bthere\s+(?:is|are|was|were|will|has)\b", re.IGNORECASE
-)
-# "that" as a pronoun, not as a conjunction.
-_THAT_REFERENCE = re.compile(
-    r"\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$", re.IGNORECASE
+# Words that refer to something said before: "there" not in "is there", "that" not as a conjunction.
+_REFERENCES = re.compile(
+    r"\b(?:he|she|him|his|her|hers|it|its|they|them|their|this|these|those|one|ones|same)\b"
+    r"|(?<!is )(?<!are )(?<!was )(?<!were )(?<!will )(?<!has )(?<!have )(?<!be )(?<!been )\bthere\b"
+    r"(?! (?:is|are|was|were|will|has)\b)"
+    r"|\b(?:is|was|of|about|for|with|after|before|do|does|did) that\b|\bthat\W*$",
+    re.IGNORECASE,
 )
 _CONTINUATION = re.compile(r"\A\s*+(?:and|but|or|also|what about|how about|then|why|how so|more|else)\b", re.IGNORECASE)
 _MIN_CONTENT_WORDS = 2
@@ -64,33 +64,24 @@ def extract_keywords(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _is_follow_up(question: str) -> bool:
-    """Whether the question depends on the conversation."""
+    """Whether it refers to something that it does not name itself, has few words, or continues: "and …"."""
+    if refers := _REFERENCES.search(question):
+        return not any(found.start < refers.start() for found in find_entities(question, ExcerptFacts()))
     telling = [word for word in content_words(question) if not is_generic(word)]
-    refers = _PERSON_PRONOUNS.search(question) or _THING_PRONOUNS.search(question) or _THAT_REFERENCE.search(question)
-    if refers is None and not _EXISTENTIAL_THERE.search(question):
-        refers = _THERE.search(question)
-    if refers and _has_own_antecedent(question, refers):
-        return False
-    return bool(refers or len(telling) < _MIN_CONTENT_WORDS or _CONTINUATION.match(question))
-
-
-def _has_own_antecedent(question: str, refers: re.Match[str]) -> bool:
-    """Whether the pronoun can refer to a name in the question itself."""
-    return any(found.start < refers.start() for found in find_entities(question, ExcerptFacts()))
+    return len(telling) < _MIN_CONTENT_WORDS or bool(_CONTINUATION.match(question))
 
 
 def _complete_question(question: str, history: Sequence[ChatTurn]) -> str:
-    answer = next((turn.text for turn in reversed(history) if turn.role == "assistant"), "")
-    last_question = next((turn.text for turn in reversed(history) if turn.role == "user"), "")
-    people, things = _people_and_things(last_question, answer)
+    last = {turn.role: turn.text for turn in history}
+    last_question = last.get("user", "")
+    people, things = _people_and_things(last_question, last.get("assistant", ""))
     if _PERSON_PRONOUNS.search(question) and people:
         return _replace_pronoun(question, people[0])
-    own = {stem(word) for word in split_words(question)}
     words = [word for word in content_words(last_question) if not is_generic(word)]
+    own = {stem(word) for word in split_words(question)}
     hints: list[str] = []
     for part in [*people[:1], *things[:_MAX_CARRIED], *words[:_MAX_CARRIED]]:
-        stems = {stem(word) for word in split_words(part)}
-        if not own.issuperset(stems):
+        if not own.issuperset(stems := {stem(word) for word in split_words(part)}):
             hints.append(part)
             own |= stems
     return f"{question} ({', '.join(hints)})" if hints else question
@@ -99,17 +90,11 @@ def _complete_question(question: str, history: Sequence[ChatTurn]) -> str:
 def _people_and_things(question: str, answer: str) -> tuple[list[str], list[str]]:
     """People and things, those most mentioned in question and answer first; ties in order of appearance."""
     speakers = [match[1] for match in _CHAT_ATTRIBUTION.finditer(answer)]
-    plain = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub(r"\1. ", answer))
     facts = ExcerptFacts(index_people(speakers))
-    found = [
-        name
-        for text in (answer and plain, question)
-        for sentence in split_sentences(text)
-        for name in find_entities(sentence, facts)
-    ]
-    people = _by_frequency(name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
-    things = _by_frequency(name.name for name in found if name.type != "person")
-    return people, things
+    texts = _QUOTED.sub(" ", _CHAT_ATTRIBUTION.sub(r"\1. ", answer)), question
+    found = [name for text in texts for sentence in split_sentences(text) for name in find_entities(sentence, facts)]
+    people = (name.name for name in found if name.type == "person" or _can_be_person(name.name, name.type))
+    return _by_frequency(people), _by_frequency(name.name for name in found if name.type != "person")
 
 
 def _can_be_person(name: str, kind: str) -> bool:
@@ -118,11 +103,10 @@ def _can_be_person(name: str, kind: str) -> bool:
     return kind == "concept" and len(parts) in {2, 3} and all(part[:1].isupper() and part.isalpha() for part in parts)
 
 
-def _by_frequency(found: Iterable[str]) -> list[str]:
-    counted: dict[str, list[str]] = {}
-    for name in found:
-        counted.setdefault(normalize_name(name), []).append(name)
-    return [group[0] for group in sorted(counted.values(), key=len, reverse=True)]
+def _by_frequency(names: Iterable[str]) -> list[str]:
+    names = list(names)
+    first = {normalize_name(name): name for name in reversed(names)}
+    return [first[key] for key, _ in Counter(map(normalize_name, names)).most_common()]
 
 
 def _replace_pronoun(question: str, person: str) -> str:
@@ -130,9 +114,8 @@ def _replace_pronoun(question: str, person: str) -> str:
 
     def instead(match: re.Match[str]) -> str:
         following = split_words(question[match.end() : match.end() + MAX_WORD_LENGTH])[:1]
-        owns = match[0].lower() == "his" or (
-            match[0].lower() == "her" and following and following[0].lower() not in STOP_WORDS
-        )
+        has_noun = bool(following) and following[0].lower() not in STOP_WORDS
+        owns = match[0].lower() == "his" or (match[0].lower() == "her" and has_noun)
         return f"{person}'s" if owns else person
 
     return _PERSON_PRONOUNS.sub(instead, question)

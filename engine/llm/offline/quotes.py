@@ -10,25 +10,17 @@ import numpy as np
 
 from engine.llm.offline.candidates import PRECEDING_COUNT, is_adjacent
 from engine.llm.offline.question import has_answer_type
-from engine.llm.offline.scoring import CONTEXT_SHARE
-from engine.llm.offline.two_hop import find_two_hop_pair
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.llm.offline.candidates import Candidate
-    from engine.llm.offline.ranking import RankedSentences
-    from engine.llm.offline.scoring import ClauseScores
+    from engine.llm.offline.ranking import ClauseScores
 
-# Minimum support of an answer. Chosen on 125 questions about two small worlds: 60 of 68 with an answer got it, 47 of 57
-# without one were refused; the other 10 ask for a detail of a topic that the sources do cover.
-MIN_SUPPORT = 0.68
-MIN_PAIR_SUPPORT = 0.75
+MIN_SUPPORT = 0.7  # of an answer; below, nothing was found
 MAX_QUOTES = 4
-_SCORE_MARGINS = 0.45, 0.3  # for one clause of a question with several
-# By how much two sentences must support an answer better than any single one.
-_PAIR_ADVANTAGE = 0.1
-# What a further quotation must add: this share of the question, with at least this similarity to it.
+SCORE_MARGIN = 0.35  # a further quotation is at most this much worse than the best
+# What the sentence that carries the other half shares with the best one, and adds to it, of the words of the question.
 _MIN_ADDED_SHARE = 0.12
 _MIN_SIMILARITY = 0.3
 
@@ -40,7 +32,6 @@ _CONTEXT_DEPENDENT = re.compile(
 )
 _TERMINATED = re.compile(r"[.!?…:;,。！？][\"'”’»)\]]*+\Z")
 _SHORT_WORDS = 6
-_TIE_MARGIN = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +44,38 @@ class Quotation:
     time_text: str = ""
 
 
-def select_answers(ranked: RankedSentences) -> list[int]:
+def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScores]) -> list[int]:
     """Positions of the sentences that answer, best first by clause; none if nothing does."""
-    share = max(1, MAX_QUOTES // max(1, len(ranked.clauses)))
+    share = max(1, MAX_QUOTES // max(1, len(clauses)))
     chosen: list[int] = []
-    for clause in ranked.clauses:
-        beside = _find_adjacent_answer(chosen, clause, ranked.candidates)
-        answers = [ranked.positions[at] for at in _answer_clause(clause, ranked, share)]
-        chosen += (
-            beside
-            if beside and (clause.has_hint or not answers)
-            else _filter_by_answer_type(answers, clause, ranked.candidates)
-        )
+    for clause in clauses:
+        answers = _select_for_clause(clause, share)
+        beside = _find_adjacent_answer(chosen, clause, candidates)
+        if beside and (clause.has_hint or not answers):
+            chosen += beside
+        else:
+            chosen += _filter_by_answer_type(answers, clause, candidates)
     return list(dict.fromkeys(chosen))[:MAX_QUOTES]
+
+
+def _select_for_clause(clause: ClauseScores, most: int) -> list[int]:
+    """The best sentence, the one that carries the other half, and those nearly as good as the best."""
+    ranked = [int(at) for at in np.argsort(-clause.score, kind="stable")]
+    first = next((at for at in ranked if clause.support[at] >= MIN_SUPPORT), None)
+    if first is None or first not in ranked[:MAX_QUOTES]:
+        return []
+    floor = clause.score[first] - SCORE_MARGIN
+    as_good = (clause.score >= floor) & (clause.support >= MIN_SUPPORT) & clause.is_topical
+    return list(dict.fromkeys([first, *_find_other_half(clause, first), *(at for at in ranked if as_good[at])]))[:most]
+
+
+def _find_other_half(clause: ClauseScores, first: int) -> list[int]:
+    """The sentence that covers what the first one leaves open, if it shares a topic with the first."""
+    adds = np.maximum(clause.coverage - clause.coverage[first], 0) @ clause.weights
+    shares = np.minimum(clause.coverage, clause.coverage[first]) @ clause.weights
+    fits = (adds >= _MIN_ADDED_SHARE) & (shares >= _MIN_ADDED_SHARE) & (clause.similarity >= _MIN_SIMILARITY)
+    fit = np.where(fits & clause.is_topical, clause.score + adds, -1.0)
+    return [int(np.argmax(fit))] if fit.max() > 0 else []
 
 
 def _filter_by_answer_type(positions: list[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[int]:
@@ -74,13 +84,13 @@ def _filter_by_answer_type(positions: list[int], clause: ClauseScores, candidate
     A sentence without a number cannot answer a question for a number, nor one without a unit of that kind.
     """
     fits = {at: has_answer_type(candidates[at].text, clause.answer_type, clause.counted_stems) for at in positions}
-    fitting = [at for at in positions if fits[at]]
-    if not fitting:
-        fitting = next(
-            ([at, *beside] for at in positions if (beside := _find_adjacent_answer([at], clause, candidates))), []
-        )
+    if fitting := [at for at in positions if fits[at]]:
+        return fitting
+    for at in positions:
+        if beside := _find_adjacent_answer([at], clause, candidates):
+            return [at, *beside]
     strict = clause.answer_type == "quantity" and bool(clause.counted_stems)
-    return fitting or [at for at in positions if not strict or fits[at] is None]
+    return [at for at in positions if not strict or fits[at] is None]
 
 
 def _find_adjacent_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[int]:
@@ -102,13 +112,17 @@ def build_quotations(chosen: Sequence[int], candidates: Sequence[Candidate]) -> 
     return [build_quotation([candidates[at] for at in run]) for run in runs]
 
 
+def build_quotation(run: Sequence[Candidate]) -> Quotation:
+    """Join consecutive sentences of one source; those without end punctuation, as list items, get a separator."""
+    last = run[-1]
+    texts = (one.text + ("" if _TERMINATED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
+    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text)
+
+
 def render_quotations(quoted: Sequence[Quotation]) -> str:
     """One line per quotation; several form a list."""
-    return (
-        "\n".join(map(_render_quote, quoted))
-        if len(quoted) < 2
-        else "\n".join(f"- {_render_quote(each)}" for each in quoted)
-    )
+    bullet = "- " if len(quoted) > 1 else ""
+    return "\n".join(f"{bullet}{_render_quote(each)}" for each in quoted)
 
 
 def _render_quote(quotation: Quotation) -> str:
@@ -118,77 +132,13 @@ def _render_quote(quotation: Quotation) -> str:
     return f"{who}“{words}” [{quotation.number}]"
 
 
-def _answer_clause(clause: ClauseScores, ranked: RankedSentences, most: int) -> list[int]:
-    """The positions, among the ranked sentences, of those that answer the clause."""
-    best = np.argsort(-clause.score, kind="stable")[:MAX_QUOTES]
-    alone = float(clause.support[best].max()) if len(best) else 0.0
-    pair = find_two_hop_pair(clause, [ranked.candidates[at] for at in ranked.positions])
-    together = list(pair[:2]) if pair and pair[2] >= max(MIN_PAIR_SUPPORT, alone + _PAIR_ADVANTAGE) else []
-    if alone < MIN_SUPPORT:
-        return together
-    single = _order_newest_first(
-        _select_for_clause(clause, most, _SCORE_MARGINS[len(ranked.clauses) > 1]), clause, ranked
-    )
-    return [*together, *single][: max(most, len(together))]
-
-
-def _select_for_clause(clause: ClauseScores, most: int, margin: float) -> list[int]:
-    """The best sentence, those that add most to it, and those that are nearly as good."""
-    ranked = [int(at) for at in np.argsort(-clause.score, kind="stable")]
-    first = next(at for at in ranked if clause.support[at] >= MIN_SUPPORT)
-    chosen = [first]
-    extra = _find_complement(clause, first)
-    if extra is not None and most > 1:
-        chosen.append(extra)
-    floor = clause.score[first] - margin
-    as_good = (clause.score >= floor) & (clause.support >= MIN_SUPPORT) & _own_words_mask(clause)
-    nearly = (at for at in ranked if at not in chosen and as_good[at])
-    return [*chosen, *list(nearly)[: most - len(chosen)]]
-
-
-def _order_newest_first(chosen: list[int], clause: ClauseScores, ranked: RankedSentences) -> list[int]:
-    """Sort those as good as the first one by time, newest first; then the rest."""
-    weights = [term.weight for term in clause.terms]
-    least = float(clause.coverage[chosen[0]] @ weights) - _TIE_MARGIN * sum(weights)
-    equals = [at for at in chosen if float(clause.coverage[at] @ weights) >= least]
-    times = {at: ranked.candidates[ranked.positions[at]].time for at in equals}
-    dated = sorted((at for at in equals if times[at]), key=lambda at: str(times[at]), reverse=True)
-    leading = dated if chosen[0] in dated or len(dated) < len(equals) else equals
-    return [*leading, *(at for at in chosen if at not in leading)]
-
-
-def _find_complement(clause: ClauseScores, first: int) -> int | None:
-    """The sentence that covers what the first one leaves open, if it shares a topic with the first."""
-    weights = np.array([term.weight for term in clause.terms])
-    total = float(weights.sum()) or 1.0
-    adds = np.maximum(clause.coverage - clause.coverage[first], 0) @ weights / total
-    shares = np.minimum(clause.coverage, clause.coverage[first]) @ weights / total
-    fits = (
-        (adds >= _MIN_ADDED_SHARE)
-        & (shares >= _MIN_ADDED_SHARE)
-        & (clause.similarity >= _MIN_SIMILARITY)
-        & _own_words_mask(clause)
-    )
-    fit = np.where(fits, clause.score + adds, -1.0)
-    best = int(np.argmax(fit))
-    return best if fit[best] > 0 else None
-
-
-def _own_words_mask(clause: ClauseScores) -> np.ndarray:
-    """Mask of sentences that cover the question by their own words, not only by their context; "Thank you" does not."""
-    topics = [index for index, term in enumerate(clause.terms) if not term.is_name]
-    return np.asarray(clause.coverage[:, topics].max(axis=1, initial=0.0 if topics else 1.0) > CONTEXT_SHARE)
-
-
 def _quote_runs(at: int, candidates: Sequence[Candidate]) -> list[list[int]]:
-    """Group positions that are quoted together, as one quotation each."""
-    quotable = candidates[at]
-    if not quotable.speaker:
+    """Group positions that are quoted together, as one quotation each: a short answer in a chat with its question."""
+    candidate = candidates[at]
+    if not candidate.speaker:
         return [_with_context(at, candidates)]
-    if quotable.is_question and at in _preceding(at + 1, candidates):
-        return [[at], [at + 1]]
-    if quotable.preceding and _is_short(quotable) and candidates[quotable.preceding[-1]].is_question:
-        return [[quotable.preceding[-1]], [at]]
+    if candidate.preceding and _is_short(candidate) and candidates[candidate.preceding[-1]].is_question:
+        return [[candidate.preceding[-1]], [at]]
     return [[at]]
 
 
@@ -205,23 +155,15 @@ def _preceding(at: int, candidates: Sequence[Candidate]) -> tuple[int, ...]:
     return candidates[at].preceding if at < len(candidates) else ()
 
 
-def _needs_context(quotable: Candidate) -> bool:
-    return not quotable.is_title and (bool(_CONTEXT_DEPENDENT.match(quotable.text)) or _is_short(quotable))
+def _needs_context(candidate: Candidate) -> bool:
+    return not candidate.is_title and (bool(_CONTEXT_DEPENDENT.match(candidate.text)) or _is_short(candidate))
 
 
-def _is_short(quotable: Candidate) -> bool:
-    return len(quotable.text.split()) <= _SHORT_WORDS
+def _is_short(candidate: Candidate) -> bool:
+    return len(candidate.text.split()) <= _SHORT_WORDS
 
 
 def _is_joinable(one: Sequence[int], other: Sequence[int], candidates: Sequence[Candidate]) -> bool:
     """Whether two runs overlap, or are adjacent in one source that is not a conversation."""
     near = any(abs(at - place) <= 1 for at in one for place in other)
-    same = candidates[one[0]].source.number == candidates[other[0]].source.number
-    return near and same
-
-
-def build_quotation(run: Sequence[Candidate]) -> Quotation:
-    """Join consecutive sentences of one source; those without end punctuation, as list items, get a separator."""
-    last = run[-1]
-    texts = (one.text + ("" if _TERMINATED.search(one.text) else ":" if one.is_title else ";") for one in run[:-1])
-    return Quotation(last.source.number, " ".join([*texts, last.text]), last.speaker, last.time_text)
+    return near and candidates[one[0]].source.number == candidates[other[0]].source.number

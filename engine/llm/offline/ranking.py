@@ -1,147 +1,223 @@
-"""Score every clause of a question against every sentence of its sources, with two batches of embeddings."""
+"""Score the sentences of the sources for each clause of a question, by their words and by embeddings.
+
+A sentence covers a word of the clause whole if it has a form of it, up to 0.8 if it has a synonym or a unit of the
+measure asked for, and 0.75 if its heading or one of the two sentences before it has the word. Rarer words weigh more.
+"""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from engine.llm.offline import question as question_analysis
-from engine.llm.offline import scoring
+from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.text.words import is_generic, is_stop_word, split_words, stem
+from engine.llm.offline.text.words import content_words, is_common, is_generic, is_stop_word, split_words, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engine.llm.base import Embedder
     from engine.llm.offline.candidates import Candidate
-    from engine.llm.offline.scoring import ClauseScores, Term
     from engine.models import Source
     from engine.usage import UsageMeter
 
-# Maximum number of embedded sentences; the best of them are searched for synonyms of the question's words.
+# Maximum number of embedded sentences; words of the best of them are compared with the words of the question.
 MAX_CANDIDATES = 96
 VOCABULARY_SENTENCES = 32
 MAX_VOCABULARY = 400
 _MIN_WORD_LENGTH = 3
 
-# Weights of: the sentence together with the one before it; the question as a whole.
-_WITH_PREVIOUS_SHARE = 0.92
-_PREVIOUS_SHARE = 0.6
-_WHOLE_QUESTION_SHARE = 0.85
+GENERIC_SHARE = 0.35  # weight of a word with little meaning
+NEARBY_SHARE = 0.75
+MAX_SYNONYM_SHARE = 0.8
+# Cosine of two single words: unrelated at the first value, synonyms at the second.
+UNRELATED_COSINE, SYNONYM_COSINE = 0.55, 0.9
+PREVIOUS_SHARE, WITH_PREVIOUS_SHARE = 0.6, 0.92  # a sentence together with the one before it
+RIGHT_TYPE_SCORE, WRONG_TYPE_SCORE = 0.1, -0.15
+RECENCY_SCORE = 0.08
+NAME_LOSS = 0.35
+MIN_TOPIC_SHARE = 0.5
+MIN_OWN_WORDS = 2  # of a question for yes or no, in the sentence that answers
+
+# For the stem of each term its synonyms by their stems, with the share of its meaning.
+Synonyms = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
-class RankedSentences:
-    """All sentences, the positions of the embedded ones, and the scores of each clause for these."""
+class Term:
+    """A word that a question is about; a `name` only identifies a person or thing."""
 
-    candidates: tuple[Candidate, ...]
-    positions: tuple[int, ...]
-    clauses: tuple[ClauseScores, ...]
+    stem: str
+    word: str
+    weight: float
+    is_name: bool
+
+    @property
+    def is_id(self) -> bool:
+        """Whether it identifies exactly one thing: 17-B, v2."""
+        return any(map(str.isdigit, self.word)) and any(map(str.isalpha, self.word))
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseScores:
+    """Scores of a clause: `coverage` has shape (sentences, terms), `weights` (terms,), the others (sentences,).
+
+    `score` orders the sentences; `support` decides whether one answers at all; `is_topical`: whether a sentence has a
+    word of the topic itself.
+    """
+
+    answer_type: analysis.AnswerType
+    counted_stems: frozenset[str]
+    has_hint: bool
+    weights: np.ndarray
+    coverage: np.ndarray
+    is_topical: np.ndarray
+    similarity: np.ndarray
+    score: np.ndarray
+    support: np.ndarray
 
 
 async def rank_sentences(
     question: str, sources: Sequence[Source], embedder: Embedder, meter: UsageMeter
-) -> RankedSentences:
-    """Score the sources; errors of the embedder are raised."""
+) -> tuple[list[Candidate], list[ClauseScores]]:
+    """The sentences of the sources, and their scores for each clause; errors of the embedder are raised."""
     candidates = build_candidates(sources)
-    parts = question_analysis.split_clauses(question)
-    counted = scoring.count_stems(candidates)
-    about = [scoring.build_terms(part, counted, len(candidates)) for part in parts]
-    words = {term.stem: term for clause in about for term in clause}
-    chosen = select_candidates(candidates, list(words.values()))
-    vectors = await embedder.embed([question, *parts, *(candidates[at].attributed_text for at in chosen)], meter)
-    similar = _clause_similarities(
-        vectors[0], vectors[1 : len(parts) + 1], vectors[len(parts) + 1 :], _previous_positions(candidates, chosen)
-    )
-    looked_at = [candidates[at] for at in chosen]
-    best = [looked_at[at] for at in _most_promising(similar, looked_at, words)]
-    synonyms = await _find_synonyms(list(words.values()), best, embedder, meter)
-    weighed = [
-        scoring.score_clause(part, clause, looked_at, near, synonyms)
-        for part, clause, near in zip(parts, about, similar, strict=True)
-    ]
-    return RankedSentences(tuple(candidates), tuple(chosen), tuple(weighed))
+    clauses = analysis.split_clauses(question)
+    terms = [build_terms(clause, candidates) for clause in clauses]
+    words = list({term.stem: term for about in terms for term in about}.values())
+    shared = np.array([sum(w.weight for w in words if w.stem in one.stems | one.nearby_stems) for one in candidates])
+    similar = await _compare(clauses, candidates, np.argsort(-shared, kind="stable")[:MAX_CANDIDATES], embedder, meter)
+    promise = shared / (sum(word.weight for word in words) or 1.0) + similar.max(axis=0)
+    best = [candidates[at] for at in np.argsort(-promise, kind="stable")[:VOCABULARY_SENTENCES]]
+    synonyms = await _find_synonyms(words, best, embedder, meter)
+    scored = zip(clauses, terms, similar, strict=True)
+    return candidates, [score_clause(clause, about, candidates, near, synonyms) for clause, about, near in scored]
 
 
-def select_candidates(candidates: Sequence[Candidate], words: Sequence[Term]) -> list[int]:
-    """Positions of the sentences to embed, in order: those that share words with the question, then the first ones."""
-
-    def shared(candidate: Candidate) -> float:
-        around = candidate.context_stems | candidate.heading_stems
-        here = sum(term.weight for term in words if term.stem in candidate.stems)
-        return here + scoring.CONTEXT_SHARE * sum(
-            term.weight for term in words if term.stem in around - candidate.stems
-        )
-
-    ranked = sorted(range(len(candidates)), key=lambda at: (-shared(candidates[at]), at))
-    return sorted(ranked[:MAX_CANDIDATES])
-
-
-def _previous_positions(candidates: Sequence[Candidate], chosen: Sequence[int]) -> list[int]:
-    """For each chosen sentence the index of the one before it; -1 if that is not chosen."""
-    places = {at: place for place, at in enumerate(chosen)}
-    return [places.get(candidates[at].preceding[-1], -1) if candidates[at].preceding else -1 for at in chosen]
+def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
+    """The words a clause is about."""
+    measured = analysis.measured_stems(clause)
+    terms = []
+    for word in content_words(clause):
+        key = stem(word)
+        count = sum(key in candidate.stems for candidate in candidates)
+        rarity = math.log(1 + (len(candidates) + 20) / (count + 0.5))
+        share = GENERIC_SHARE if is_generic(word) and key not in measured else 1.0
+        terms.append(Term(key, word, rarity * share, _is_name(word, clause)))
+    return terms
 
 
-def _clause_similarities(
-    whole: np.ndarray, parts: np.ndarray, sentences: np.ndarray, befores: Sequence[int]
-) -> list[np.ndarray]:
-    """For each clause the cosines with the sentences, alone or after the one before."""
-    linked = np.array([place >= 0 for place in befores])
-    after = (
-        sentences + _PREVIOUS_SHARE * sentences[np.array(befores, dtype=int)] * linked[:, None]
-        if len(befores)
-        else sentences
-    )
-    after = after / np.maximum(np.linalg.norm(after, axis=1, keepdims=True), 1e-9)
-    wholly = _WHOLE_QUESTION_SHARE * (sentences @ whole)
-    return [np.maximum(np.maximum(sentences @ part, _WITH_PREVIOUS_SHARE * (after @ part)), wholly) for part in parts]
+def score_clause(
+    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], similar: np.ndarray, synonyms: Synonyms
+) -> ClauseScores:
+    """Score a clause against every sentence; `similar` holds the cosines."""
+    asked, hint = analysis.split_hint(clause)
+    kind, counted = analysis.answer_type(asked), analysis.counted_stems(asked)
+    own = _own_coverage(clause, terms, candidates, synonyms)
+    nearby = np.array([[term.stem in one.nearby_stems for term in terms] for one in candidates]).reshape(own.shape)
+    coverage = np.maximum(own, NEARBY_SHARE * nearby)
+    names = np.array([term.is_name for term in terms], dtype=bool)
+    topics = ~names if not names.all() else names
+    weights = np.array([term.weight for term in terms])
+    weights = weights / (weights.sum() or 1.0)
+    whole = coverage @ weights
+    form = np.array([_type_score(one.text, kind, counted) for one in candidates])
+    support = 0.5 * (whole + _share(coverage, weights, topics) + similar + form)
+    support -= NAME_LOSS * (1 - _share(coverage, weights, names)) * names.any()
+    answers = (coverage[:, [term.is_id for term in terms]] > 0).all(axis=1)
+    if analysis.is_yes_or_no(asked):
+        answers &= (own > 0).sum(axis=1) >= min(MIN_OWN_WORDS, len(terms))
+    topical = own[:, topics].max(axis=1, initial=0.0) >= MIN_TOPIC_SHARE
+    score = whole + similar + form + _recency_scores(candidates)
+    support = np.where(answers, support, 0.0)
+    return ClauseScores(kind, counted, bool(hint), weights, coverage, topical, similar, score, support)
 
 
-def _most_promising(
-    similar: Sequence[np.ndarray], looked_at: Sequence[Candidate], words: Mapping[str, Term]
-) -> list[int]:
-    """Positions of the most promising sentences, before synonyms of the terms are known."""
-    total = sum(term.weight for term in words.values()) or 1.0
-    coverage = (
-        sum(term.weight for key, term in words.items() if key in one.stems | one.context_stems) for one in looked_at
-    )
-    scores = np.array([each / total for each in coverage]) + np.max(np.array(similar), axis=0)
-    return [int(at) for at in np.argsort(-scores, kind="stable")[:VOCABULARY_SENTENCES]]
+def synonym_share(similarity: float) -> float:
+    """How much one word means another, by the cosine of the two words alone."""
+    return min(MAX_SYNONYM_SHARE, max(0.0, (similarity - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE)))
+
+
+def _is_name(word: str, clause: str) -> bool:
+    """Whether it is an id, or capitalized within a sentence."""
+    if any(map(str.isdigit, word)):
+        return True
+    return word[:1].isupper() and not (clause.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
+
+
+def _own_coverage(
+    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], synonyms: Synonyms
+) -> np.ndarray:
+    """How much each sentence itself covers each term."""
+    measures = {key: dict.fromkeys(units, MAX_SYNONYM_SHARE) for key, units in analysis.measured_stems(clause).items()}
+    known = [{**synonyms.get(term.stem, {}), **measures.get(term.stem, {}), term.stem: 1.0} for term in terms]
+    rows = [[_cover(words, one.stems) for words in known] for one in candidates]
+    return np.array(rows, dtype=np.float64).reshape(len(candidates), len(terms))
+
+
+def _cover(words: Mapping[str, float], stems: frozenset[str]) -> float:
+    return max((words[word] for word in words.keys() & stems), default=0.0)
+
+
+def _share(coverage: np.ndarray, weights: np.ndarray, part: np.ndarray) -> np.ndarray:
+    """The covered share of the weight of a part of the terms."""
+    shares: np.ndarray = coverage[:, part] @ weights[part] / (weights[part].sum() or 1.0)
+    return shares
+
+
+def _type_score(text: str, kind: analysis.AnswerType, counted: frozenset[str]) -> float:
+    fits = analysis.has_answer_type(text, kind, counted)
+    return 0.0 if fits is None else RIGHT_TYPE_SCORE if fits else WRONG_TYPE_SCORE
+
+
+def _recency_scores(candidates: Sequence[Candidate]) -> np.ndarray:
+    """A small bonus for newer sources, so that they win ties."""
+    times = sorted({one.source.time for one in candidates if one.source.time})
+    rank = {time: RECENCY_SCORE * place / len(times) for place, time in enumerate(times, 1)}
+    return np.array([rank[one.source.time] if one.source.time else 0.0 for one in candidates])
+
+
+async def _compare(
+    clauses: Sequence[str], candidates: Sequence[Candidate], chosen: np.ndarray, embedder: Embedder, meter: UsageMeter
+) -> np.ndarray:
+    """Cosines of shape (clauses, sentences), with each sentence alone or after the one before; others count as 0."""
+    vectors = await embedder.embed([*clauses, *(candidates[at].attributed_text for at in chosen)], meter)
+    asked, sentences = vectors[: len(clauses)], np.zeros((len(candidates), vectors.shape[1]))
+    sentences[chosen] = vectors[len(clauses) :]
+    before = [one.preceding[-1] if one.preceding else at for at, one in enumerate(candidates)]
+    after = sentences + PREVIOUS_SHARE * sentences[before]
+    after /= np.maximum(np.linalg.norm(after, axis=1, keepdims=True), 1e-9)
+    similar: np.ndarray = np.maximum(asked @ sentences.T, WITH_PREVIOUS_SHARE * (asked @ after.T))
+    return similar
 
 
 async def _find_synonyms(
     words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, meter: UsageMeter
-) -> dict[str, dict[str, float]]:
+) -> Synonyms:
     """Words of the best sentences that mean nearly the same as a term. Names have no synonyms."""
-    targets = [term for term in words if not term.is_name and not is_generic(term.word)]
     vocabulary = _build_vocabulary(best)
+    targets = [term for term in words if not term.is_name and not is_generic(term.word)]
     if not targets or not vocabulary:
         return {}
     vectors = await embedder.embed([*(term.word for term in targets), *vocabulary.values()], meter)
     cosines = vectors[: len(targets)] @ vectors[len(targets) :].T
-    keys = list(vocabulary)
     return {
         term.stem: {
-            key: share for key, cosine in zip(keys, row, strict=True) if (share := scoring.synonym_share(float(cosine)))
+            key: share for key, one in zip(vocabulary, row, strict=True) if (share := synonym_share(float(one)))
         }
         for term, row in zip(targets, cosines, strict=True)
     }
 
 
-def _build_vocabulary(best: Sequence[Candidate]) -> dict[str, str]:
-    """The content words, by stem."""
+def _build_vocabulary(best: Iterable[Candidate]) -> dict[str, str]:
+    """The content words that are no names, by stem."""
     found: dict[str, str] = {}
     for candidate in best:
         for at, word in enumerate(split_words(candidate.text)):
-            if (
-                (word.islower() or not at)
-                and len(word) >= _MIN_WORD_LENGTH
-                and not is_stop_word(word)
-                and len(found) < MAX_VOCABULARY
-            ):
+            content = len(word) >= _MIN_WORD_LENGTH and not is_stop_word(word)
+            if content and (word.islower() or not at) and len(found) < MAX_VOCABULARY:
                 found.setdefault(stem(word), word)
     return found

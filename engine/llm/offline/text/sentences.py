@@ -15,11 +15,9 @@ if TYPE_CHECKING:
 MAX_SENTENCE_LENGTH = 400
 MAX_WORD_LENGTH = 40
 
-# A full stop after these never ends a sentence; after _MAYBE it does not if a number follows.
+# A full stop after these never ends a sentence; after the second list it does not if a number follows.
 _ABBREVIATIONS = word_set(
-    """
-    mr mrs ms dr prof st sr jr rev hon capt col gen lt sgt fr hr vs cf e.g i.e z.b d.h bzw ca approx mme mlle sig
-    """
+    "mr mrs ms dr prof st sr jr rev hon capt col gen lt sgt fr hr vs cf e.g i.e z.b d.h bzw ca approx mme mlle sig"
 )
 _NUMBER_ABBREVIATIONS = word_set(
     """
@@ -33,8 +31,7 @@ _NEXT = re.compile(r"\s*+(\S?)")
 _WORD_BEFORE = re.compile(r"(?<![\w.])[\w.]*+$")
 _CHAT = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,80}}): ?(.*)", re.DOTALL)
 _CHAT_STARTS = re.compile(rf"^(?=\[{MESSAGE_TIME}\] [^:\n]{{1,80}}:)", re.MULTILINE)
-_LIST_MARKER = re.compile(r"^(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
-_BULLET = re.compile(r"\A\s*+(?:[-*•‣–]|\(?\d{1,3}[.)])\s+")
+_LIST_MARKER = re.compile(r"\A(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,59 +62,48 @@ def split_sentences(text: str) -> list[str]:
     column headers: "Day: Monday; Opens: 9:00".
     """
     found: list[str] = []
-    for block in _split_blocks(text):
-        rows = _table_rows(block)
-        found += rows or [piece for line in _unwrap_lines(block) for piece in _split_line(line)]
+    for paragraph in _PARAGRAPHS.split(text):
+        lines = [line.strip() for line in paragraph.split("\n") if line.strip()]
+        is_table = len(lines) > 1 and all("|" in line for line in lines)
+        pieces = _table_rows(lines) if is_table else _split_prose(lines)
+        found += [part for piece in pieces for part in _split_long(piece)]
     return found
 
 
-def _split_blocks(text: str) -> list[list[str]]:
-    """Lines by paragraph."""
-    paragraphs = _PARAGRAPHS.split(text)
-    blocks = [[line.strip() for line in paragraph.split("\n") if line.strip()] for paragraph in paragraphs]
-    return [block for block in blocks if block]
-
-
-def _unwrap_lines(block: Sequence[str]) -> list[str]:
-    """The lines of a paragraph, joined where a line wraps."""
+def _split_prose(block: Sequence[str]) -> Iterator[str]:
+    """The sentences of a paragraph, whose lines are joined where one wraps."""
     lines: list[str] = []
     for line in block:
-        goes_on = line[:1].islower() and not _BULLET.match(line)
-        if lines and goes_on and not lines[-1].endswith((".", "!", "?", ":", ";")):
+        if lines and line[:1].islower() and not lines[-1].endswith((".", "!", "?", ":", ";")):
             lines[-1] += f" {line}"
         else:
             lines.append(line)
-    return [" ".join(_LIST_MARKER.sub("", line).split()) for line in lines]
-
-
-def _split_line(line: str) -> Iterator[str]:
-    start = 0
-    for end in _END.finditer(line):
-        if _is_sentence_end(line, end):
-            yield from _split_long(line[start : end.end()].strip())
-            start = end.end()
-    yield from _split_long(line[start:].strip())
+    for wrapped in lines:
+        line = " ".join(_LIST_MARKER.sub("", wrapped).split())
+        start = 0
+        for end in _END.finditer(line):
+            if _is_sentence_end(line, end):
+                yield line[start : end.end()].strip()
+                start = end.end()
+        yield line[start:].strip()
 
 
 def _is_sentence_end(line: str, end: re.Match[str]) -> bool:
     following = _NEXT.match(line, end.end())
     first = following[1] if following else ""
-    if first.islower():
-        return False
-    if not end[0].startswith("."):
-        return True
+    if first.islower() or not end[0].startswith("."):
+        return not first.islower()
     before = line[max(0, end.start() - MAX_WORD_LENGTH) : end.start()]
     last = _WORD_BEFORE.search(before)
     word = last[0].lower() if last else ""
-    if word in _ABBREVIATIONS or (len(word) == 1 and word.isalpha()):
-        return False
-    if word.isdigit() and len(word) == end.start():  # the number of an item
-        return False
-    return not (word in _NUMBER_ABBREVIATIONS and first.isdigit())
+    is_initial = len(word) == 1 and word.isalpha()
+    is_item_number = word.isdigit() and len(word) == end.start()
+    is_abbreviation = word in _ABBREVIATIONS or (word in _NUMBER_ABBREVIATIONS and first.isdigit())
+    return not (is_initial or is_item_number or is_abbreviation)
 
 
 def _split_long(sentence: str) -> Iterator[str]:
-    """Split long text without a full stop between words."""
+    """Split long text without a full stop between words; nothing of empty text."""
     while len(sentence) > MAX_SENTENCE_LENGTH:
         cut = sentence.rfind(" ", MAX_SENTENCE_LENGTH // 2, MAX_SENTENCE_LENGTH)
         cut = cut if cut > 0 else MAX_SENTENCE_LENGTH
@@ -128,19 +114,14 @@ def _split_long(sentence: str) -> Iterator[str]:
 
 
 def _table_rows(block: Sequence[str]) -> list[str]:
-    """The rows below the header if the block is a table; otherwise empty."""
-    if len(block) < 2 or not all("|" in line for line in block):
-        return []
-    head, *rows = (_cells(line) for line in block)
-    rendered = [_render_row(head, row) for row in rows if any(cell.strip("-: ") for cell in row)]
-    return [piece for row in rendered for piece in _split_long(row)]
-
-
-def _cells(line: str) -> list[str]:
-    return [" ".join(cell.split()) for cell in line.strip().strip("|").split("|")]
-
-
-def _render_row(head: Sequence[str], row: Sequence[str]) -> str:
-    named = [*head, *[""] * len(row)]
-    pairs = zip(named, row, strict=False)
-    return "; ".join(f"{name}: {cell}" if name else cell for name, cell in pairs if cell)
+    """The rows below the header, each cell after its column's header."""
+    head, *rows = ([" ".join(cell.split()) for cell in line.strip("|").split("|")] for line in block)
+    return [
+        "; ".join(
+            f"{name}: {cell}" if name else cell
+            for name, cell in zip([*head, *[""] * len(row)], row, strict=False)
+            if cell
+        )
+        for row in rows
+        if any(cell.strip("-: ") for cell in row)
+    ]

@@ -6,17 +6,12 @@ from hypothesis import strategies as st
 from engine.llm.offline.lead_sentences import MAX_CHARACTERS, merge_lead_sentences
 
 
-def test_every_fragment_leads_before_any_goes_on() -> None:
-    long = "Second of one. " * 400
-    text = merge_lead_sentences([f"One leads. {long}", "Two leads.", "one  LEADS."])
+def test_every_fragment_leads_before_any_goes_on_and_none_is_emptied() -> None:
+    text = merge_lead_sentences([f"One leads. {'Second of one. ' * 400}", "Two leads.", "one  LEADS."])
     assert text.startswith("One leads. ")
     assert "Two leads." in text
     assert text.casefold().count("one leads.") == 1
-
-
-def test_a_single_fragment_is_never_emptied() -> None:
-    assert merge_lead_sentences(["word"]) == "word"
-    assert merge_lead_sentences([]) == ""
+    assert (merge_lead_sentences(["word"]), merge_lead_sentences([])) == ("word", "")
 
 
 @given(st.lists(st.text(max_size=500), max_size=30))

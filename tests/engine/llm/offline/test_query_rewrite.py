@@ -13,52 +13,40 @@ HISTORY = (
         "- Hanna Karim (2026-02-20 19:40 UTC): “I promise to bring back the brushes to Torfield Ltd.” [2]",
     ),
 )
+HINT = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents)"
 
 
 @pytest.mark.parametrize(
     ("asked", "whole"),
     [
+        # A pronoun for a person becomes the person spoken of most.
         ("Where can I find her on a Monday?", "Where can I find Hanna Karim on a Monday?"),
         ("Who is her boss?", "Who is Hanna Karim's boss?"),
         ("What did she promise?", "What did Hanna Karim promise?"),
+        # What a follow-up leaves unsaid stands in brackets behind it.
+        *((asked, asked + HINT) for asked in ("Is it expensive?", "And on Sundays?", "Why?", "What is kept there?")),
+        # A question that stands alone is left alone.
+        *((asked, asked) for asked in ("How much is a ticket on the ferry?", "Is there a sauna in the building?")),
+        *((asked, asked) for asked in ("Until when may the Patient Agnes use her landing?",)),
+        *((asked, asked) for asked in ("Who said that the kiln is broken and cracked?",)),
     ],
 )
-def test_a_pronoun_for_a_person_becomes_the_person_spoken_of_most(asked: str, whole: str) -> None:
+def test_a_follow_up_is_completed(asked: str, whole: str) -> None:
     assert rewrite_query(asked, HISTORY).question == whole
-
-
-@pytest.mark.parametrize("asked", ["Is it expensive?", "And on Sundays?", "Why?", "What is kept there?"])
-def test_what_a_follow_up_leaves_unsaid_stands_in_brackets_behind_it(asked: str) -> None:
-    whole = rewrite_query(asked, HISTORY).question
-    assert whole.startswith(f"{asked} (")
-    assert "L-19" in whole
-    assert "Hanna Karim" in whole
+    assert rewrite_query(f" {asked}  ", ()).question == asked
 
 
 @pytest.mark.parametrize(
-    "asked",
+    ("question", "high", "low"),
     [
-        "How much is a ticket on the ferry?",
-        "Until when may the Patient Agnes use her landing?",
-        "Is there a sauna in the building?",
-        "Who said that the kiln is broken and cracked?",
+        (
+            "Does Hanna Karim rent locker L-19 for photography?",
+            ("rent", "locker"),
+            ("Hanna Karim", "L-19", "photography"),
+        ),
+        ("How much is a ticket?", ("ticket",), ("ticket",)),
+        ("?", (), ()),
     ],
 )
-def test_a_question_that_stands_alone_is_left_alone(asked: str) -> None:
-    assert rewrite_query(asked, HISTORY).question == asked
-
-
-def test_without_history_nothing_is_added() -> None:
-    assert rewrite_query("Where  is she? ", ()).question == "Where is she?"
-
-
-def test_low_keywords_are_names_and_rare_words_and_high_ones_the_rest() -> None:
-    assert extract_keywords("Does Hanna Karim rent locker L-19 for photography?") == (
-        ("rent", "locker"),
-        ("Hanna Karim", "L-19", "photography"),
-    )
-
-
-def test_neither_list_is_empty_while_the_other_is_not() -> None:
-    assert extract_keywords("How much is a ticket?") == (("ticket",), ("ticket",))
-    assert extract_keywords("?") == ((), ())
+def test_low_keywords_are_names_and_rare_words(question: str, high: tuple[str, ...], low: tuple[str, ...]) -> None:
+    assert extract_keywords(question) == (high, low)

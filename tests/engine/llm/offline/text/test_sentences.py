@@ -4,63 +4,44 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.offline.text.sentences import (
-    MAX_SENTENCE_LENGTH,
-    ChatLine,
-    parse_chat_line,
-    split_chat_lines,
-    split_sentences,
-)
-
-
-def test_prose_is_cut_at_its_full_stops() -> None:
-    assert split_sentences("One is here. Is two? “Three!” Four") == ["One is here.", "Is two?", "“Three!”", "Four"]
+from engine.llm.offline.text.sentences import MAX_SENTENCE_LENGTH, ChatLine, split_chat_lines, split_sentences
 
 
 @pytest.mark.parametrize(
-    "whole",
+    "sentences",
     [
-        "Dr. Marsh and Mrs. Oak came.",
-        "It opens at 9 a.m. on No. 4 Mill Lane.",
-        "Version v2.3.1 costs 3.50 now.",
-        "J. R. Holm wrote it.",
-        "See e.g. the U.S. report.",
-        "Wait … what it says is true.",
+        ["One is here.", "Is two?", "“Three!”", "Four"],
+        ["Dr. Marsh and Mrs. Oak came."],
+        ["It opens at 9 a.m. on No. 4 Mill Lane."],
+        ["Version v2.3.1 costs 3.50 now."],
+        ["J. R. Holm wrote it."],
+        ["See e.g. the U.S. report."],
+        ["Wait … what it says is true."],
     ],
 )
-def test_abbreviations_initials_and_numbers_end_nothing(whole: str) -> None:
-    assert split_sentences(whole) == [whole]
+def test_prose_is_cut_at_its_full_stops_not_at_abbreviations(sentences: list[str]) -> None:
+    assert split_sentences(" ".join(sentences)) == sentences
 
 
-def test_scripts_without_blanks_are_cut_at_their_own_stops() -> None:
-    assert split_sentences("門が開く。鐘が鳴る！") == ["門が開く。", "鐘が鳴る！"]
-
-
-def test_list_items_and_headings_are_sentences_and_wrapped_lines_are_joined() -> None:
-    text = "Rules\n\n- knock first\n- wipe your\n  feet\n1. leave"
-    assert split_sentences(text) == ["Rules", "knock first", "wipe your feet", "leave"]
-
-
-def test_rows_of_a_table_come_with_the_heads_of_their_columns() -> None:
-    assert split_sentences("Day | Opens | Remark\nMonday | 9:00 |\nTuesday | | closed") == [
-        "Day: Monday; Opens: 9:00",
-        "Day: Tuesday; Remark: closed",
-    ]
-
-
-def test_a_chat_line_tells_who_spoke_and_when() -> None:
-    line = parse_chat_line("[2026-05-12 10:03] Ada Byron: see: two\nlines")
-    assert line == ChatLine("2026-05-12 10:03", "Ada Byron", "see: two\nlines")
-    assert parse_chat_line("Ada Byron: no time") is None
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("門が開く。鐘が鳴る！", ["門が開く。", "鐘が鳴る！"]),
+        ("Rules\n\n- knock first\n- wipe your\n  feet\n1. leave", ["Rules", "knock first", "wipe your feet", "leave"]),
+        (
+            "Day | Opens | Remark\nMonday | 9:00 |\nTuesday | | closed",
+            ["Day: Monday; Opens: 9:00", "Day: Tuesday; Remark: closed"],
+        ),
+    ],
+)
+def test_lists_tables_and_other_scripts_are_cut_at_their_own_ends(text: str, sentences: list[str]) -> None:
+    assert split_sentences(text) == sentences
 
 
 def test_a_conversation_is_cut_into_its_lines() -> None:
-    text = "Head\n[2026-05-12 10:03] Ada: one\nmore\n[2026-05-12 10:04] Bo: two"
-    assert split_chat_lines(text) == [
-        "Head",
-        ChatLine("2026-05-12 10:03", "Ada", "one\nmore"),
-        ChatLine("2026-05-12 10:04", "Bo", "two"),
-    ]
+    text = "Head: no time\n[2026-05-12 10:03] Ada Byron: see: one\nmore\n[2026-05-12 10:04] Bo: two"
+    lines = [ChatLine("2026-05-12 10:03", "Ada Byron", "see: one\nmore"), ChatLine("2026-05-12 10:04", "Bo", "two")]
+    assert split_chat_lines(text) == ["Head: no time", *lines]
 
 
 @given(st.text(alphabet="ab .!?\n|-1É。", max_size=300))

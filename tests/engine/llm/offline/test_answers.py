@@ -1,0 +1,211 @@
+"""Answers by quotation: which sentences are chosen, with what beside them, and when nothing is found."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.llm.offline.candidates import build_candidates
+from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
+from engine.llm.offline.quotes import Quotation, build_quotations, render_quotations, select_answers
+from engine.llm.offline.ranking import MAX_CANDIDATES, build_terms, rank_sentences
+from engine.models import Context, Prompt, SearchQuery
+from engine.usage import UsageMeter
+from tests.engine.llm.offline.sources import source
+from tests.support.fake_embedder import HashEmbedder
+
+if TYPE_CHECKING:
+    from engine.models import RetrievalMode
+
+WORKSHOP = (
+    "The Brickyard is open from 8:00 to 22:00 on weekdays. Members with a night badge may stay until midnight.",
+    "The laser cutter takes sheets of 900 by 600 millimetres. PVC must never be cut, because it gives off chlorine.",
+    "Locker L-07 is rented by Piotr Wrona until March.",
+    "Locker L-19 is rented by Hanna Karim. It may hold paints.",
+    "The open day is to be held on Saturday 12 April. The budget is 600 euros.",
+    "The new kiln reaches 1,280 degrees. A firing takes fourteen hours and costs the user 11 euros.",
+    "The chimney is 23 metres high. It was struck by lightning in 1962.",
+    "Tuesdays from six, Ingrid Sabo shows beginners how a chair is upholstered.",
+    "[2026-02-17 08:45] Marta Ilves: The board has moved the open day to 26 April, because the street is closed.",
+    "[2026-02-20 19:40] Hanna Karim: As tenant of locker L-19 I promise to return twelve brushes before the open day.",
+    "[2026-02-24 07:58] Anselm Brody: The lock of the side gate is frozen. Use the front today.",
+    "[2026-03-04 20:10] Piotr Wrona: The server failed to copy last night, the disk was full.",
+)
+# Question, texts, what is quoted, what is not.
+CHOICES = f"""
+What is Bo's wage from May on?
+[2026-03-01 10:00] Ada: For the two of us only: Bo's wage rises to 4,150 a month from May on.
+[2026-03-01 10:01] Bo: Thank you, Ada. I will not tell anybody.
+4,150
+Thank you
+
+How much does a lift of the crane cost and who may operate it?
+A lift of the crane costs €25. Only licensed drivers may work it; these are Ada Byron and Bo Holm.
+Ada Byron
+- “
+
+When is the archive open, and what is the entrance fee?
+The archive is open on Fridays from two until four. Admission is free.
+Admission is free
+- “
+
+Who is the harbour master?
+The harbour master answers within two weeks.
+Kept by the harbour master, Ada Byron.
+Ada Byron
+two weeks
+
+Who is the skipper of the Patient Agnes?
+The skipper of the Patient Agnes likes herring.
+The Patient Agnes sails at noon. Skipper: Bo Holm.
+Bo Holm
+herring
+
+How many kites did Lumen Sports order?
+[2026-03-01 10:00] Ada: Lumen Sports ordered 400 Delta kites, to be delivered on 14 April.
+[2026-03-01 10:01] Bo: Hanako Textiles will send us the nylon for the Lumen order on 2 March.
+400
+nylon
+
+Why is the town clock slow?
+The town clock is four minutes slow. It stays so because Bo asked.
+slow. It stays so because Bo asked.” [1]
+- “
+
+How do I phone the bakery?
+The bakery is open on Fridays.
+The bakery on Quay Street. Telephone: ask for 322.
+322
+Fridays
+
+Which permit expires at the end of 2026?
+Permit 9-A allows forty racks until 31 December 2026. Permit 9-B allows a boat of wood on the quay.
+9-A
+9-B
+
+Does the ferry take cars?
+Cars stay on the hill. The ferry leaves by the clock.
+{NOTHING_FOUND}
+hill
+
+What happened at the last council meeting?
+Next meeting: 9 June.
+The council resolved to sand the bench.
+The meeting room has a stove.
+sand the bench
+stove
+
+When is the open day?
+[2026-02-01 08:00] Bo: The open day is 26 April.
+[2026-01-01 08:00] Bo: The open day is 12 April.
+- Bo (2026-02-01
+said
+"""
+
+
+def prompt(question: str, texts: tuple[str, ...], mode: RetrievalMode = "mix", title: str = "") -> Prompt:
+    sources = tuple(source(number, text, "d", title) for number, text in enumerate(texts, 1))
+    return Prompt(question, Context(SearchQuery(question), mode, sources=sources))
+
+
+@pytest.fixture(scope="module")
+def language(tmp_path_factory: pytest.TempPathFactory) -> OfflineModel:
+    return OfflineModel(MiniLMEmbedder(tmp_path_factory.mktemp("cache")))
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("How long may members with a night badge stay?", "until midnight.” [1]"),
+        ("What must never be put into the laser cutter?", "PVC must never be cut"),
+        ("How hot does the kiln get?", "1,280 degrees"),
+        ("What is the price of a firing?", "11 euros"),
+        ("How tall is the chimney?", "23 metres"),
+        ("Why did the server fail to copy last night?", "the disk was full.” [12]"),
+        ("Who rents locker L-19, and what did the tenant promise?", "“Locker L-19 is rented by Hanna Karim.” [4]"),
+        (
+            "What did the tenant of locker L-19 promise?",
+            "Hanna Karim (2026-02-20 19:40 UTC): “As tenant of locker L-19",
+        ),
+        ("Which dentist do members of the Brickyard go to?", NOTHING_FOUND),
+        ("What is the phone number of Marta Ilves?", NOTHING_FOUND),
+        ("When is the birthday of Anselm Brody?", NOTHING_FOUND),
+        ("What insurance covers the laser cutter?", NOTHING_FOUND),
+        ("Is there a sauna in the building?", NOTHING_FOUND),
+        ("Who rents locker L-33?", NOTHING_FOUND),
+        ("Does the Brickyard rent bicycles?", NOTHING_FOUND),
+    ],
+)
+async def test_what_answers_is_quoted_with_its_number(language: OfflineModel, question: str, quoted: str) -> None:
+    text = "".join([piece async for piece in language.answer(prompt(question, WORKSHOP), UsageMeter())])
+    assert quoted in text
+    assert text.count("\n- ") <= 4
+
+
+@pytest.mark.parametrize("case", CHOICES.strip().split("\n\n"))
+async def test_each_rule_of_choice(language: OfflineModel, case: str) -> None:
+    question, *texts, right, wrong = case.split("\n")
+    for title in ("", "#wages"):
+        asked = prompt(question, tuple(texts), title=title)
+        text = "".join([piece async for piece in language.answer(asked, UsageMeter())])
+        assert right in text
+        assert wrong not in text
+
+
+@pytest.mark.parametrize(
+    ("texts", "chosen", "quoted"),
+    [
+        # A pronoun or a short remark brings the sentence before it, but no title; a title brings the text after it.
+        (
+            ("The kiln came on Monday from afar. It gets hot.",),
+            [1],
+            ["The kiln came on Monday from afar. It gets hot."],
+        ),
+        (("The kiln came on Monday. Glazing takes a week and a half.",), [1], ["Glazing takes a week and a half."]),
+        (("Sleeping\n\nThis room is above the loft now.",), [1], ["This room is above the loft now."]),
+        (
+            ("- Bread: €3.60\n- Cake: €3.10", "Next meeting\n\nOn 9 June."),
+            [0, 1, 2],
+            ["Bread: €3.60; Cake: €3.10", "Next meeting: On 9 June."],
+        ),
+        (
+            ("The red kiln came on Monday. Glazing takes a whole week.",),
+            [0, 1, 0],
+            ["The red kiln came on Monday. Glazing takes a whole week."],
+        ),
+        # A short answer in a chat comes with its question; equal texts are quoted once, from the newest.
+        (
+            ("[2026-05-12 10:03] Ada: Is the oven hot?", "[2026-05-12 10:04] Bo: Yes."),
+            [1],
+            ["Is the oven hot?", "Yes."],
+        ),
+        (("[2026-05-12 10:03] Ada: Is. Was.", "[2026-06-12 10:03] Ada: Is. Was."), [0, 1], ["Is. Was.", "Is. Was."]),
+        (("[2026-05-12 10:03] Ada: Is.",) * 2, [0], ["Is."]),
+    ],
+)
+def test_what_is_quoted_with_a_sentence(texts: tuple[str, ...], chosen: list[int], quoted: list[str]) -> None:
+    candidates = build_candidates([source(number, text, "d") for number, text in enumerate(texts, 1)])
+    assert [each.text for each in build_quotations(chosen, candidates)] == quoted
+
+
+def test_a_quotation_names_speaker_and_time_and_cites_nothing_else() -> None:
+    assert render_quotations([Quotation(2, "Yes [1, 3].", "Bo", "2026-05-12 10:04")]) == (
+        "Bo (2026-05-12 10:04 UTC): “Yes (1, 3).” [2]"
+    )
+
+
+def test_rare_words_weigh_more_than_frequent_and_generic_ones() -> None:
+    candidates = build_candidates([source(1, "The boat of Ada sails."), source(2, "The boat of Bo sails.")])
+    weights = {term.stem: term.weight for term in build_terms("Which boat of Ada gets a new rudder?", candidates)}
+    assert weights["rudder"] > weights["ada"] > weights["boat"] > weights["new"]
+
+
+async def test_few_sentences_are_embedded_however_many_there_are() -> None:
+    embedder = HashEmbedder()
+    sources = [source(number, f"Sentence {number} speaks of boat{number}.") for number in range(1, 600)]
+    candidates, clauses = await rank_sentences("Who speaks of boat571?", sources, embedder, UsageMeter())
+    assert [candidates[at].source.number for at in select_answers(candidates, clauses)] == [571]
+    assert len(embedder.texts) < MAX_CANDIDATES + 450
+    assert select_answers(*await rank_sentences("Who is it?", [source(1, "---")], embedder, UsageMeter())) == []
