@@ -133,7 +133,7 @@ TEXT = st.text(st.sampled_from("abC. \n中😀"), max_size=60)
 
 
 @pytest.mark.parametrize("tokenizer", TOKENIZERS, ids=lambda tokenizer: type(tokenizer).__name__)
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(st.lists(TEXT, max_size=12), st.sampled_from(["", "\n", "C"]))
 def test_every_word_is_in_a_piece_and_no_chunk_is_too_long(
     tokenizer: Tokenizer, texts: list[str], separator: str
@@ -155,7 +155,7 @@ def test_every_word_is_in_a_piece_and_no_chunk_is_too_long(
     assert words <= held
 
 
-@settings(max_examples=150)
+@settings(max_examples=80)
 @given(st.lists(st.text("abc d", max_size=60), min_size=2, max_size=40), st.data())
 def test_an_edit_recuts_only_up_to_the_next_cut_that_both_share(texts: list[str], data: st.DataObject) -> None:
     at = data.draw(st.integers(0, len(texts) - 1))
