@@ -44,7 +44,7 @@ def reply(messages: Sequence[Mapping[str, Any]]) -> str:
 
 
 async def post_facts(slack: FakeSlack, room: Room, ada: Person, count: int) -> None:
-    """What there is to know."""
+    """Post the facts that the questions are about."""
     for number in range(count):
         await ada.says(room, f"The papers of case number {number} lie on shelf {number}.")
     await slack.wait_until_delivered(60)
@@ -52,7 +52,7 @@ async def post_facts(slack: FakeSlack, room: Room, ada: Person, count: int) -> N
 
 
 def thread_text(slack: FakeSlack, ada: Person, room: Room, said: SentMessage) -> str:
-    """What stands in the thread below a question."""
+    """The text of the thread below a question."""
     return "\n".join(entry.body for entry in slack.replies(ada, room, said.ts) if entry.author != ada.name)
 
 

@@ -35,12 +35,12 @@ async def measure_first_words(engine: Engine, numbers: Iterator[int], asked: int
         number = next(numbers)
         a, b = names[(number * 37) % 1500], names[(number * 101 + 7) % 1500]
 
-        async def hear_first_word(text: str = f"What does {a} do for {b} in the case {number}?") -> None:
+        async def wait_for_first_word(text: str = f"What does {a} do for {b} in the case {number}?") -> None:
             answer = await engine.ask(Question(text, SCOPE))
             await anext(aiter(answer))
             await answer.aclose()
 
-        times.append(await milliseconds(hear_first_word()))
+        times.append(await milliseconds(wait_for_first_word()))
         await asyncio.sleep(pause)
     return times
 

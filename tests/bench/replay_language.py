@@ -75,11 +75,9 @@ class StoredEmbedder(CachingEmbedder):
                 self.vectors = dict(zip(json.loads(str(stored["texts"])), stored["vectors"], strict=True))
 
     async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
-        known = len(self.vectors)
-        vectors = await super().embed(texts, bill)
         self.requested_count += len(texts)
-        self.computed_count += len(self.vectors) - known
-        return vectors
+        self.computed_count += len(set(texts) - self.vectors.keys())
+        return await super().embed(texts, bill)
 
     def save(self) -> None:
         """Write the file if there are new vectors."""
