@@ -15,6 +15,7 @@ from bot.platform.models import Person
 from bot.store.channels import FAR_FUTURE
 from engine.errors import EngineError, StoreError
 from tests.support.bot_fixture import run_before
+from tests.support.builders import ROOF
 from tests.support.fake_platform import START
 
 if TYPE_CHECKING:
@@ -47,11 +48,11 @@ async def press(bot: BotFixture, reply: RecordedReply, person: str, action: str)
     ],
 )
 async def test_each_button_is_for_whom_it_is_meant(
-    bot: BotFixture, roof: Location, *, private: bool, person: str, action: str, shown: str
+    bot: BotFixture, *, private: bool, person: str, action: str, shown: str
 ) -> None:
     bot.platform.people["max"] = Person("max", "Max", is_manager=True)
     bot.platform.add_guest("gus")
-    reply = await (bot.ask_by_command if private else bot.ask)(roof, "bob", ASKED)
+    reply = await (bot.ask_by_command if private else bot.ask)(ROOF, "bob", ASKED)
     assert await press(bot, reply, person, action) == shown
     assert reply.deleted is (shown == "")
     assert (await bot.store.answers.get(reply.target.answer) is None) is (shown == "")
@@ -59,8 +60,8 @@ async def test_each_button_is_for_whom_it_is_meant(
     assert bool(kept) is (shown != "")
 
 
-async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: BotFixture, roof: Location) -> None:
-    reply = await bot.ask(roof, "bob", ASKED)
+async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: BotFixture) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
     assert await press(bot, reply, "bob", "up") == texts.POSITIVE_FEEDBACK
     assert await press(bot, reply, "bob", "up") == texts.POSITIVE_FEEDBACK
     assert await press(bot, reply, "ada", "up") == texts.POSITIVE_FEEDBACK
@@ -72,23 +73,21 @@ async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: Bo
     assert 'threadlore_feedback_total{platform="slack",rating="down"} 1.0' in counted
 
 
-async def test_sources_are_shown_in_full(bot: BotFixture, roof: Location) -> None:
-    shown = await press(bot, await bot.ask(roof, "bob", ASKED), "ada", "sources")
-    assert "[1] [#roof · Ada, 2026-11-20 10:01 UTC](https://chat.example/T1/ROOF/m1)" in shown
+async def test_sources_are_shown_in_full(bot: BotFixture) -> None:
+    shown = await press(bot, await bot.ask(ROOF, "bob", ASKED), "ada", "sources")
+    assert "[1] [#ROOF · Ada, 2026-11-20 10:01 UTC](https://chat.example/T1/ROOF/m1)" in shown
     assert "> The Tiles come on Monday." in shown
 
 
-async def test_an_answer_from_the_asker_s_own_file_shows_it_to_them_and_cannot_be_shared(
-    bot: BotFixture, roof: Location
-) -> None:
+async def test_an_answer_from_the_asker_s_own_file_shows_it_to_them_and_cannot_be_shared(bot: BotFixture) -> None:
     upload = bot.platform.add_file("notes.txt", b"The Nails come on Friday, says Mina.")
-    reply = await bot.ask_by_command(roof, "bob", "When do the Nails come?", uploads=(upload,))
+    reply = await bot.ask_by_command(ROOF, "bob", "When do the Nails come?", uploads=(upload,))
     assert "Friday" in await press(bot, reply, "bob", "sources")
     assert await press(bot, reply, "bob", "share") == texts.ANSWER_NOT_SHARED
 
 
-async def test_a_private_answer_is_shared_once_with_its_question_and_sources(bot: BotFixture, roof: Location) -> None:
-    private = await bot.ask_by_command(roof, "bob", ASKED)
+async def test_a_private_answer_is_shared_once_with_its_question_and_sources(bot: BotFixture) -> None:
+    private = await bot.ask_by_command(ROOF, "bob", ASKED)
     for _ in range(2):
         assert await press(bot, private, "bob", "share") == texts.ANSWER_SHARED
     assert len(bot.platform.replies) == 2
@@ -96,14 +95,14 @@ async def test_a_private_answer_is_shared_once_with_its_question_and_sources(bot
     assert not shared.target.private
     assert shared.text == f"> **Bob asked:** {ASKED}\n\n{private.text}"
     assert shared.closing is not None
-    assert shared.closing.notice == "Shared by Bob. Answered from what everyone in #roof can see."
+    assert shared.closing.notice == "Shared by Bob. Answered from what everyone in #ROOF can see."
     assert [each.link for each in shared.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
 
 
-async def test_an_answer_from_a_secret_cannot_be_shared(bot: BotFixture, roof: Location) -> None:
+async def test_an_answer_from_a_secret_cannot_be_shared(bot: BotFixture) -> None:
     vault = await bot.join("VAULT", "ada", kind="closed")
     await bot.post_indexed(vault, "ada", "The Key of Zanzibar is under the Mat.")
-    private = await bot.ask_by_command(roof, "ada", "Where is the Key of Zanzibar?")
+    private = await bot.ask_by_command(ROOF, "ada", "Where is the Key of Zanzibar?")
     assert "Mat" in private.text
     assert await press(bot, private, "ada", "share") == texts.ANSWER_NOT_SHARED
     assert bot.platform.replies == [private]
@@ -142,7 +141,7 @@ async def _fail(*_: object) -> bool:
 
 @pytest.mark.parametrize("shown", [False, True])
 async def test_a_share_that_a_former_run_began_is_withdrawn_if_it_was_shown(
-    bot: BotFixture, roof: Location, hall: Location, *, shown: bool, monkeypatch: pytest.MonkeyPatch
+    bot: BotFixture, hall: Location, *, shown: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     private, answers = await bot.ask_by_command(hall, "bob", ASKED), bot.store.answers
     with monkeypatch.context() as patch:
@@ -158,29 +157,27 @@ async def test_a_share_that_a_former_run_began_is_withdrawn_if_it_was_shown(
     assert await answers.get_latest(hall.room, "") is None
 
 
-async def test_where_the_bot_may_not_post_nothing_is_shared_and_the_person_is_told(
-    bot: BotFixture, roof: Location
-) -> None:
-    private = await bot.ask_by_command(roof, "bob", ASKED)
+async def test_where_the_bot_may_not_post_nothing_is_shared_and_the_person_is_told(bot: BotFixture) -> None:
+    private = await bot.ask_by_command(ROOF, "bob", ASKED)
     bot.platform.failing["finish"] = PermissionDenied("not_in_channel")
     assert "I was invited" in await press(bot, private, "bob", "share")
     bot.platform.failing.clear()
-    kept = await bot.store.answers.get_latest(roof.room, "", "bob")
+    kept = await bot.store.answers.get_latest(ROOF.room, "", "bob")
     assert kept is not None
     assert (kept.id, kept.state) == (private.target.answer, "done")
     assert await press(bot, private, "bob", "share") == texts.ANSWER_SHARED
 
 
-async def test_a_redacted_answer_has_no_buttons_that_work(bot: BotFixture, roof: Location) -> None:
-    private = await bot.ask_by_command(roof, "bob", ASKED)
+async def test_a_redacted_answer_has_no_buttons_that_work(bot: BotFixture) -> None:
+    private = await bot.ask_by_command(ROOF, "bob", ASKED)
     await bot.delete(bot.platform.messages[0])
     for action in ("share", "sources"):
         assert await press(bot, private, "bob", action) == texts.NO_ANSWER
 
 
-async def test_buttons_of_unknown_answers_and_of_other_cards(bot: BotFixture, roof: Location) -> None:
+async def test_buttons_of_unknown_answers_and_of_other_cards(bot: BotFixture) -> None:
     buttons = AnswerButtons(bot.context, bot.metrics)
-    await buttons.handle(ButtonPressed("k1", roof, "bob", "up", "nowhere"))
+    await buttons.handle(ButtonPressed("k1", ROOF, "bob", "up", "nowhere"))
     assert [card.text for _, card in bot.platform.private_messages] == [texts.NO_ANSWER]
-    assert buttons.is_answer_button(ButtonPressed("k1", roof, "bob", "share", "a1"))
-    assert not buttons.is_answer_button(ButtonPressed("k1", roof, "bob", "forget", "me"))
+    assert buttons.is_answer_button(ButtonPressed("k1", ROOF, "bob", "share", "a1"))
+    assert not buttons.is_answer_button(ButtonPressed("k1", ROOF, "bob", "forget", "me"))

@@ -22,6 +22,7 @@ from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, Mes
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
 from engine.storage.ledger.records.query_results import StatingPassage
 from tests.support.bot_fixture import open_bot, with_settings
+from tests.support.builders import ROOF
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -109,8 +110,8 @@ async def test_a_posted_answer_is_replaced_if_its_readers_lose_its_source(
     assert await due(bot) == []
 
 
-async def test_an_expired_answer_is_replaced_too(bot: BotFixture, roof: Location, tiles: Message) -> None:
-    reply = await bot.ask(roof, "bob", ASKED)
+async def test_an_expired_answer_is_replaced_too(bot: BotFixture, tiles: Message) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
     context = bot.with_settings(retention_days=1)
     await Retention(context, ConversationDocuments(context)).delete_expired(tiles.time.replace(year=2027))
     await bot.correct_answers()
@@ -118,9 +119,9 @@ async def test_an_expired_answer_is_replaced_too(bot: BotFixture, roof: Location
 
 
 async def test_a_channel_that_closes_again_and_again_redacts_elsewhere_only(
-    bot: BotFixture, roof: Location, tiles: Message, hall: Location
+    bot: BotFixture, tiles: Message, hall: Location
 ) -> None:
-    elsewhere, there = await bot.ask(hall, "bob", ASKED), await bot.ask(roof, "bob", ASKED)
+    elsewhere, there = await bot.ask(hall, "bob", ASKED), await bot.ask(ROOF, "bob", ASKED)
     for kind in ("closed", "open", "closed"):
         await close(bot, tiles, kind)
         await bot.correct_answers()
@@ -155,16 +156,16 @@ async def test_a_removed_file_replaces_answers_too(bot: BotFixture, roof: Locati
 
 
 async def test_an_edit_takes_answer_and_question_out_of_the_file_and_out_of_the_history(
-    bot: BotFixture, roof: Location, tiles: Message, tmp_path: Path
+    bot: BotFixture, tiles: Message, tmp_path: Path
 ) -> None:
-    reply = await bot.ask(roof, "bob", "Do the Tiles come on Monday?")
+    reply = await bot.ask(ROOF, "bob", "Do the Tiles come on Monday?")
     await edit(bot, tiles)
     found = await bot.stored(reply)
     assert (found.state, found.text, found.question, found.sources) == ("redacted", "", "", ())
     with closing(sqlite3.connect(tmp_path / "home" / "bot.db")) as connection:
         assert "Monday" not in "\n".join(connection.iterdump())
     bot.language.prompts.clear()
-    await bot.ask(replace(roof, thread=reply.target.message), "bob", "And the Nails, do they come with the Tiles?")
+    await bot.ask(replace(ROOF, thread=reply.target.message), "bob", "And the Nails, do they come with the Tiles?")
     for prompt in bot.language.prompts:
         assert "Monday" not in "".join(turn.text for turn in prompt.history)
 
@@ -176,11 +177,9 @@ async def neighbor(bot: BotFixture, roof: Location, tiles: Message) -> Message:
 
 
 @pytest.mark.parametrize("change", [edit, delete])
-async def test_a_neighbor_that_was_not_used_may_change(
-    bot: BotFixture, roof: Location, neighbor: Message, change: Change
-) -> None:
+async def test_a_neighbor_that_was_not_used_may_change(bot: BotFixture, neighbor: Message, change: Change) -> None:
     bot.language.reply = ("They come on Monday [1].",)
-    reply = await bot.ask(roof, "bob", ASKED)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     assert "Cat" not in reply.text
     await change(bot, neighbor)
     await bot.correct_answers()
@@ -193,21 +192,19 @@ async def test_a_neighbor_that_was_not_used_may_change(
 @pytest.mark.parametrize("change", [edit, delete, forget_message])
 @pytest.mark.parametrize("reply", ["A feline vanished [1]. Ein Tier wird seit gestern gesucht.", "Lundi."])
 async def test_a_retelling_that_cites_nothing_counts_as_used(
-    bot: BotFixture, roof: Location, neighbor: Message, change: Change, reply: str
+    bot: BotFixture, neighbor: Message, change: Change, reply: str
 ) -> None:
     bot.language.reply = (reply,)
-    shown = await bot.ask(roof, "bob", ASKED)
+    shown = await bot.ask(ROOF, "bob", ASKED)
     await change(bot, neighbor)
     await bot.correct_answers()
     assert shown.text == texts.SOURCE_REMOVED
 
 
-async def test_a_retelling_that_cites_a_neighbor_is_no_history(
-    bot: BotFixture, roof: Location, neighbor: Message
-) -> None:
+async def test_a_retelling_that_cites_a_neighbor_is_no_history(bot: BotFixture, neighbor: Message) -> None:
     bot.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
-    first = await bot.ask(roof, "bob", ASKED)
-    thread = replace(roof, thread=first.target.message)
+    first = await bot.ask(ROOF, "bob", ASKED)
+    thread = replace(ROOF, thread=first.target.message)
     bot.language.reply = ("So ist es [1].",)
     second = await bot.ask(thread, "bob", "And who says that of the Tiles?")
     assert "Tier" in "".join(turn.text for turn in bot.language.prompts[-1].history)
@@ -217,13 +214,11 @@ async def test_a_retelling_that_cites_a_neighbor_is_no_history(
     assert "Tier" not in "".join(turn.text for turn in bot.language.prompts[-1].history)
 
 
-async def test_what_was_deleted_while_a_model_saw_it_is_no_history(
-    bot: BotFixture, roof: Location, neighbor: Message
-) -> None:
+async def test_what_was_deleted_while_a_model_saw_it_is_no_history(bot: BotFixture, neighbor: Message) -> None:
     bot.language.reply = ("Am Montag. ", "Jemand sucht ein Tier [1].")
     bot.language.answer_gate.clear()
     async with asyncio.TaskGroup() as group:
-        asking = group.create_task(bot.ask(roof, "bob", ASKED))
+        asking = group.create_task(bot.ask(ROOF, "bob", ASKED))
         await bot.language.piece_sent.wait()
         await bot.delete(neighbor)
         bot.language.answer_gate.set()
@@ -281,9 +276,9 @@ async def test_a_kill_between_a_change_and_its_redaction_loses_none(
 
 
 async def test_an_edit_that_is_repeated_after_its_redaction_failed_redacts(
-    bot: BotFixture, roof: Location, tiles: Message, monkeypatch: pytest.MonkeyPatch
+    bot: BotFixture, tiles: Message, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    reply = await bot.ask(roof, "bob", ASKED)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     edited = bot.platform.edit_message(tiles, "The Tiles come on Thursday.")
     with monkeypatch.context() as patched:
         kill_after(patched, bot, "amend")
@@ -315,21 +310,21 @@ class AnswerWithFacts:
         return self._passages
 
 
-async def test_words_from_a_fact_of_the_graph_alone_count_as_used(roof: Location, tiles: Message) -> None:
-    window, fact = f"{roof.room}:window:m1", ContextEntity("Cat", "thing", "The Cat is an Orchid.")
-    passage = StatingPassage(window, roof.room, "m1", "Ada: The Cat of Ada is an Orchid.")
+async def test_words_from_a_fact_of_the_graph_alone_count_as_used(tiles: Message) -> None:
+    window, fact = f"{ROOF.room}:window:m1", ContextEntity("Cat", "thing", "The Cat is an Orchid.")
+    passage = StatingPassage(window, ROOF.room, "m1", "Ada: The Cat of Ada is an Orchid.")
     draft = AnswerDraft(request_from_message(replace(tiles, text="What is it?")), text="It is an Orchid.")
     answer = AnswerWithFacts(
         Context(SearchQuery("?"), "mix", (fact,)), [passage, passage._replace(passage="m9", text="Nothing.")]
     )
     await record_graph_facts(answer, draft)
-    assert draft.graph_used_keys == {window, f"{roof.room}:message:m1"}
+    assert draft.graph_used_keys == {window, f"{ROOF.room}:message:m1"}
     assert draft.graph_shown_keys == {f"{window}:part"}
 
 
-async def test_a_follow_up_that_repeats_an_answer_goes_with_it(bot: BotFixture, roof: Location, tiles: Message) -> None:
-    first = await bot.ask(roof, "bob", ASKED)
-    thread = replace(roof, thread=first.target.message)
+async def test_a_follow_up_that_repeats_an_answer_goes_with_it(bot: BotFixture, tiles: Message) -> None:
+    first = await bot.ask(ROOF, "bob", ASKED)
+    thread = replace(ROOF, thread=first.target.message)
     bot.language.reply = ("As I said: Monday.",)
     second = await bot.ask(thread, "bob", "Sure?")
     bot.language.reply = (texts.NOTHING_FOUND,)
@@ -341,9 +336,9 @@ async def test_a_follow_up_that_repeats_an_answer_goes_with_it(bot: BotFixture, 
 
 @pytest.mark.parametrize("lasting", [False, True])
 async def test_a_failing_platform_is_tried_again_until_it_works_or_for_long_enough(
-    bot: BotFixture, roof: Location, tiles: Message, *, lasting: bool
+    bot: BotFixture, tiles: Message, *, lasting: bool
 ) -> None:
-    reply = await bot.ask(roof, "bob", ASKED)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     await bot.delete(tiles)
     bot.platform.failing["replace_answer"] = PermissionDenied("Never.") if lasting else PlatformError("Down.")
     await bot.correct_answers()
@@ -360,14 +355,14 @@ async def test_a_failing_platform_is_tried_again_until_it_works_or_for_long_enou
 
 @with_settings(questions_per_minute=1000)
 async def test_many_corrections_leave_room_for_answers_and_one_that_fails_stops_no_other(
-    bot: BotFixture, roof: Location, tiles: Message
+    bot: BotFixture, tiles: Message
 ) -> None:
     waits: list[float] = []
 
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    replies = [await bot.ask(roof, "bob", ASKED) for _ in range(CORRECTION_BURST + 3)]
+    replies = [await bot.ask(ROOF, "bob", ASKED) for _ in range(CORRECTION_BURST + 3)]
     await bot.delete(tiles)
     bot.platform.failing["replace_answer"] = KeyError("unforeseen")
     await AnswerCorrector(bot.context, sleep=sleep).process_due()
@@ -379,10 +374,8 @@ async def test_many_corrections_leave_room_for_answers_and_one_that_fails_stops_
     assert waits == 6 * [CORRECTION_INTERVAL]
 
 
-async def test_a_platform_that_is_not_connected_costs_no_attempt(
-    bot: BotFixture, roof: Location, tiles: Message
-) -> None:
-    await bot.ask(roof, "bob", ASKED)
+async def test_a_platform_that_is_not_connected_costs_no_attempt(bot: BotFixture, tiles: Message) -> None:
+    await bot.ask(ROOF, "bob", ASKED)
     await bot.delete(tiles)
     await AnswerCorrector(replace(bot.context, platforms={})).process_due()
     assert [each.attempts for each in await due(bot)] == [0]
@@ -390,10 +383,10 @@ async def test_a_platform_that_is_not_connected_costs_no_attempt(
 
 @pytest.mark.parametrize("lasting", [False, True])
 async def test_a_private_answer_is_replaced_where_the_platform_can(
-    bot: BotFixture, roof: Location, tiles: Message, *, lasting: bool
+    bot: BotFixture, tiles: Message, *, lasting: bool
 ) -> None:
     bot.platform.can_edit_private = lasting
-    reply = await bot.ask_by_command(roof, "bob", ASKED)
+    reply = await bot.ask_by_command(ROOF, "bob", ASKED)
     await bot.delete(tiles)
     await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED if lasting else "Monday" in reply.text
@@ -422,9 +415,9 @@ async def forget_asker(bot: BotFixture, reply: RecordedReply) -> None:
 
 @pytest.mark.parametrize("drop", [delete_question, forget_asker])
 async def test_an_answer_whose_question_is_gone_is_replaced_all_the_same(
-    bot: BotFixture, roof: Location, tiles: Message, drop: Any
+    bot: BotFixture, tiles: Message, drop: Any
 ) -> None:
-    reply = await bot.ask(roof, "bob", ASKED)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     await drop(bot, reply)
     left = await bot.stored(reply)
     assert (left.question, left.text) == ("", "")
@@ -443,12 +436,12 @@ async def test_an_answer_whose_question_is_gone_is_replaced_all_the_same(
     ids=["not repeated", "repeated by the answer"],
 )
 async def test_words_that_an_edit_takes_out_of_a_question_leave_its_answer(
-    bot: BotFixture, roof: Location, tiles: Message, reply: tuple[str, ...], before: str, *, kept: bool
+    bot: BotFixture, tiles: Message, reply: tuple[str, ...], before: str, *, kept: bool
 ) -> None:
     bot.language.reply = reply
-    question = await bot.receive(bot.platform.add_message(roof, "bob", before), addressed=True)
+    question = await bot.receive(bot.platform.add_message(ROOF, "bob", before), addressed=True)
     await bot.answer(question)
     await bot.edit(question, f"<@BOT> {ASKED}")
-    found = await bot.store.answers.get(answer_id(roof, question.id))
+    found = await bot.store.answers.get(answer_id(ROOF, question.id))
     assert found is not None
     assert (found.question, bool(found.text)) == ((f"<@BOT> {ASKED}", True) if kept else ("", False))

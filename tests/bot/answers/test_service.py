@@ -15,6 +15,7 @@ from bot.platform.models import Location
 from bot.store.channels import FAR_FUTURE
 from engine.errors import InvalidApiKey, ModelUnavailable
 from tests.support.bot_fixture import open_bot, with_settings
+from tests.support.builders import ROOF
 from tests.support.canned_language import CannedLanguage
 from tests.support.fake_platform import START
 
@@ -42,17 +43,15 @@ def private_texts(bot: BotFixture) -> list[str]:
 
 
 @started_with_tiles
-async def test_a_question_is_answered_in_its_thread_with_source_notice_and_buttons(
-    bot: BotFixture, roof: Location
-) -> None:
-    reply = await bot.ask(roof, "bob", ASKED)
+async def test_a_question_is_answered_in_its_thread_with_source_notice_and_buttons(bot: BotFixture) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
     target = reply.target
     assert (target.location.thread, target.message, target.person) == ("m2", "m2", "bob")
     assert reply.closing is not None
     [source] = reply.closing.sources
     assert (source.number, source.link) == (1, "https://chat.example/T1/ROOF/m1")
-    assert (source.title, source.excerpt) == ("#roof · Ada", "")
-    assert notice(bot) == "Answered from what everyone in #roof can see."
+    assert (source.title, source.excerpt) == ("#ROOF · Ada", "")
+    assert notice(bot) == "Answered from what everyone in #ROOF can see."
     buttons = [(each.action, each.value) for each in reply.closing.buttons]
     assert buttons == [(action, target.answer) for action in ("up", "down", "sources", "delete")]
     assert reply.statuses == [texts.STATUS_SEARCHING]
@@ -72,11 +71,11 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
 
 
 @started_with_tiles
-async def test_only_an_answer_to_a_public_command_repeats_its_question(bot: BotFixture, roof: Location) -> None:
-    assert "asked:" not in (await bot.ask(roof, "bob", ASKED)).text
-    assert "asked:" not in (await bot.ask_by_command(roof, "bob", ASKED)).text
+async def test_only_an_answer_to_a_public_command_repeats_its_question(bot: BotFixture) -> None:
+    assert "asked:" not in (await bot.ask(ROOF, "bob", ASKED)).text
+    assert "asked:" not in (await bot.ask_by_command(ROOF, "bob", ASKED)).text
     reply = await bot.ask_by_command(
-        roof, "bob", f"{ASKED[:-1]}, <@ada>? https://evil.example", private=False, id_="c2"
+        ROOF, "bob", f"{ASKED[:-1]}, <@ada>? https://evil.example", private=False, id_="c2"
     )
     head, _, answer = reply.text.partition("\n\n")
     assert head.startswith("> **Bob asked:** When do the Tiles come, @")
@@ -95,9 +94,9 @@ async def test_without_anything_to_answer_from_it_says_so(bot: BotFixture, kind:
 
 
 @started_with_tiles
-async def test_while_the_history_is_still_being_read_it_says_so(bot: BotFixture, roof: Location) -> None:
-    await bot.store.backfill_cursors.start(roof.room, START)
-    reply = await bot.ask(roof, "bob", ASKED)
+async def test_while_the_history_is_still_being_read_it_says_so(bot: BotFixture) -> None:
+    await bot.store.backfill_cursors.start(ROOF.room, START)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     assert reply.closing is not None
     assert reply.closing.sources
     assert texts.STILL_INDEXING in notice(bot)
@@ -105,11 +104,9 @@ async def test_while_the_history_is_still_being_read_it_says_so(bot: BotFixture,
 
 @started_with_tiles
 @pytest.mark.parametrize(("filtered", "ending"), [(False, texts.ANSWER_CUT_OFF), (True, texts.ANSWER_FILTERED)])
-async def test_half_an_answer_says_so_and_keeps_saying_so(
-    bot: BotFixture, roof: Location, *, filtered: bool, ending: str
-) -> None:
+async def test_half_an_answer_says_so_and_keeps_saying_so(bot: BotFixture, *, filtered: bool, ending: str) -> None:
     bot.language.cut_off, bot.language.filtered = True, filtered
-    reply = await bot.ask(roof, "bob", ASKED)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     assert reply.text.endswith(f"\n\n_{ending}_")
     assert reply.closing is not None
     assert reply.closing.sources
@@ -117,15 +114,13 @@ async def test_half_an_answer_says_so_and_keeps_saying_so(
 
 
 @started_with_tiles
-async def test_an_empty_question_is_answered_too(bot: BotFixture, roof: Location) -> None:
-    assert (await bot.ask(roof, "bob", "")).text == texts.EMPTY_QUESTION
+async def test_an_empty_question_is_answered_too(bot: BotFixture) -> None:
+    assert (await bot.ask(ROOF, "bob", "")).text == texts.EMPTY_QUESTION
 
 
 @started_with_tiles
-async def test_the_same_question_is_answered_once_also_if_it_comes_twice_at_a_time(
-    bot: BotFixture, roof: Location
-) -> None:
-    message = bot.platform.add_message(roof, "bob", f"<@BOT> {ASKED}")
+async def test_the_same_question_is_answered_once_also_if_it_comes_twice_at_a_time(bot: BotFixture) -> None:
+    message = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
     await asyncio.gather(bot.answer(message), bot.answer(message))
     assert bot.platform.calls.count("finish") == 1
     calls = list(bot.platform.calls)
@@ -156,8 +151,8 @@ async def test_an_interrupted_answer_is_finished_after_a_restart_in_the_same_rep
 
 
 @started_with_tiles
-async def test_an_end_that_cannot_be_written_is_tried_again(bot: BotFixture, roof: Location) -> None:
-    message = bot.platform.add_message(roof, "bob", f"<@BOT> {ASKED}")
+async def test_an_end_that_cannot_be_written_is_tried_again(bot: BotFixture) -> None:
+    message = bot.platform.add_message(ROOF, "bob", f"<@BOT> {ASKED}")
     bot.platform.failing["finish"] = DOWN
     with pytest.raises(PlatformError):
         await bot.answer(message)
@@ -168,9 +163,9 @@ async def test_an_end_that_cannot_be_written_is_tried_again(bot: BotFixture, roo
 
 
 @started_with_tiles
-async def test_where_it_may_not_be_written_the_asker_hears_so_in_private(bot: BotFixture, roof: Location) -> None:
+async def test_where_it_may_not_be_written_the_asker_hears_so_in_private(bot: BotFixture) -> None:
     bot.platform.failing["finish"] = PermissionDenied("No.")
-    reply = await bot.ask(roof, "bob", ASKED)
+    reply = await bot.ask(ROOF, "bob", ASKED)
     [(target, card)] = bot.platform.private_messages
     assert target.person == "bob"
     assert "not allowed" in card.text
@@ -192,16 +187,16 @@ async def given_up(bot: BotFixture, roof: Location, *failing: str, times: int = 
 @started_with_tiles
 @pytest.mark.parametrize("failing", [(), ("finish", "replace")], ids=["nothing begun", "reply not replaced"])
 async def test_a_failure_is_sent_to_the_asker_where_no_reply_can_show_it(
-    bot: BotFixture, roof: Location, failing: tuple[str, ...]
+    bot: BotFixture, failing: tuple[str, ...]
 ) -> None:
-    reference = await given_up(bot, roof, *failing)
+    reference = await given_up(bot, ROOF, *failing)
     [text] = private_texts(bot)
     assert reference in text
 
 
 @started_with_tiles
-async def test_a_failure_replaces_the_reply_that_was_begun(bot: BotFixture, roof: Location) -> None:
-    reference = await given_up(bot, roof, "finish", times=2)  # the process may have died after the first
+async def test_a_failure_replaces_the_reply_that_was_begun(bot: BotFixture) -> None:
+    reference = await given_up(bot, ROOF, "finish", times=2)  # the process may have died after the first
     assert bot.last_reply.statuses
     assert reference in bot.last_reply.replaced
     assert bot.platform.private_messages == []
@@ -209,20 +204,20 @@ async def test_a_failure_replaces_the_reply_that_was_begun(bot: BotFixture, roof
 
 
 @started_with_tiles
-async def test_a_failure_is_a_sentence_with_a_reference_and_no_history(bot: BotFixture, roof: Location) -> None:
+async def test_a_failure_is_a_sentence_with_a_reference_and_no_history(bot: BotFixture) -> None:
     bot.language.reply = (InvalidApiKey("sk-123 is wrong"),)
-    reply = await bot.ask(roof, "ada", ASKED)
+    reply = await bot.ask(ROOF, "ada", ASKED)
     assert "The API key of my language model is not accepted." in reply.text
     assert f"(reference `{reply.target.answer[:8]}`)" in reply.text
     assert "sk-123" not in reply.text
-    assert await bot.store.answers.list_in_thread(replace(roof, thread="m2"), FAR_FUTURE, 1) == []
+    assert await bot.store.answers.list_in_thread(replace(ROOF, thread="m2"), FAR_FUTURE, 1) == []
 
 
 @started_with_tiles
 @pytest.mark.parametrize("error", [ModelUnavailable("Gone."), ZeroDivisionError("a bug")])
-async def test_an_answer_that_breaks_off_keeps_its_text(bot: BotFixture, roof: Location, error: Exception) -> None:
+async def test_an_answer_that_breaks_off_keeps_its_text(bot: BotFixture, error: Exception) -> None:
     bot.language.reply = ("The Tiles come [1] on", error)
-    reply = await bot.ask(roof, "ada", ASKED)
+    reply = await bot.ask(ROOF, "ada", ASKED)
     assert reply.text.startswith(f"The Tiles come {CITED} on\n\n{texts.BROKEN_OFF} ")
     assert reply.target.answer[:8] in reply.text
     assert reply.closing is not None
@@ -230,9 +225,9 @@ async def test_an_answer_that_breaks_off_keeps_its_text(bot: BotFixture, roof: L
 
 
 @started_with_tiles
-async def test_a_platform_that_fails_on_the_way_still_shows_all_in_the_end(bot: BotFixture, roof: Location) -> None:
+async def test_a_platform_that_fails_on_the_way_still_shows_all_in_the_end(bot: BotFixture) -> None:
     bot.platform.failing |= dict.fromkeys(("show", "status"), PlatformError("Too fast."))
-    assert "The Tiles come on Monday." in (await bot.ask(roof, "bob", ASKED)).text
+    assert "The Tiles come on Monday." in (await bot.ask(ROOF, "bob", ASKED)).text
 
 
 @with_settings(questions_per_minute=1)
@@ -251,21 +246,21 @@ async def test_too_many_questions_are_declined_once_to_the_asker_alone(bot: BotF
 
 @with_settings(questions_per_minute=1)
 @started_with_tiles
-async def test_a_question_whose_answer_could_not_be_written_counts_once(bot: BotFixture, roof: Location) -> None:
+async def test_a_question_whose_answer_could_not_be_written_counts_once(bot: BotFixture) -> None:
     bot.platform.failing |= dict.fromkeys(("status", "show", "finish"), DOWN)
     with pytest.raises(PlatformError):
-        await bot.ask_by_command(roof, "ada", ASKED)
+        await bot.ask_by_command(ROOF, "ada", ASKED)
     assert bot.platform.replies == []
     bot.platform.failing.clear()
-    assert "Monday" in (await bot.ask_by_command(roof, "ada", ASKED)).text
+    assert "Monday" in (await bot.ask_by_command(ROOF, "ada", ASKED)).text
     assert bot.platform.private_messages == []
 
 
 @with_settings(daily_token_budget=100)
 @started_with_tiles
-async def test_the_tokens_of_an_answer_count_against_the_budget(bot: BotFixture, roof: Location) -> None:
-    await bot.ask(roof, "ada", ASKED)
-    await bot.answer(bot.platform.add_message(roof, "ada", "<@BOT> And the Nails?"))
+async def test_the_tokens_of_an_answer_count_against_the_budget(bot: BotFixture) -> None:
+    await bot.ask(ROOF, "ada", ASKED)
+    await bot.answer(bot.platform.add_message(ROOF, "ada", "<@BOT> And the Nails?"))
     assert private_texts(bot) == [texts.BUDGET_SPENT]
 
 
@@ -333,11 +328,9 @@ async def test_what_readers_may_no_longer_read_while_it_is_written_is_withdrawn(
 
 
 @started_with_tiles
-async def test_a_follow_up_has_the_thread_as_history_without_private_answers(
-    bot: BotFixture, roof: Location, vault: Location
-) -> None:
-    first = await bot.ask(roof, "bob", ASKED)
-    thread = replace(roof, thread=first.target.message)
+async def test_a_follow_up_has_the_thread_as_history_without_private_answers(bot: BotFixture, vault: Location) -> None:
+    first = await bot.ask(ROOF, "bob", ASKED)
+    thread = replace(ROOF, thread=first.target.message)
     bot.platform.add_message(thread, "ada", "I thought on Tuesday.")
     await bot.ask_by_command(thread, "ada", SECRET)
     await bot.ask(thread, "bob", "And who said so?")
@@ -349,9 +342,9 @@ async def test_a_follow_up_has_the_thread_as_history_without_private_answers(
 
 
 @started_with_tiles
-async def test_a_question_with_a_file_is_answered_from_it(bot: BotFixture, roof: Location) -> None:
+async def test_a_question_with_a_file_is_answered_from_it(bot: BotFixture) -> None:
     upload = bot.platform.add_file("notes.txt", NAILS)
-    reply = await bot.ask(roof, "bob", "When do the Tiles and the Nails come?", (upload,))
+    reply = await bot.ask(ROOF, "bob", "When do the Tiles and the Nails come?", (upload,))
     assert "Friday" in reply.text
     assert "Monday" not in reply.text
     assert texts.STATUS_READING_FILE in reply.statuses
@@ -359,17 +352,17 @@ async def test_a_question_with_a_file_is_answered_from_it(bot: BotFixture, roof:
 
 
 @started_with_tiles
-async def test_a_file_without_a_question_is_indexed_or_refused_in_words(bot: BotFixture, roof: Location) -> None:
+async def test_a_file_without_a_question_is_indexed_or_refused_in_words(bot: BotFixture) -> None:
     upload, song = bot.platform.add_file("notes.txt", NAILS), bot.platform.add_file("song.mp3", b"l", kind="audio/mpeg")
-    assert (await bot.ask(roof, "bob", "", (upload,))).text == texts.FILE_RECEIVED
-    assert "Friday" in (await bot.ask(roof, "ada", "When do the Nails come?")).text
-    assert "I couldn't read song.mp3: It is sound." in (await bot.ask(roof, "bob", "", (song,))).text
+    assert (await bot.ask(ROOF, "bob", "", (upload,))).text == texts.FILE_RECEIVED
+    assert "Friday" in (await bot.ask(ROOF, "ada", "When do the Nails come?")).text
+    assert "I couldn't read song.mp3: It is sound." in (await bot.ask(ROOF, "bob", "", (song,))).text
 
 
 @with_settings(attachment_wait_seconds=0.0)
 @started_with_tiles
-async def test_a_file_that_takes_too_long_is_not_waited_for(bot: BotFixture, roof: Location) -> None:
-    reply = await bot.ask(roof, "ada", ASKED, (bot.platform.add_file("notes.txt", NAILS),))
+async def test_a_file_that_takes_too_long_is_not_waited_for(bot: BotFixture) -> None:
+    reply = await bot.ask(ROOF, "ada", ASKED, (bot.platform.add_file("notes.txt", NAILS),))
     assert texts.FILE_NOT_READY in notice(bot)
     assert "Monday" in reply.text
     assert bot.platform.reactions[reply.target.message][-1] == "done"
