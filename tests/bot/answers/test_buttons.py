@@ -75,7 +75,7 @@ async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: Bo
 
 async def test_sources_are_shown_in_full(bot: BotFixture) -> None:
     shown = await press(bot, await bot.ask(ROOF, "bob", ASKED), "ada", "sources")
-    assert "[1] [#ROOF · Ada, 2026-11-20 10:01 UTC](https://chat.example/T1/ROOF/m1)" in shown
+    assert "[1] [#roof · Ada, 2026-11-20 10:01 UTC](https://chat.example/T1/ROOF/m1)" in shown
     assert "> The Tiles come on Monday." in shown
 
 
@@ -95,7 +95,7 @@ async def test_a_private_answer_is_shared_once_with_its_question_and_sources(bot
     assert not shared.target.private
     assert shared.text == f"> **Bob asked:** {ASKED}\n\n{private.text}"
     assert shared.closing is not None
-    assert shared.closing.notice == "Shared by Bob. Answered from what everyone in #ROOF can see."
+    assert shared.closing.notice == "Shared by Bob. Answered from what everyone in #roof can see."
     assert [each.link for each in shared.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
 
 

@@ -50,8 +50,8 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
     assert reply.closing is not None
     [source] = reply.closing.sources
     assert (source.number, source.link) == (1, "https://chat.example/T1/ROOF/m1")
-    assert (source.title, source.excerpt) == ("#ROOF · Ada", "")
-    assert notice(bot) == "Answered from what everyone in #ROOF can see."
+    assert (source.title, source.excerpt) == ("#roof · Ada", "")
+    assert notice(bot) == "Answered from what everyone in #roof can see."
     buttons = [(each.action, each.value) for each in reply.closing.buttons]
     assert buttons == [(action, target.answer) for action in ("up", "down", "sources", "delete")]
     assert reply.statuses == [texts.STATUS_SEARCHING]
