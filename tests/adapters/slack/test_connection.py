@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import aiohttp
@@ -36,27 +38,15 @@ def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
 # A socket.
 
 
-class Signals:
-    """Counts signs of life and reconnects."""
-
-    def __init__(self) -> None:
-        self.activity = 0
-        self.reconnects = 0
-
-    def record_activity(self) -> None:
-        self.activity += 1
-
-    def record_reconnect(self) -> None:
-        self.reconnects += 1
-
-
 @asynccontextmanager
-async def connected(slack: FakeSlack, max_silence: float) -> AsyncIterator[Signals]:
-    signals, stop = Signals(), asyncio.Event()
+async def connected(slack: FakeSlack, max_silence: float) -> AsyncIterator[Counter[str]]:
+    """A connection; gives its signs of life and its reconnects."""
+    signals, stop = Counter[str](), asyncio.Event()
     async with aiohttp.ClientSession() as session:
         client = clients.idempotent_client(settings_for(slack), session)
-        app, token = AsyncApp(client=client, logger=client.logger), slack.space.app.app_token
-        connection = SocketConnection(app, token, signals.record_activity, signals.record_reconnect, max_silence)
+        app = AsyncApp(name="test", client=client, logger=client.logger)
+        on_activity, on_reconnect = (partial(signals.update, [name]) for name in ("activity", "reconnects"))
+        connection = SocketConnection(app, slack.space.app.app_token, on_activity, on_reconnect, max_silence)
         await connection.connect()
         await slack.wait_until_connected()
         watching = asyncio.create_task(connection.run(stop))
@@ -72,7 +62,7 @@ async def test_a_silent_socket_is_replaced_until_slack_is_back(slack: FakeSlack)
     slack.fail_next("auth.test", "internal_error")
     async with connected(slack, 0.3) as signals:
         first = slack.socket.ready[0]
-        await slack.wait_for(lambda: signals.reconnects, timeout=10)
+        await slack.wait_for(lambda: signals["reconnects"], timeout=10)
         assert slack.socket.ready[0] is not first
         assert len(slack.calls_to("auth.test")) >= 2
 
@@ -80,9 +70,9 @@ async def test_a_silent_socket_is_replaced_until_slack_is_back(slack: FakeSlack)
 async def test_a_living_socket_is_kept(slack: FakeSlack) -> None:
     async with connected(slack, 30.0) as signals:
         first = slack.socket.ready[0]
-        await slack.wait_for(lambda: signals.activity)  # Slack says hello
+        await slack.wait_for(lambda: signals["activity"])  # Slack says hello
         assert slack.socket.ready[0] is first
-        assert not signals.reconnects
+        assert not signals["reconnects"]
 
 
 # The whole adapter.
