@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
 
 
-class Desk:
-    """Says the same to everything."""
+class RecordingService:
+    """Gives the same answer to every question."""
 
     def __init__(self) -> None:
-        self.heard: list[OperationRequest] = []
-        self.homes: list[Path] = []
+        self.requests: list[OperationRequest] = []
+        self.folders: list[Path] = []
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        self.heard.append(request)
+        self.requests.append(request)
         if isinstance(request, Ingest):
             yield IngestResult(16, 162, 162, 1.0)
         else:
@@ -34,24 +34,25 @@ class Desk:
             yield AnswerEnd((), ())
 
     @asynccontextmanager
-    async def reach(self, settings: Settings) -> AsyncIterator[Desk]:
+    async def connect(self, settings: Settings) -> AsyncIterator[RecordingService]:
         assert settings.data_path.is_dir()
-        self.homes.append(settings.data_path)
+        self.folders.append(settings.data_path)
         yield self
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
-    made = Desk()
-    monkeypatch.setattr(run, "connect_or_open", made.reach)
-    return made
+def service(monkeypatch: pytest.MonkeyPatch) -> RecordingService:
+    service = RecordingService()
+    monkeypatch.setattr(run, "connect_or_open", service.connect)
+    return service
 
 
-async def test_the_town_is_read_four_questions_are_asked_and_without_a_terminal_that_is_all(
-    desk: Desk, capsys: pytest.CaptureFixture[str]
+async def test_the_town_is_ingested_and_four_questions_asked_in_a_folder_that_goes_with_the_demo(
+    service: RecordingService, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    await run.run_demo(load_settings(), keep=False)
-    first, *questions = desk.heard
+    settings = load_settings()
+    await run.run_demo(settings, keep=False)
+    first, *questions = service.requests
     assert isinstance(first, Ingest)
     asked = [each for each in questions if isinstance(each, Ask)]
     assert [each.text for each in asked] == [question.text for question in QUESTIONS]
@@ -59,23 +60,16 @@ async def test_the_town_is_read_four_questions_are_asked_and_without_a_terminal_
     shown = capsys.readouterr().out
     assert shown.count("So it is.") == 4
     assert "no API key, no network" in shown
-
-
-async def test_its_folder_is_its_own_and_goes_with_it(desk: Desk) -> None:
-    settings = load_settings()
-    await run.run_demo(settings, keep=False)
-    assert not desk.homes[0].exists()
+    assert not service.folders[0].exists()
     assert not settings.data_path.exists()
 
 
-async def test_with_keep_the_folder_stays(desk: Desk) -> None:
-    settings = load_settings()
+async def test_with_keep_the_folder_stays_and_a_model_that_is_set_is_named(
+    service: RecordingService, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = load_settings(llm_model="openai/gpt-4o-mini")
     (settings.data_path / "demo").mkdir(parents=True)
     await run.run_demo(settings, keep=True)
-    assert desk.homes == [settings.data_path / "demo"]
-    assert desk.homes[0].exists()
-
-
-async def test_a_model_that_is_set_is_named(desk: Desk, capsys: pytest.CaptureFixture[str]) -> None:
-    await run.run_demo(load_settings(llm_model="openai/gpt-4o-mini"), keep=False)
+    assert service.folders == [settings.data_path / "demo"]
+    assert service.folders[0].exists()
     assert "answers written by openai/gpt-4o-mini" in " ".join(capsys.readouterr().out.split())
