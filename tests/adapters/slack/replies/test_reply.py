@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from adapters.slack.replies.reply import ABANDONED_AFTER
 from bot.platform.models import AnswerFooter, FooterSource
 from tests.adapters.slack.scene import BARE, FOOTER, LINK, Question, locate
 
@@ -86,6 +87,13 @@ async def test_a_silent_stream_and_a_status_are_kept_alive(question: Question, t
     await question.slack.wait_for(lambda: question.slack.calls_to(method))
     await reply.finish(["one two"], BARE)
     assert question.only.body == "one two"
+
+
+async def test_an_abandoned_answer_is_not_kept_alive(question: Question) -> None:
+    reply = question.reply()
+    await reply.show_status("is searching…")
+    question.slack.clock.advance(ABANDONED_AFTER)
+    await question.slack.wait_for(lambda: not question.scene.context.tasks)
 
 
 async def test_a_refused_status_becomes_a_reaction_until_the_answer(question: Question) -> None:
