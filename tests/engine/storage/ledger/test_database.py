@@ -139,14 +139,6 @@ async def test_a_file_that_cannot_be_opened_is_refused_with_a_hint(
     assert caught.value.hint
 
 
-async def test_a_copy_is_whole(ledger: Ledger, tmp_path: Path) -> None:
-    await put(ledger, "kept", "yes")
-    await ledger.copy_to(tmp_path / "copy.db")
-    copy = await Ledger.open(tmp_path / "copy.db")
-    assert await get(copy, "kept") == "yes"
-    await copy.close()
-
-
 @pytest.mark.parametrize("log_limit", [1 << 20])
 async def test_the_log_stays_short_though_others_always_read(ledger: Ledger, log_limit: int) -> None:
     ending = asyncio.Event()
