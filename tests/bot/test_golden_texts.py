@@ -1,6 +1,6 @@
 """All sentences that the bot shows stand in golden_texts.md, so that they can be read in one sitting.
 
-`python -m tests.bot.test_golden_texts` writes the file anew.
+`pytest --renew-golden tests/bot/test_golden_texts.py` writes the file again.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bot.texts import corrections
 from tests.support.fake_platform import TRAITS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("golden_texts.md")
@@ -96,9 +96,5 @@ def render_string(node: ast.AST) -> str:
     return ""
 
 
-def test_all_sentences_stand_in_the_golden_file() -> None:
-    assert render_texts() == GOLDEN.read_text(encoding="utf-8"), "write it anew: python -m tests.bot.test_golden_texts"
-
-
-if __name__ == "__main__":
-    GOLDEN.write_text(render_texts(), encoding="utf-8")
+def test_all_sentences_are_in_the_golden_file(compare_with_golden: Callable[[Path, str], None]) -> None:
+    compare_with_golden(GOLDEN, render_texts())

@@ -60,7 +60,7 @@ async def test_a_missing_source_is_mentioned_once_and_privacy_offered_in_public(
 async def test_a_workspace_is_told_once_how_a_model_is_set_below_its_first_quotations(bot: BotFixture) -> None:
     made = draft(location=replace(HALL, workspace="T2"))
     with_model = bot.with_settings(llm_model="openai/some")
-    told = [
+    hinted = [
         texts.MODEL_HINT in (await build_draft_footer(context, each)).notice
         for context, each in (
             (bot.context, replace(made, sources=())),
@@ -69,7 +69,7 @@ async def test_a_workspace_is_told_once_how_a_model_is_set_below_its_first_quota
             (bot.context, made),
         )
     ]
-    assert told == [False, False, True, False]
+    assert hinted == [False, False, True, False]
 
 
 async def test_a_public_notice_does_not_depend_on_what_the_asker_may_read(bot: BotFixture) -> None:

@@ -15,18 +15,19 @@ FENCE = re.compile(r"^[ \t]*(?:`{3,}|~{3,}).*$", re.MULTILINE)
 PIECES = st.sampled_from(
     [
         *("word ", "a. ", "Что? ", "日本。", "\n", "\n\n", " ", "x" * 40, "y" * 300, "😀" * 30, "é "),
+        *("[1]", "[23]", "[the words](https://a.example/x)", "`code` ", "``", "`", "- item\n", "~50 "),
         *(
-            "[1]",
-            "[23]",
-            "[the words](https://a.example/x)",
-            "`code` ",
-            "``",
-            "`",
-            "- item\n",
-            "~50 ",
             "<https://b.example>",
+            "\n```python\n",
+            "\n```\n",
+            "```",
+            "\n~~~\n",
+            "  ```js\n",
+            "print(1)\n",
+            "> ```\n",
+            "````md\n",
+            "````\n",
         ),
-        *("\n```python\n", "\n```\n", "```", "\n~~~\n", "  ```js\n", "print(1)\n", "> ```\n", "````md\n", "````\n"),
     ]
 )
 TEXTS = st.lists(PIECES, max_size=120).map("".join)
@@ -46,21 +47,7 @@ WHOLE = [
 ]
 LINKING = [
     *WHOLE,
-    "[",
-    "]",
-    "](",
-    "!",
-    "<",
-    "`",
-    "```",
-    "\\",
-    "(http://a",
-    '"',
-    ' "t"',
-    "\n",
-    "\n> ",
-    "word ",
-    "x" * 40,
+    *("[", "]", "](", "!", "<", "`", "```", "\\", "(http://a", '"', ' "t"', "\n", "\n> ", "word ", "x" * 40),
 ]
 
 
@@ -115,14 +102,6 @@ def test_a_citation_is_never_cut(limit: int, before: int) -> None:
     text = "x" * before + "".join(f"[{n}]" for n in range(100))
     for part in splitting.split_message(text, limit):
         assert re.sub(r"\[\d+\]", "", part).strip("x") == ""
-
-
-def test_a_link_is_not_cut() -> None:
-    text = "word " * 60 + "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk) " + "word " * 60
-    assert any(
-        "[the opening hours of the kiosk](https://a.example/hours?of=the-kiosk)" in part
-        for part in splitting.split_message(text, 340)
-    )
 
 
 @pytest.mark.parametrize("link", WHOLE)
@@ -181,11 +160,8 @@ def test_else_at_a_line_a_sentence_or_a_word(near: str, end: str) -> None:
     assert splitting.split_message("word " * 32 + near + "word " * 40, 200)[0].endswith(end)
 
 
-def test_a_short_text_is_one_part() -> None:
+def test_a_short_text_is_one_part_and_an_empty_one_none() -> None:
     assert splitting.split_message("All is well. [1]", 2000) == ("All is well. [1]",)
-
-
-def test_nothing_is_no_part() -> None:
     assert splitting.split_message("", 2000) == splitting.stable_parts(" \n", 2000) == ()
 
 
@@ -199,10 +175,10 @@ def test_the_last_part_s_fence_is_left_open_so_that_it_can_grow() -> None:
     assert splitting.close_fence("```python\nprint(1)") == "```python\nprint(1)\n```"
 
 
-def test_the_first_write_does_not_wait() -> None:
-    assert splitting.seconds_until_write(100.0, None, 0.7) == 0.0
-
-
-def test_the_next_one_waits_for_its_turn() -> None:
-    assert splitting.seconds_until_write(100.5, 100.0, 0.7) == pytest.approx(0.2)
-    assert splitting.seconds_until_write(101.5, 100.0, 0.7) == 0.0
+@pytest.mark.parametrize(
+    ("now", "last", "wait"),
+    [(100.0, None, 0.0), (100.5, 100.0, 0.2), (101.5, 100.0, 0.0)],
+    ids=["first", "soon", "late"],
+)
+def test_a_write_waits_for_its_turn(now: float, last: float | None, wait: float) -> None:
+    assert splitting.seconds_until_write(now, last, 0.7) == pytest.approx(wait)

@@ -20,24 +20,19 @@ def wrapped(pieces: Sequence[str], width: int) -> str:
     return "".join(map(wrap.feed, pieces)) + wrap.finish()
 
 
-def test_a_line_breaks_at_a_space_before_it_is_too_long() -> None:
-    assert wrapped(["The ferry ", "leaves at no", "on [1]."], 16) == "The ferry leaves\nat noon [1]."
-
-
-def test_a_word_longer_than_a_line_stands_on_its_own() -> None:
-    assert wrapped(["see https://town.example/very/long now"], 10) == "see\nhttps://town.example/very/long\nnow"
-
-
-def test_line_ends_and_indents_of_the_text_stay() -> None:
-    assert wrapped(["- one\n  - two\n\nthree"], 40) == "- one\n  - two\n\nthree"
-
-
-def test_wide_characters_count_twice() -> None:
-    assert wrapped(["字字 字字"], 8) == "字字\n字字"
-
-
-def test_without_a_width_nothing_breaks() -> None:
-    assert wrapped(["word " * 40], 0) == ("word " * 40).rstrip()
+@pytest.mark.parametrize(
+    ("pieces", "width", "lines"),
+    [
+        (["The ferry ", "leaves at no", "on [1]."], 16, "The ferry leaves\nat noon [1]."),
+        (["see https://town.example/very/long now"], 10, "see\nhttps://town.example/very/long\nnow"),
+        (["- one\n  - two\n\nthree"], 40, "- one\n  - two\n\nthree"),
+        (["字字 字字"], 8, "字字\n字字"),
+        (["word " * 40], 0, ("word " * 40).rstrip()),
+    ],
+    ids=["at a space", "a long word", "line ends and indents", "wide characters", "no width"],
+)
+def test_lines_break_before_they_are_too_long(pieces: list[str], width: int, lines: str) -> None:
+    assert wrapped(pieces, width) == lines
 
 
 @given(PIECES, st.integers(1, 20))

@@ -30,12 +30,12 @@ EDGES = ("9999-12-31T23:59:59-14:00", "0001-01-01T00:00:00+14:00")  # times that
         ("2026-11-18 09:30 UTC", "2026-11-18 09:30"),
     ],
 )
-def test_a_time_is_understood_as_people_say_it(words: str, meant: str) -> None:
+def test_times_are_understood_as_people_write_them(words: str, meant: str) -> None:
     assert format_utc(parse_since(words, NOW)) == f"{meant} UTC"
 
 
 @pytest.mark.parametrize("words", ["soon", "2026-13-01", "2 fortnights", "-3h", *EDGES])
-def test_what_is_no_time_is_answered_with_examples(words: str) -> None:
+def test_another_word_is_refused_with_examples(words: str) -> None:
     with pytest.raises(InvalidQuestion) as caught:
         parse_since(words, NOW)
     assert "yesterday" in caught.value.hint
@@ -47,7 +47,7 @@ def test_the_future_cannot_be_missed() -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"), [("10m", "10 minutes ago"), ("1h", "1 hour ago"), ("50h", "2 days ago"), ("0m", "just now")]
+    ("words", "shown"), [("10m", "10 minutes ago"), ("1h", "1 hour ago"), ("50h", "2 days ago"), ("0m", "just now")]
 )
-def test_how_long_ago_it_was_is_told_roughly(words: str, told: str) -> None:
-    assert format_ago(parse_since(words, NOW), NOW) == told
+def test_a_past_time_is_shown_roughly(words: str, shown: str) -> None:
+    assert format_ago(parse_since(words, NOW), NOW) == shown
