@@ -36,6 +36,14 @@ async def test_a_question_is_rewritten(stub: StubProvider) -> None:
     assert [usage.purpose for usage in meter.items] == ["condense"]
 
 
+@pytest.mark.parametrize(("for_you", "query"), [(True, SearchQuery("Who?", (), ("mill",))), (False, None)])
+async def test_an_unaddressed_message_is_a_question_only_if_the_model_says_so(
+    stub: StubProvider, *, for_you: bool, query: SearchQuery | None
+) -> None:
+    stub.reply(json.dumps({"for_you": for_you, "low_level_keywords": ["mill"]}))
+    assert await stub.language().rewrite_unaddressed_query("Who?", (), UsageMeter()) == query
+
+
 async def test_a_rejected_response_format_is_left_out_from_then_on(stub: StubProvider) -> None:
     stub.reply('{"high_level_keywords": ["work"], "low_level_keywords": []}')
     stub.fail(Fault("no_response_format"))

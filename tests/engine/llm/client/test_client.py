@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.errors import ModelError, ModelTimeout
+from engine.errors import ModelError, ModelRefused, ModelTimeout
 from engine.llm.client.client import ChatRequest, ModelClient
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import StreamDelta
@@ -59,6 +59,7 @@ async def test_the_duration_of_each_call_is_observed_by_purpose() -> None:
     ("pieces", "timeouts", "kind"),
     [
         pytest.param(cycle([EMPTY]), BRIEF, ModelTimeout, id="empty pieces only"),
+        pytest.param([StreamDelta(finish="content_filter")], BRIEF, ModelRefused, id="filtered before any text"),
         pytest.param(chain([ADA], cycle([EMPTY])), BRIEF, ModelError, id="empty pieces after a text"),
         pytest.param(cycle([THOUGHT]), BRIEF_THINKING, ModelTimeout, id="thoughts without end"),
         pytest.param(cycle([ADA, THOUGHT]), BRIEF_THINKING, ModelTimeout, id="thoughts between texts, added up"),
