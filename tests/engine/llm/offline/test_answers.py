@@ -33,6 +33,23 @@ WORKSHOP = (
     "[2026-02-24 07:58] Anselm Brody: The lock of the side gate is frozen. Use the front today.",
     "[2026-03-04 20:10] Piotr Wrona: The server failed to copy last night, the disk was full.",
 )
+ANSWERS = f"""
+How long may members with a night badge stay? => until midnight.” [1]
+What must never be put into the laser cutter? => PVC must never be cut
+How hot does the kiln get? => 1,280 degrees
+What is the price of a firing? => 11 euros
+How tall is the chimney? => 23 metres
+Why did the server fail to copy last night? => the disk was full.” [12]
+Who rents locker L-19, and what did the tenant promise? => “Locker L-19 is rented by Hanna Karim.” [4]
+What did the tenant of locker L-19 promise? => Hanna Karim (2026-02-20 19:40 UTC): “As tenant of
+Which dentist do members of the Brickyard go to? => {NOTHING_FOUND}
+What is the phone number of Marta Ilves? => {NOTHING_FOUND}
+When is the birthday of Anselm Brody? => {NOTHING_FOUND}
+What insurance covers the laser cutter? => {NOTHING_FOUND}
+Is there a sauna in the building? => {NOTHING_FOUND}
+Who rents locker L-33? => {NOTHING_FOUND}
+Does the Brickyard rent bicycles? => {NOTHING_FOUND}
+"""
 # Question, texts, what is quoted, what is not.
 CHOICES = f"""
 What is Bo's wage from May on?
@@ -115,30 +132,9 @@ def language(tmp_path_factory: pytest.TempPathFactory) -> OfflineModel:
     return OfflineModel(MiniLMEmbedder(tmp_path_factory.mktemp("cache")))
 
 
-@pytest.mark.parametrize(
-    ("question", "quoted"),
-    [
-        ("How long may members with a night badge stay?", "until midnight.” [1]"),
-        ("What must never be put into the laser cutter?", "PVC must never be cut"),
-        ("How hot does the kiln get?", "1,280 degrees"),
-        ("What is the price of a firing?", "11 euros"),
-        ("How tall is the chimney?", "23 metres"),
-        ("Why did the server fail to copy last night?", "the disk was full.” [12]"),
-        ("Who rents locker L-19, and what did the tenant promise?", "“Locker L-19 is rented by Hanna Karim.” [4]"),
-        (
-            "What did the tenant of locker L-19 promise?",
-            "Hanna Karim (2026-02-20 19:40 UTC): “As tenant of locker L-19",
-        ),
-        ("Which dentist do members of the Brickyard go to?", NOTHING_FOUND),
-        ("What is the phone number of Marta Ilves?", NOTHING_FOUND),
-        ("When is the birthday of Anselm Brody?", NOTHING_FOUND),
-        ("What insurance covers the laser cutter?", NOTHING_FOUND),
-        ("Is there a sauna in the building?", NOTHING_FOUND),
-        ("Who rents locker L-33?", NOTHING_FOUND),
-        ("Does the Brickyard rent bicycles?", NOTHING_FOUND),
-    ],
-)
-async def test_what_answers_is_quoted_with_its_number(language: OfflineModel, question: str, quoted: str) -> None:
+@pytest.mark.parametrize("line", ANSWERS.strip().splitlines())
+async def test_what_answers_is_quoted_with_its_number(language: OfflineModel, line: str) -> None:
+    question, _, quoted = line.partition(" => ")
     text = "".join([piece async for piece in language.answer(prompt(question, WORKSHOP), UsageMeter())])
     assert quoted in text
     assert text.count("\n- ") <= 4
@@ -154,40 +150,24 @@ async def test_each_rule_of_choice(language: OfflineModel, case: str) -> None:
         assert wrong not in text
 
 
-@pytest.mark.parametrize(
-    ("texts", "chosen", "quoted"),
-    [
-        # A pronoun or a short remark brings the sentence before it, but no title; a title brings the text after it.
-        (
-            ("The kiln came on Monday from afar. It gets hot.",),
-            [1],
-            ["The kiln came on Monday from afar. It gets hot."],
-        ),
-        (("The kiln came on Monday. Glazing takes a week and a half.",), [1], ["Glazing takes a week and a half."]),
-        (("Sleeping\n\nThis room is above the loft now.",), [1], ["This room is above the loft now."]),
-        (
-            ("- Bread: €3.60\n- Cake: €3.10", "Next meeting\n\nOn 9 June."),
-            [0, 1, 2],
-            ["Bread: €3.60; Cake: €3.10", "Next meeting: On 9 June."],
-        ),
-        (
-            ("The red kiln came on Monday. Glazing takes a whole week.",),
-            [0, 1, 0],
-            ["The red kiln came on Monday. Glazing takes a whole week."],
-        ),
-        # A short answer in a chat comes with its question; equal texts are quoted once, from the newest.
-        (
-            ("[2026-05-12 10:03] Ada: Is the oven hot?", "[2026-05-12 10:04] Bo: Yes."),
-            [1],
-            ["Is the oven hot?", "Yes."],
-        ),
-        (("[2026-05-12 10:03] Ada: Is. Was.", "[2026-06-12 10:03] Ada: Is. Was."), [0, 1], ["Is. Was.", "Is. Was."]),
-        (("[2026-05-12 10:03] Ada: Is.",) * 2, [0], ["Is."]),
-    ],
-)
-def test_what_is_quoted_with_a_sentence(texts: tuple[str, ...], chosen: list[int], quoted: list[str]) -> None:
-    candidates = build_candidates([source(number, text, "d") for number, text in enumerate(texts, 1)])
-    assert [each.text for each in build_quotations(chosen, candidates)] == quoted
+# Texts, positions of the chosen sentences, what is quoted: a pronoun or a short remark brings the sentence before it,
+# but no title; a title brings the text after it; a short answer in a chat comes with its question; equal texts count once.
+QUOTED = """
+The kiln came on Monday from afar. It gets hot. => 1 => The kiln came on Monday from afar. It gets hot.
+The kiln came on Monday. Glazing takes a week and a half. => 1 => Glazing takes a week and a half.
+The red kiln came on Monday. Glazing takes all week. => 010 => The red kiln came on Monday. Glazing takes all week.
+Sleeping\\This room is above the loft now. => 1 => This room is above the loft now.
+- Bread: €3.60\\- Cake: €3.10 | Next meeting\\On 9 June. => 012 => Bread: €3.60; Cake: €3.10 | Next meeting: On 9 June.
+[2026-05-12 10:03] Ada: Is it hot now? | [2026-05-12 10:04] Bo: Yes. => 1 => Is it hot now? | Yes.
+[2026-05-12 10:03] Ada: Is it hot now? | [2026-05-12 10:03] Ada: Is it hot now? => 0 => Is it hot now?
+"""
+
+
+@pytest.mark.parametrize("line", QUOTED.strip().splitlines())
+def test_what_is_quoted_with_a_sentence(line: str) -> None:
+    texts, chosen, quoted = line.replace("\\", "\n\n").split(" => ")
+    candidates = build_candidates([source(number, text, "d") for number, text in enumerate(texts.split(" | "), 1)])
+    assert [each.text for each in build_quotations(list(map(int, chosen)), candidates)] == quoted.split(" | ")
 
 
 def test_a_quotation_names_speaker_and_time_and_cites_nothing_else() -> None:

@@ -17,26 +17,19 @@ def test_a_speaker_is_a_person_linked_to_what_he_names() -> None:
     assert Link("Bo Holm", "Ada Byron", "ask", "Bo Holm: Please ask Ada.") in reading.links
 
 
-def test_names_of_one_sentence_are_linked_and_those_of_two_are_not() -> None:
-    reading = extract_by_rules(Excerpt("In June the Alder met the Birch. We like the Cedar."))
-    assert [(link.source, link.target) for link in reading.links] == [("Alder", "Birch")]
+def test_names_of_one_sentence_are_linked_and_a_lone_one_to_its_title() -> None:
+    apart = extract_by_rules(Excerpt("In June the Alder met the Birch. We like the Cedar."))
+    under = extract_by_rules(Excerpt("We keep the Lamp here.", section="The Patient Agnes: timetable › Rules"))
+    pairs = [(link.source, link.target) for link in (*apart.links, *under.links)]
+    assert pairs == [("Alder", "Birch"), ("Patient Agnes", "Lamp")]
 
 
-def test_a_crowded_sentence_gives_a_handful_of_links_and_the_nearest_first() -> None:
+def test_a_crowded_sentence_and_a_frequent_name_are_bounded() -> None:
     reading = extract_by_rules(Excerpt("We saw Alder, Birch, Cedar, Dogwood, Elder, Fir, Gorse and Hazel."))
-    assert len(reading.mentions) == 8
-    assert len(reading.links) == MAX_LINKS_PER_SENTENCE
+    often = extract_by_rules(Excerpt(" ".join(f"Today the Alder has {count} leaves." for count in range(9))))
+    assert (len(reading.mentions), len(reading.links)) == (8, MAX_LINKS_PER_SENTENCE)
     assert (reading.links[0].source, reading.links[0].target) == ("Alder", "Birch")
-
-
-def test_a_name_said_often_is_mentioned_a_few_times() -> None:
-    text = " ".join(f"Today the Alder has {count} leaves." for count in range(9))
-    assert len(extract_by_rules(Excerpt(text)).mentions) == MAX_MENTIONS_PER_NAME
-
-
-def test_a_lone_name_is_linked_to_the_title_it_stands_under() -> None:
-    reading = extract_by_rules(Excerpt("We keep the Lamp here.", section="The Patient Agnes: timetable › Rules"))
-    assert [(link.source, link.target) for link in reading.links] == [("Patient Agnes", "Lamp")]
+    assert len(often.mentions) == MAX_MENTIONS_PER_NAME
 
 
 @given(st.text(max_size=300), st.text(max_size=30))
