@@ -190,7 +190,8 @@ async def _compare(
     before = [one.preceding[-1] if one.preceding else at for at, one in enumerate(candidates)]
     after = sentences + PREVIOUS_SHARE * sentences[before]
     after /= np.maximum(np.linalg.norm(after, axis=1, keepdims=True), 1e-9)
-    similar: np.ndarray = np.maximum(asked @ sentences.T, WITH_PREVIOUS_SHARE * (asked @ after.T))
+    similar = np.zeros((len(clauses), len(candidates)))
+    similar[:, chosen] = np.maximum(asked @ sentences.T, WITH_PREVIOUS_SHARE * (asked @ after.T))[:, chosen]
     return similar
 
 

@@ -151,7 +151,7 @@ async def test_each_rule_of_choice(language: OfflineModel, case: str) -> None:
 
 
 # Texts, positions of the chosen sentences, what is quoted: a pronoun or a short remark brings the sentence before it,
-# but no title; a title brings the text after it; a short answer in a chat comes with its question; equal texts count once.
+# but no title; a title brings the text after it; a short answer in a chat comes with its question; equal texts are one.
 QUOTED = """
 The kiln came on Monday from afar. It gets hot. => 1 => The kiln came on Monday from afar. It gets hot.
 The kiln came on Monday. Glazing takes a week and a half. => 1 => Glazing takes a week and a half.
