@@ -33,17 +33,19 @@ async def test_a_message_has_its_author_location_and_files(town: Town) -> None:
 async def test_people_address_the_bot_by_mentions_replies_and_direct_messages(town: Town) -> None:
     question = f"{town.mention} where is the key?"
     robot = town.fake.member(town.guild, "Robot", bot=True)
+    [role] = [role for role in town.guild.roles.values() if role.managed]
     answer = await town.platform.post(town.location(town.square), Card("Under the mat."))
     await town.ada.says(town.square, "Good morning")
     await town.ada.says(town.square, question)
     await town.bob.says(town.square, "and then?", reply_to=town.square.messages[answer])
+    await town.bob.says(town.square, f"<@&{role.id}> hello?")
     await town.bob.dms("psst")
     await robot.says(town.square, question)
     town.fake.webhook_says(town.square, "Ticker", question)
-    await town.bot.wait_for(MessageReceived, 6)
+    await town.bot.wait_for(MessageReceived, 7)
     received = [(each.addressed, each.message.by_bot) for each in town.bot.all(MessageReceived)]
-    assert received == [(False, False), *[(True, False)] * 3, *[(False, True)] * 2]
-    assert town.bot.all(MessageReceived)[3].message.location.workspace == ""
+    assert received == [(False, False), *[(True, False)] * 4, *[(False, True)] * 2]
+    assert town.bot.all(MessageReceived)[4].message.location.workspace == ""
 
 
 async def test_messages_of_the_bot_itself_and_of_discord_are_left_out(town: Town) -> None:

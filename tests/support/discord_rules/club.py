@@ -69,10 +69,9 @@ class Club:
     async def post(self, content: str = "hello", **body: Any) -> Any:
         return await self.api("POST", self.path, {"content": content} | body)
 
-    def deny(self, *powers: Permission) -> None:
-        """Take permissions from the app."""
-        for power in powers:
-            self.fake.overwrites(self.shop, self.fake.bot(self.guild), deny=power)
+    def deny(self, power: Permission) -> None:
+        """Take one permission from the app."""
+        self.fake.overwrites(self.shop, self.fake.bot(self.guild), deny=power)
 
     async def respond(self, person: Person, kind: int = 5, **data: Any) -> tuple[Any, str]:
         """Let a person use /ask and respond; gives the interaction, and the path of its webhook."""

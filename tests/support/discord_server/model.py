@@ -86,13 +86,17 @@ class User:
 
 @dataclass(slots=True, eq=False)
 class Role:
-    """A role of a guild; @everyone has the guild's id."""
+    """A role of a guild; @everyone has the guild's id, and the role of a bot its id in `bot`."""
 
     id: str
     name: str
     permissions: Permission
     mentionable: bool = False
-    managed: bool = False
+    bot: str = ""
+
+    @property
+    def managed(self) -> bool:
+        return bool(self.bot)
 
 
 @dataclass(slots=True, eq=False)

@@ -54,6 +54,7 @@ def role_json(role: Role) -> Json:
         "name": role.name,
         "permissions": str(int(role.permissions)),
         "mentionable": role.mentionable,
+        "tags": {"bot_id": role.bot} if role.managed else {},
     }
 
 

@@ -58,7 +58,7 @@ class GuildAdmin:
         self.world.guilds[guild.id] = guild
         self.member(guild, guild.owner)
         if bot is not None:
-            role = Role(self.world.ids.next(), self.world.app.name, bot, managed=True)
+            role = Role(self.world.ids.next(), self.world.app.name, bot, bot=self.world.app.id)
             guild.roles[role.id] = role
             self.member(guild, self.world.app, roles=[role])
             self.world.emit("GUILD_CREATE", guild_create_json(guild, self.world), Intent.GUILDS)
