@@ -137,7 +137,7 @@ async def test_after_a_restart_an_answer_continues_in_its_messages_with_and_with
 ) -> None:
     message = await town.ask()
     message = replace(message, time=message.time - timedelta(seconds=seconds))
-    for has_ref in (True, False):
+    for has_ref in (False, True):
         begun = start(town, message)
         await begun.show_status("is searching…")
         await begun.show(["one", "tw"])

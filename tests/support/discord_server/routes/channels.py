@@ -40,9 +40,9 @@ def _gateway(world: World) -> Json:
 
 def _thread_list(world: World, found: Iterable[Channel]) -> Json:
     me = world.app.id
-    threads = list(found)
-    mine = [thread_member_json(thread, me) for thread in threads if me in thread.facts.members]
-    return {"threads": [channel_json(thread, me) for thread in threads], "members": mine}
+    listed = list(found)
+    mine = [thread_member_json(thread, me) for thread in listed if me in thread.facts.members]
+    return {"threads": [channel_json(thread, me) for thread in listed], "members": mine}
 
 
 def _active_threads(world: World, guild: str) -> Json:
@@ -60,9 +60,7 @@ READS: dict[str, Callable[[World, ApiCall], Any]] = {
     "/users/{user}": lambda world, call: user_json(world.user(call["user"])),
     "/guilds/{guild}": lambda world, call: guild_json(world.guild(call["guild"])),
     "/guilds/{guild}/members/{user}": lambda world, call: member_json(world.member(call["guild"], call["user"])),
-    "/guilds/{guild}/threads/active": lambda world, call: _thread_list(
-        world, world.threads(world.guild(call["guild"]))
-    ),
+    "/guilds/{guild}/threads/active": lambda world, call: _active_threads(world, call["guild"]),
     "/channels/{channel}": lambda world, call: channel_json(world.channel(call["channel"]), world.app.id),
     "/channels/{channel}/thread-members": lambda world, call: _thread_members(world.channel(call["channel"])),
 }
