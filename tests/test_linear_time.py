@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 ROOT = Path(__file__).parents[1]
-SIZE, SHORTEST = 2_000, 500  # characters
-QUICK = 0.0025  # seconds of processor time
+SIZE, SHORTEST = 1_000, 250  # characters
+QUICK = 0.0006  # seconds of processor time; the square of SIZE in steps of a pattern takes several times as long
 LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
 MOST = 2.5**2  # times as long for twice the text twice over: over two doublings, chance counts less
 CHANCES = 1, 3, 9, 27  # calls in each of the measurements that must all say so: the machine may be busy
@@ -45,92 +45,13 @@ LATE = 3.0  # seconds after which one call has failed
 SINGLE = "aA1é字 \t\n\r.,;:!?-_'\"`~*#@&$%/\\|<>()[]{}=+^€\u00a0\u2028’“–\x00\x1f\u200b。"
 REPEATED = (
     *SINGLE,
-    *(
-        "a ",
-        "A ",
-        "Aa ",
-        "a.",
-        "a-",
-        "a,",
-        "a\n",
-        "a:",
-        "a: ",
-        "a@",
-        "a)",
-        "(a",
-        "1.",
-        "1 ",
-        "1,",
-        "[1",
-        "[a",
-        "](",
-        "a](",
-    ),
-    *(
-        "[]",
-        "()",
-        "((",
-        "[[",
-        "\\[",
-        "<a",
-        "<@",
-        "<@a|",
-        "</",
-        "<!--",
-        "<|",
-        "|>",
-        "<script",
-        "<a href='",
-        "![",
-        "&#1;",
-        "&a;",
-    ),
-    *(
-        "```",
-        "~~~",
-        "`a`",
-        "``",
-        "**",
-        "- ",
-        "* ",
-        " \n",
-        "  \n",
-        "\n\n",
-        "\n ",
-        "\r\n",
-        "\n---\n",
-        "a:b\n",
-        ". ",
-        "? ",
-        "' ",
-        '" ',
-    ),
-    *(
-        "|-",
-        "-|",
-        ":-",
-        ":-:|",
-        "| a ",
-        "https://",
-        "www.",
-        "www.a",
-        "http://a/(",
-        "a.example ",
-        "\\\\'",
-        " and ",
-        "\tand",
-    ),
-    *(
-        "Ada (2026-05-18 09:20): ",
-        "[2026-05-18 09:20] Ada: x\n",
-        "how many ",
-        "what did he ",
-        "@here ",
-        "<t:1:R>",
-        '{"a":',
-        "[1,",
-    ),
-)
+    "a ", "A ", "Aa ", "a.", "a-", "a,", "a\n", "a:", "a: ", "a@", "a)", "(a", "1.", "1 ", "1,", "[1", "[a", "](",
+    "a](", "[]", "()", "((", "[[", "\\[", "<a", "<@", "<@a|", "</", "<!--", "<|", "|>", "<script", "<a href='", "![",
+    "&#1;", "&a;", "```", "~~~", "`a`", "``", "**", "- ", "* ", " \n", "  \n", "\n\n", "\n ", "\r\n", "\n---\n",
+    "a:b\n", ". ", "? ", "' ", '" ', "|-", "-|", ":-", ":-:|", "| a ", "https://", "www.", "www.a", "http://a/(",
+    "a.example ", "\\\\'", " and ", "\tand", "Ada (2026-05-18 09:20): ", "[2026-05-18 09:20] Ada: x\n", "how many ",
+    "what did he ", "@here ", "<t:1:R>", '{"a":', "[1,",
+)  # fmt: skip
 IO = {"asyncio", "aiohttp", "aiosqlite", "sqlite3", "os", "shutil", "socket", "subprocess", "tempfile", "threading"}
 SANDBOXED = "engine.parsers."  # parsers run in a process of their own, with a limit of time; their patterns are tested
 IO |= {"kreuzberg", "kuzu", "lancedb", "discord", "slack_bolt", "slack_sdk", "litellm", "matplotlib", "typer", "signal"}
@@ -205,6 +126,8 @@ def growth(call: Callable[[str], object], literals: Iterable[str] = ()) -> str:
             continue
         for repeats in CHANCES:
             once, more = (min(took(call, text) for _ in range(repeats)) for text in (short, long))
+            if more == float("inf"):
+                return f"{name}: no end"
             if once < QUICK / 2 or more <= MOST * once:
                 break
         else:
@@ -282,7 +205,8 @@ def test_every_fixed_pattern_stands_in_a_module_where_this_test_finds_it() -> No
     """One that is made of parts known only at run time is exempt if all its text is fixed or escaped."""
     wrong = []
     for path in itertools.chain.from_iterable((ROOT / each).rglob("*.py") for each in ("engine", "bot", "adapters")):
-        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        source = path.read_text(encoding="utf-8")
+        for function in ast.walk(ast.parse(source)) if re.search(r"\bre\.", source) else ():
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 for node in ast.walk(function):
                     if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:

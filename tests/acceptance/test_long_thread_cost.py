@@ -74,11 +74,11 @@ async def test_deleting_each_message_in_turn_costs_two_calls_at_most_on_average(
 
 
 async def test_deleting_one_message_after_the_other_costs_no_more(light: Engine, language: ToyLanguage) -> None:
-    thread = build_messages()[:200]
+    thread = build_messages()[:100]
     await light.add(Document("thread", "here", "hall", "A long thread", thread, START, kind="conversation"))
     await light.wait_until_indexed()
     language.calls.clear()
-    gone = random.Random(2).sample(thread, 40)
+    gone = random.Random(2).sample(thread, 20)
     for message in gone:
         await light.amend("thread", remove=[message.key])
         await light.wait_until_indexed()

@@ -46,7 +46,7 @@ def draw_documents(draw: st.DrawFn) -> tuple[list[Document], list[Document], lis
     own, foreign = list[list[str]](), list[list[str]]()
     own = draw(st.lists(texts, min_size=3, max_size=7))
     foreign = draw(st.lists(texts | st.sampled_from(own), min_size=1, max_size=12))
-    questions = draw(st.lists(draw_sentences(vocabulary), min_size=1, max_size=3))
+    questions = draw(st.lists(draw_sentences(vocabulary), min_size=1, max_size=2))
     return build_documents("own", own, PLACES), build_documents("foreign", foreign, FOREIGN), questions
 
 
@@ -77,7 +77,7 @@ async def visible_output(engine: Engine, scope: Scope, questions: list[str]) -> 
 
 
 @pytest.mark.parametrize("words", ["porter unicode61", "trigram"])
-@settings(max_examples=8, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(town=draw_documents(), first=st.booleans(), picking=st.sampled_from(["walk", "vector", "weight"]))
 async def test_an_asker_sees_the_same_with_and_without_foreign_spaces(
     tmp_path_factory: pytest.TempPathFactory,
