@@ -66,7 +66,7 @@ async def test_what_was_missed_is_asked_of_this_room_since_then(bot: BotFixture)
 @pytest.mark.parametrize(
     ("text", "thread", "filters"),
     [
-        ("Summarise <#roof>", "", Filters(rooms=frozenset({"slack:T1:ROOF"}))),
+        ("Summarise <#ROOF>", "", Filters(rooms=frozenset({"slack:T1:ROOF"}))),
         ("Summarise this channel", "", Filters(rooms=ROOM)),
         ("Summarise this channel", "m1", Filters(rooms=ROOM)),
         ("Summarise this thread", "m1", Filters(documents=THREAD)),

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+import structlog
 from typer.main import get_command
 from typer.testing import CliRunner
 
@@ -62,7 +63,9 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
     (folder / "town" / "ferry.md").write_text(FERRY)
     (folder / "town" / "photo.png").write_bytes(b"\x89PNG\r\n")
     command = ("--data-dir", str(folder / "home"), "ingest", str(folder / "town"))
+    logging = structlog.get_config()
     result = threadlore(*command, THREADLORE_CACHE_DIR=str(cache), COLUMNS="400")
+    structlog.configure(**logging)
     assert result.exit_code == 1, "a picture cannot be read"
     assert "photo.png" in result.output
     assert "2 files → 1 document (1 new or changed" in result.output
