@@ -87,14 +87,14 @@ RHETORICAL = parse_phrases(
     """
     how hard, how cool, how cute, how nice, how great, how lovely, how dare, how difficult, how awesome, how stupid,
     how is it going, how are things, what a, what an, what the, so what, why me, who knew, who cares, who asked,
-    who would, who needs, who doesnt, who wouldnt, what could, what would, is it me,
+    who would, who needs, who doesnt, who wouldnt, what could, what would, what is wrong with, is it me,
     is it just me, how is this, how is that
     """
 )
 INVITATIONS = parse_phrases(
     """
     is it ok, is it okay, would it be, who wants, who fancies, who feels, who could, who can, who will, who knows,
-    wer kommt, wer bringt, wer will, quién viene, qui vient,
+    wer kommt, wer bringt, wer will, quién viene, qui vient, on se, on y va,
     who is in, who is up, who is free, who is with, who is gonna,
     who has, who got, should i, shall i, did it, did that, did this
     """
@@ -168,6 +168,7 @@ PRONOUNS = parse_words("i it this that these those he she we they life everyone 
 FRAGMENT_STARTS = PREPOSITIONS | parse_words("any only same even also the list exit default max not")
 CONDITIONS = parse_words("if when once unless where")  # before a "you" that means anybody
 PAST = parse_words("did was were has")
+RIGHTS = parse_words("can could may must should do need allowed i")  # with these, "my" things are a matter of rules
 # What an incomplete question without a mark does not contain; who is and is not spoken about in a statement that asks.
 NO_ELLIPSIS = AUXILIARIES | parse_words(
     "i it im ill its thats that you me more then again so yes no done now here happy good to"

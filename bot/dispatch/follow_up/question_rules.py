@@ -7,7 +7,7 @@ sentence without its openers ("one more thing"); of several sentences, a questio
 1. Nothing but thanks, praise or interjections: chatter.
 2. It starts with a request ("tell me", "summarize"), or with "I was wondering" and a question word: question.
 3. It is asked for effect ("who cares", "… anyway", "… again", "isn't it"): chatter.
-4. It says "you", or asks what a person does ("did she", "when will they"): unclear.
+4. It says "you", asks what a person does ("did she", "when will they"), or is about "my" things: unclear.
 5. It is about "us" or "anybody", or invites ("who wants", "how about lunch"): for others.
 6. It starts with a question word, or with a verb before its subject; without a question mark only in a form that is no
    statement ("when does", not "when I"): question.
@@ -144,7 +144,8 @@ def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
     """Rules 3 to 5."""
     if _is_for_effect(words, sentence):
         return "chatter"
-    if _says_you(words) or _is_about_plans(words):
+    about_own = "my" in words and phrases.RIGHTS.isdisjoint(words)
+    if about_own or _says_you(words) or _is_about_plans(words):
         return "unclear"
     return "others" if any(map(_is_about_people_present, (words, *sentence.clauses[1:]))) else None
 

@@ -2,8 +2,8 @@
 
 The rules were chosen on the first thirteen sets. Chosen on all but one and measured on that one, they reach a precision
 of 0.97 and a recall of 0.91 in all (the third, which was written against earlier rules: 0.87 and 0.82). The fourteenth
-to the sixteenth set were written before the rules were measured on them: precision 0.92, 0.90, 0.92 and recall 0.90,
-0.88, 0.90 at first sight; each led to more restraint.
+to the seventeenth set were written before the rules were measured on them: precision 0.92, 0.90, 0.92, 0.91 and recall
+0.90, 0.88, 0.90, 0.97 at first sight (0.91 and 0.91 in all); each led to more restraint.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ thirteenth: Pia Roth, Ravi
 fourteenth: Kofi Mensah, Elena, Tariq
 fifteenth: Mei, Jonas Berg
 sixteenth: Yusuf, Clara Nunez
+seventeenth: Rosa Paz, Victor
 """.strip().splitlines()
 )
 GOALS = {"third": (0.85, 0.8), "fourth": (0.95, 0.7)}  # written against earlier rules
@@ -47,7 +48,7 @@ question: 締め切りはいつですか | 田中さんはいつ来ますか | �
 question: ist das schon entschieden | ça ferme quand | I was wondering whether the pool is open
 question: Where is the entrance if you come by bike? | the fee, is it refundable? | isn't the archive shut?
 unclear: The ferry leaves at seven.
-unclear: je ne sais pas quand | 明日にしようかな | when I was there | did she pay?
+unclear: je ne sais pas quand | 明日にしようかな | when I was there | did she pay? | is my hat ok?
 unclear: I was wondering if you could call them | I was wondering the same | marta me llamas luego?
 unclear: list is wrong | ist das nicht schön
 chatter: そうですか | isn't it nice? | who broke it again? | how hard can it be | so who pays? lol
