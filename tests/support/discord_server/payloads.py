@@ -31,31 +31,25 @@ def format_time(moment: datetime) -> str:
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
+def _pick(record: object, *names: str) -> Json:
+    """The fields that have the same name and value in a payload."""
+    return {name: getattr(record, name) for name in names}
+
+
 def user_json(user: User) -> Json:
     names = {"username": user.name} if user.bot else {"username": user.name.lower(), "global_name": user.name}
-    return {"id": user.id, "discriminator": "0", "avatar": None, "bot": user.bot} | names
+    return _pick(user, "id", "bot") | {"discriminator": "0", "avatar": None} | names
 
 
 def member_json(member: Member, *, user: bool = True) -> Json:
-    payload: Json = {
-        "roles": sorted(member.roles),
-        "nick": None,
-        "avatar": None,
-        "joined_at": format_time(member.joined),
-        "pending": False,
-        "flags": 0,
-    }
+    usual = {"nick": None, "avatar": None, "pending": False, "flags": 0}
+    payload: Json = usual | {"roles": sorted(member.roles), "joined_at": format_time(member.joined)}
     return payload | {"user": user_json(member.user)} if user else payload
 
 
 def role_json(role: Role) -> Json:
-    return {
-        "id": role.id,
-        "name": role.name,
-        "permissions": str(int(role.permissions)),
-        "mentionable": role.mentionable,
-        "tags": {"bot_id": role.bot} if role.managed else {},
-    }
+    tags = {"bot_id": role.bot} if role.managed else {}
+    return _pick(role, "id", "name", "mentionable") | {"permissions": str(int(role.permissions)), "tags": tags}
 
 
 def _overwrites_json(channel: Channel) -> list[Json]:
@@ -101,28 +95,14 @@ def channel_json(channel: Channel, me: str) -> Json:
     payload: Json = {"id": channel.id, "type": int(channel.kind), "last_message_id": channel.last_message}
     if channel.recipient is not None:
         return payload | {"recipients": [user_json(channel.recipient)]}
-    return payload | {
-        "guild_id": channel.server.id,
-        "name": channel.name,
-        "position": 0,
-        "permission_overwrites": _overwrites_json(channel),
-        "nsfw": channel.nsfw,
-        "bitrate": 64000,
-        "user_limit": 0,
-    }
+    payload |= _pick(channel, "name", "nsfw") | {"position": 0, "bitrate": 64000, "user_limit": 0}
+    return payload | {"guild_id": channel.server.id, "permission_overwrites": _overwrites_json(channel)}
 
 
 def guild_json(guild: Guild) -> Json:
     """A guild without what only GUILD_CREATE has."""
-    return {
-        "id": guild.id,
-        "name": guild.name,
-        "owner_id": guild.owner.id,
-        "roles": [role_json(role) for role in guild.roles.values()],
-        "emojis": [],
-        "stickers": [],
-        "features": ["COMMUNITY"],
-    }
+    roles = [role_json(role) for role in guild.roles.values()]
+    return _pick(guild, "id", "name") | {"owner_id": guild.owner.id, "roles": roles}
 
 
 def guild_create_json(guild: Guild, world: World) -> Json:
@@ -163,24 +143,18 @@ def sign(attachment: Attachment, world: World, issued: int | None = None) -> str
 
 def message_json(message: Message, world: World, *, deep: bool = True) -> Json:
     """A message as REST returns it; `deep` includes the message that it replies to."""
-    payload: Json = {
-        "id": message.id,
+    payload = _pick(message, "id", "content", "mention_everyone", "mention_roles", "components", "nonce") | {
         "channel_id": message.channel.id,
         "type": int(message.kind),
         "author": user_json(message.author),
-        "content": message.content,
         "timestamp": format_time(message.time),
         "edited_timestamp": format_time(message.edited) if message.edited else None,
         "tts": False,
-        "mention_everyone": message.mention_everyone,
         "mentions": [user_json(user) for user in message.mentions],
-        "mention_roles": message.mention_roles,
         "attachments": [attachment_json(attachment, world) for attachment in message.attachments],
         "embeds": message.embeds + [{"type": "link", "url": url, "title": "A page"} for url in message.previews],
-        "components": message.components,
         "pinned": False,
         "flags": int(message.flags),
-        "nonce": message.nonce,
     }
     if message.reference is not None:
         payload["message_reference"] = message.reference
