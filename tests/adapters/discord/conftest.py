@@ -48,10 +48,10 @@ class Town:
     def location(self, channel: Channel | None = None, thread: str = "") -> Location:
         return Location("discord", self.guild.id, channel.id if channel else "", thread)
 
-    async def received(self, said: Posted) -> Message:
+    async def received(self, posted: Posted) -> Message:
         """The message as the bot received it."""
-        await until(lambda: any(each.message.id == said.id for each in self.bot.all(MessageReceived)))
-        return next(each.message for each in self.bot.all(MessageReceived) if each.message.id == said.id)
+        await until(lambda: any(each.message.id == posted.id for each in self.bot.all(MessageReceived)))
+        return next(each.message for each in self.bot.all(MessageReceived) if each.message.id == posted.id)
 
     async def ask(self, text: str = "where is the key?", channel: Channel | None = None) -> Message:
         """Ada asks by a mention."""

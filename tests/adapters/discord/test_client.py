@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 
 
 async def test_a_message_has_its_author_location_and_files(town: Town) -> None:
-    said = await town.ada.says(town.square, "The roof leaks.", files=[File("plan.txt", b"plan", "text/plain")])
+    posted = await town.ada.says(town.square, "The roof leaks.", files=[File("plan.txt", b"plan", "text/plain")])
     received = (await town.bot.wait_for(MessageReceived)).message
-    assert (received.id, received.text, received.author) == (said.id, "The roof leaks.", town.ada.id)
+    assert (received.id, received.text, received.author) == (posted.id, "The roof leaks.", town.ada.id)
     assert received.location == town.location(town.square)
     assert [(each.name, each.size, each.kind) for each in received.uploads] == [("plan.txt", 4, "text/plain")]
-    assert "discord:message:" + said.id in town.bot.keys
+    assert "discord:message:" + posted.id in town.bot.keys
 
 
 async def test_people_address_the_bot_by_mentions_replies_and_direct_messages(town: Town) -> None:
@@ -68,11 +68,11 @@ async def test_edits_and_deletions_are_reported(town: Town) -> None:
 
 async def test_a_thread_belongs_to_its_channel_also_once_it_is_archived(town: Town) -> None:
     thread = await town.ada.opens_thread(await town.ada.says(town.square, "about the roof"), "Roof")
-    said = await town.bob.says(thread, "it leaks")
+    posted = await town.bob.says(thread, "it leaks")
     location = town.location(town.square, thread.id)
     assert (await town.bot.wait_for(MessageReceived, 2)).message.location == location
     town.fake.archives(thread)
-    await town.bob.deletes(said)
+    await town.bob.deletes(posted)
     assert (await town.bot.wait_for(MessagesDeleted)).location == location
 
 

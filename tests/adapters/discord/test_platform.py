@@ -210,9 +210,9 @@ async def test_a_file_is_fetched_from_discord_alone_and_not_beyond_the_limit(tow
 
 
 async def test_a_reaction_replaces_the_one_before(town: Town) -> None:
-    said = await town.ada.says(town.square, "a file")
+    posted = await town.ada.says(town.square, "a file")
     for reaction, shown in (("working", {"⏳": 1}), ("done", {"✅": 1}), (None, {}), ("failed", {"⚠️": 1})):
-        await town.platform.set_reaction(town.location(town.square), said.id, reaction)  # type: ignore[arg-type]
+        await town.platform.set_reaction(town.location(town.square), posted.id, reaction)  # type: ignore[arg-type]
         assert town.fake.sees(town.ada, town.square).last.reactions == shown
 
 
@@ -241,16 +241,16 @@ async def test_a_card_is_posted_in_as_many_messages_as_it_needs_and_pings_nobody
 
 async def test_a_card_in_a_forum_is_a_post_of_its_own(town: Town) -> None:
     words = [f"word{number}" for number in range(500)]
-    said = await town.platform.post(town.location(town.forum), Card("\n".join(words)))
+    posted = await town.platform.post(town.location(town.forum), Card("\n".join(words)))
     [post] = [channel for channel in town.guild.channels.values() if channel.parent is town.forum]
     screen = town.fake.sees(town.ada, post)
-    assert (screen.posts[0].message.id, len(screen.posts), screen.text.split()) == (said, 3, words)
+    assert (screen.posts[0].message.id, len(screen.posts), screen.text.split()) == (posted, 3, words)
     assert post.name.startswith("word0")
 
 
 async def test_a_card_for_one_person_is_a_direct_message_and_another_a_reply(town: Town) -> None:
-    said = await town.bob.says(town.square, "again?")
-    target = ReplyTarget("", town.location(town.square), town.bob.id, said.id)
+    posted = await town.bob.says(town.square, "again?")
+    target = ReplyTarget("", town.location(town.square), town.bob.id, posted.id)
     await town.platform.send_private(replace(target, private=True), Card("Your file is encrypted."))
     await town.platform.send_private(target, Card("That were many questions."))
     assert town.fake.sees(town.bob, town.fake.dm(town.bob)).text == "Your file is encrypted."

@@ -125,14 +125,14 @@ async def test_links_are_previewed_unless_in_brackets_or_flagged(club: Club) -> 
 
 
 async def test_a_file_is_served_while_its_signature_is_valid_and_its_message_there(club: Club) -> None:
-    said = await club.ada.says(club.shop, files=[File("a.txt", b"plan")])
+    posted = await club.ada.says(club.shop, files=[File("a.txt", b"plan")])
 
     async def fetch(url: str) -> int:
         async with club.api.session.get(url) as response:
             return response.status
 
     async def current_url() -> str:
-        return str((await club.api("GET", f"{club.path}/{said.id}"))["attachments"][0]["url"])
+        return str((await club.api("GET", f"{club.path}/{posted.id}"))["attachments"][0]["url"])
 
     url = await current_url()
     assert [await fetch(url), await fetch(url.partition("?")[0]), await fetch(url[:-1])] == [200, 404, 404]
@@ -142,7 +142,7 @@ async def test_a_file_is_served_while_its_signature_is_valid_and_its_message_the
     assert await fetch(url) == 404
     url = await current_url()
     assert await fetch(url) == 200
-    await club.ada.deletes(said)
+    await club.ada.deletes(posted)
     assert await fetch(url) == 404
 
 

@@ -118,8 +118,8 @@ def test_the_reason_of_a_refusal_is_logged_and_nothing_that_was_sent() -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["aW50ZXJhY3Rpb246MTIzNDU2Nzg5MDEyMzQ1Njc4OTA:token", "see https://x.example/a", "'words'"]
+    "message", ["aW50ZXJhY3Rpb246MTIzNDU2Nzg5MDEyMzQ1Njc4OTA:token", "see https://x.example/a", "'words'"]
 )
-def test_tokens_addresses_and_quotations_are_left_out_of_a_reason(said: str) -> None:
-    assert said not in error_detail(error(400, 1, f"No: {said}"))
-    assert error_detail(discord.HTTPException(Response(502), f"<html>{said}</html>")) == ""  # type: ignore[arg-type]
+def test_tokens_addresses_and_quotations_are_left_out_of_a_reason(message: str) -> None:
+    assert message not in error_detail(error(400, 1, f"No: {message}"))
+    assert error_detail(discord.HTTPException(Response(502), f"<html>{message}</html>")) == ""  # type: ignore[arg-type]

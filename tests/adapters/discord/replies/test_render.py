@@ -16,7 +16,7 @@ from adapters.discord.replies.render import (
 from bot.platform.models import AnswerFooter, FooterSource
 
 ADDRESS = "https://a.example/" + "x" * 20 + " "
-SAID = datetime(2026, 5, 18, 9, 20, tzinfo=UTC)
+POSTED_AT = datetime(2026, 5, 18, 9, 20, tzinfo=UTC)
 TABLE = "| Name | Age |\n|---|--:|\n| Ada | 36 |\n| **Bob** [2](https://a.example) | 7 |\nafter"
 COLUMNS = "```\nName     Age\n───────  ───\nAda      36\nBob [2]  7\n```\nafter"
 CODE = "`https://a.example` and\n```sh\ncurl https://b.example\n```"
@@ -65,8 +65,11 @@ def test_an_unfinished_part_has_an_ellipsis_and_closed_code() -> None:
     [
         (FooterSource(1, "#roof › [x]", "https://a.example"), "**[1]** [#roof › (x)](<https://a.example>)"),
         (FooterSource(3, "minutes.pdf, page 2", ""), "**[3]** minutes.pdf, page 2"),
-        (FooterSource(1, "A", "https://a.example", time=SAID), "**[1]** [A](<https://a.example>) · <t:1779096000:f>"),
-        (FooterSource(2, "Bob", "", time=SAID), "**[2]** Bob · <t:1779096000:f>"),
+        (
+            FooterSource(1, "A", "https://a.example", time=POSTED_AT),
+            "**[1]** [A](<https://a.example>) · <t:1779096000:f>",
+        ),
+        (FooterSource(2, "Bob", "", time=POSTED_AT), "**[2]** Bob · <t:1779096000:f>"),
         (FooterSource(2, "x", "https://a.example/a)b"), "**[2]** [x](<https://a.example/a%29b>)"),
     ],
 )

@@ -160,8 +160,8 @@ def start_thread_in(world: World, channel: Channel, kind: ChannelType, name: str
 def _post_thread_created(world: World, thread: Channel, owner: User) -> None:
     """The note in the parent, unless the thread is below its newest message."""
     assert thread.parent is not None
-    note = actions.post_system_message(world, thread.parent, MessageType.THREAD_CREATED, owner, text=thread.name)
-    note.reference = {"type": 0, "channel_id": thread.id, "guild_id": thread.server.id}
+    notice = actions.post_system_message(world, thread.parent, MessageType.THREAD_CREATED, owner, text=thread.name)
+    notice.reference = {"type": 0, "channel_id": thread.id, "guild_id": thread.server.id}
 
 
 def create_forum_post(world: World, forum: Channel, name: str, author: User, draft: Draft) -> Message:
