@@ -140,7 +140,10 @@ class SqliteDatabase:
         Large sorts use a temporary file.
         """
         self.check_open()
-        connection = await asyncio.shield(self._connect(self.reader_cache))
+        try:
+            connection = await asyncio.shield(self._connect(self.reader_cache))
+        except SQLITE_ERRORS as error:
+            raise self._translate_error(error) from error
         try:
             self.check_open()
             await connection.execute("PRAGMA temp_store = FILE")
@@ -169,7 +172,7 @@ class SqliteDatabase:
         try:
             await connection.execute("BEGIN")
             yield
-        except sqlite3.Error as error:
+        except SQLITE_ERRORS as error:
             raise self._translate_error(error) from error
         finally:
             with suppress(sqlite3.Error):
@@ -192,11 +195,15 @@ class SqliteDatabase:
         try:
             await connection
         except sqlite3.Error:
-            await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it has yet to speak to this very loop
+            await asyncio.to_thread(connection._thread.join)  # noqa: SLF001 - it still has to report to this loop
             raise
         self._connections.append(connection)
-        for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
-            await connection.execute(pragma)
+        try:
+            for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
+                await connection.execute(pragma)
+        except sqlite3.Error:
+            await self._disconnect(connection)
+            raise
         return connection
 
     async def _disconnect(self, connection: aiosqlite.Connection) -> None:
@@ -258,7 +265,7 @@ class SqliteDatabase:
             return
         try:
             results = await run_in_thread(self._writer, lambda db: run_transaction(db, [job.work for job in jobs]))
-        except Exception as error:  # noqa: BLE001 - it belongs to whoever asked for the write
+        except Exception as error:  # noqa: BLE001 - it is raised to the caller of the write
             if len(jobs) == 1:
                 self._set_error(jobs[0], error)
                 return

@@ -203,3 +203,10 @@ async def test_streams_take_no_reader_and_close_their_connections(ledger: Ledger
             await stack.enter_async_context(ledger.stream_connection())
         assert await asyncio.wait_for(get(ledger, "n"), 5) == ""
     assert len(ledger._connections) == 1 + Ledger.reader_count
+
+
+async def test_a_file_that_cannot_be_opened_for_a_long_read_is_a_disk_error(ledger: Ledger, tmp_path: Path) -> None:
+    ledger.path = tmp_path / "missing" / "ledger.db"
+    async with AsyncExitStack() as stack:
+        with pytest.raises(DiskError):
+            await stack.enter_async_context(ledger.stream_connection())
