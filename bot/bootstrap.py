@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -30,10 +28,10 @@ from engine import (
     OfflineModel,
     ParserLimits,
     SubprocessProvider,
+    SummaryLimits,
     UsageMeter,
     wrap_embedder,
 )
-from engine import SummaryLimits as DescribingLimits
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -43,7 +41,6 @@ if TYPE_CHECKING:
     from engine import Embedder, LanguageModel, Reranker
 
 MIB = 2**20
-SLOW_IMPORTS = ("engine.storage.vectors.lance", "engine.storage.graph.kuzu")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +62,16 @@ class EngineModels:
 
 @asynccontextmanager
 async def open_engine(
-    settings: Settings, able: EngineModels, *, replace_embedder: bool = False
+    settings: Settings, models: EngineModels, *, replace_embedder: bool = False
 ) -> AsyncIterator[EngineContext]:
     """Open an engine with these models. Raises EngineError."""
-    # The stores' libraries take a second to load: beside the loop, so that a prompt stays awake meanwhile.
-    await asyncio.to_thread(lambda: [importlib.import_module(name) for name in SLOW_IMPORTS])
-    chosen = replace(build_engine_options(settings), replace_embedder=replace_embedder)
+    options = replace(build_engine_options(settings), replace_embedder=replace_embedder)
     opened = Engine.open(
-        settings.data_path, language=able.language, embedder=able.embedder, reranker=able.reranker, options=chosen
+        settings.data_path,
+        language=models.language,
+        embedder=models.embedder,
+        reranker=models.reranker,
+        options=options,
     )
     async with opened as engine:
         yield EngineContext(
@@ -88,13 +87,13 @@ async def open_engine(
 @asynccontextmanager
 async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
     """Open the configured models; the offline ones if no model is configured, never as a fallback."""
-    patience = CallTimeouts(
+    timeouts = CallTimeouts(
         settings.llm_timeout_seconds,
         settings.llm_stream_idle_timeout_seconds,
         settings.llm_thinking_timeout_seconds,
         settings.llm_max_attempts,
     )
-    calls = ModelClient(settings.llm_max_concurrency, patience, SubprocessProvider())
+    calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider())
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
         embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
@@ -105,11 +104,11 @@ async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
 
 def build_engine_options(settings: Settings) -> EngineOptions:
     """The engine options that are settings."""
-    fits = build_context_window(settings)
+    window = build_context_window(settings)
     return EngineOptions(
-        chunking=fits.fit_chunking(ChunkingOptions()),
-        summary_limits=fits.fit_summary_limits(DescribingLimits()),
-        context_window=fits,
+        chunking=window.fit_chunking(ChunkingOptions()),
+        summary_limits=window.fit_summary_limits(SummaryLimits()),
+        context_window=window,
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
@@ -183,17 +182,17 @@ async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExi
         minilm = MiniLMEmbedder(settings.cache_dir.expanduser())
         stack.callback(minilm.close)
         return minilm
-    model, most = embedding_model_settings(settings), settings.embedding_max_input_tokens
+    model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens
     if settings.embedding_dimensions:
-        return LiteLLMEmbedder(model, calls, settings.embedding_dimensions, max_tokens=most)
-    return await LiteLLMEmbedder.open(model, calls, max_tokens=most)
+        return LiteLLMEmbedder(model, calls, settings.embedding_dimensions, max_tokens=max_tokens)
+    return await LiteLLMEmbedder.open(model, calls, max_tokens=max_tokens)
 
 
 def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) -> LanguageModel:
     if not settings.llm_model:
         return OfflineModel(embedder)
     answer = chat_model_settings(settings)
-    chosen = LLMConfig(
+    config = LLMConfig(
         answer,
         extraction_model=answer.with_model(settings.extraction_model),
         query_model=answer.with_model(settings.query_model),
@@ -202,10 +201,10 @@ def _build_language(settings: Settings, calls: ModelClient, embedder: Embedder) 
         context_window=build_context_window(settings),
     )
     if types := tuple(each.strip() for each in settings.entity_types.split(",") if each.strip()):
-        chosen = replace(chosen, entity_types=types)
+        config = replace(config, entity_types=types)
     if settings.description_language:
-        chosen = replace(chosen, description_language=settings.description_language)
-    return LiteLLMModel(chosen, calls, O200kTokenizer().count)
+        config = replace(config, description_language=settings.description_language)
+    return LiteLLMModel(config, calls, O200kTokenizer().count)
 
 
 def _build_reranker(settings: Settings, calls: ModelClient) -> Reranker | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -56,11 +57,18 @@ async def open_stores(
     supervisor: Supervisor,
 ) -> Stores:
     """Open the graph and vector store of the data directory; `stack` closes them."""
+    await asyncio.to_thread(_import_libraries)
     vectors = await open_vectors(folder, ledger, dim, options, supervisor)
     stack.push_async_callback(vectors.close)
     graph = await open_graph(folder, options.graph_backend, ledger)
     stack.push_async_callback(graph.close)
     return Stores(graph, vectors)
+
+
+def _import_libraries() -> None:
+    """Import the libraries of both stores, which takes a second, outside the event loop."""
+    import engine.storage.graph.kuzu  # noqa: PLC0415 - see above
+    import engine.storage.vectors.lance  # noqa: F401, PLC0415 - see above
 
 
 async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embedder) -> None:
