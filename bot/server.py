@@ -48,15 +48,15 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)
     adapters = {name: load_adapter(name) for name in chosen}
     async with AsyncExitStack() as stack:
-        able = await stack.enter_async_context(bootstrap.open_models(settings))
-        engine_context = await stack.enter_async_context(bootstrap.open_engine(settings, able))
+        models = await stack.enter_async_context(bootstrap.open_models(settings))
+        engine_context = await stack.enter_async_context(bootstrap.open_engine(settings, models))
         bot = await stack.enter_async_context(running_bot(engine_context, settings))
-        able.calls.observe_call = bot.metrics.record_llm_call
+        models.calls.observe_call = bot.metrics.record_llm_call
         for name in adapters:
             bot.expect_platform(name)
         supervisor = bot.supervisor
         supervisor.watch_loop(asyncio.get_running_loop())
-        stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", able.warm_up()))
+        stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", models.warm_up()))
         if settings.monitoring_port:
             await stack.enter_async_context(
                 monitoring.serve_monitoring(

@@ -28,13 +28,13 @@ async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator
     """Merge an entity into another one, or undo a merge."""
     if request.into:
         unknown = await engine_context.engine.merge(request.space, request.name, request.into)
-        said = format_merge(request.name, request.into, unknown)
+        message = format_merge(request.name, request.into, unknown)
     else:
         await engine_context.engine.unmerge(request.space, request.name)
-        said = format_unmerge(request.name)
+        message = format_unmerge(request.name)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Completed(said)
+    yield Completed(message)
 
 
 async def set_description(engine_context: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:

@@ -15,11 +15,11 @@ def file_write_error(path: Path, error: OSError) -> DiskError:
     """Describe why a file cannot be written, with a hint."""
     if isinstance(error, IsADirectoryError):
         return DiskError(f"{path} is a folder.", hint="Name a file in this folder.")
-    told = f"{path} cannot be written"
+    problem = f"{path} cannot be written"
     if isinstance(error, FileNotFoundError | NotADirectoryError):
         what = "does not exist" if isinstance(error, FileNotFoundError) else "is no folder"
-        return DiskError(f"{told}: {path.parent} {what}.", hint="Create the folder first, or choose another one.")
+        return DiskError(f"{problem}: {path.parent} {what}.", hint="Create the folder first, or choose another one.")
     hint = "Choose another location, or check its permissions."
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:
         hint = "Free some disk space, or choose another location."
-    return DiskError(f"{told}: {(error.strerror or str(error)).lower()}.", hint=hint)
+    return DiskError(f"{problem}: {(error.strerror or str(error)).lower()}.", hint=hint)

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 async def forget(engine_context: EngineContext, settings: Settings, document: str) -> bool:
     """Delete a document; returns whether it existed. Raises EngineError."""
-    async with _open_ingest_service(engine_context, settings) as listening:
-        return await (listening.forget_document if listening else engine_context.engine.forget)(document)
+    async with _open_ingest_service(engine_context, settings) as service:
+        return await (service.forget_document if service else engine_context.engine.forget)(document)
 
 
 async def replace(engine_context: EngineContext, settings: Settings, document: Document) -> bool:
     """Replace a document; returns whether it changed. Raises EngineError."""
-    async with _open_ingest_service(engine_context, settings) as listening:
-        return await (listening.replace_document if listening else engine_context.engine.add)(document)
+    async with _open_ingest_service(engine_context, settings) as service:
+        return await (service.replace_document if service else engine_context.engine.add)(document)
 
 
 @asynccontextmanager
@@ -36,12 +36,12 @@ async def _open_ingest_service(
     engine_context: EngineContext, settings: Settings
 ) -> AsyncIterator[IngestService | None]:
     """The ingest service over the bot's database, or None if there is no database."""
-    kept = settings.data_path / "bot.db"
-    if not kept.exists():
+    path = settings.data_path / "bot.db"
+    if not path.exists():
         yield None
         return
-    async with BotStore.open(kept) as store, FileParser(engine_context.parser_limits) as reader:
+    async with BotStore.open(path) as store, FileParser(engine_context.parser_limits) as parser:
         bot_context = BotContext(
             engine_context, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings
         )
-        yield IngestService(bot_context, reader)
+        yield IngestService(bot_context, parser)

@@ -1,6 +1,6 @@
 """Run requests on an open engine: one operation per request type, each yields its results.
 
-The same code runs for a single command, for the terminal chat, and for commands beside a running process.
+The same code runs for a single command, for the terminal chat, and for commands that a running process executes.
 """
 
 from __future__ import annotations

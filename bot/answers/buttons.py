@@ -52,15 +52,15 @@ class AnswerButtons:
         try:
             stored = await self.context.store.answers.get(clicked.value)
             if stored is None:
-                raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - told below like every other
-            said = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
+                raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - shown below like every other
+            notice = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
         except (NotFound, NotAllowed) as error:
-            said = str(error)
+            notice = str(error)
         except PermissionDenied as error:
-            said = texts.describe_error(error)
-        if said:
+            notice = texts.describe_error(error)
+        if notice:
             target = ReplyTarget(clicked.value, clicked.location, clicked.person, private=True, handle=clicked.handle)
-            await self.context.send_private(target, Card(said))
+            await self.context.send_private(target, Card(notice))
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Record feedback; the same vote of the same person counts once."""
@@ -118,8 +118,8 @@ class AnswerButtons:
             await self._unpublish(reply, shared)
             return texts.ANSWER_NOT_SHARED
         try:
-            said = link_citations(stored.text, source_urls(stored.sources))
-            text = f"{await self._quote_question(stored)}\n\n{said}"
+            linked = link_citations(stored.text, source_urls(stored.sources))
+            text = f"{await self._quote_question(stored)}\n\n{linked}"
             await reply.finish(splitting.split_message(text, platform.limits.max_length), below)
         finally:
             await answers.save_reply_ref(shared.id, reply.reply_ref)

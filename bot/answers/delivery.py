@@ -91,8 +91,8 @@ class StreamingReply:
 
     def _full_text(self, text: str) -> str:
         """The text with linked citations, below the heading."""
-        said = link_citations(text, self.citation_urls())
-        return f"{self.heading}\n\n{said}" if self.heading else said
+        linked = link_citations(text, self.citation_urls())
+        return f"{self.heading}\n\n{linked}" if self.heading else linked
 
     async def _stop_writing(self) -> None:
         """Let the current call finish, and start no other."""

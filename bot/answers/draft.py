@@ -127,8 +127,8 @@ def _audience_notice(draft: AnswerDraft) -> str:
     """Who can see the answer, and which sources were searched."""
     everybody = texts.channel_content(draft.channel.name) if draft.channel else texts.CHANNEL_CONTENT
     what = texts.ASKER_CONTENT if draft.is_private else everybody
-    told = texts.describe_sources(what, found=bool(draft.sources))
-    return f"{texts.ONLY_VISIBLE_TO_YOU} {told}" if draft.request.private else told
+    sources_notice = texts.describe_sources(what, found=bool(draft.sources))
+    return f"{texts.ONLY_VISIBLE_TO_YOU} {sources_notice}" if draft.request.private else sources_notice
 
 
 def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str]:

@@ -67,17 +67,17 @@ class ThreadHistory:
         answers, messages = await asyncio.gather(
             self._load_answers(request, scope), self._fetch_messages(request, scope)
         )
-        said = [each for each in messages if each.id not in {answer.message_id for answer in answers}]
-        rooms = frozenset({request.location.room}) if said else frozenset()
+        others = [each for each in messages if each.id not in {answer.message_id for answer in answers}]
+        rooms = frozenset({request.location.room}) if others else frozenset()
         drawn = Scope(
             frozenset(space for each in answers for space in each.spaces),
             rooms.union(*(each.rooms for each in answers)),
         )
-        received = await self._build_turns(said)
-        told = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
-        told += [(turn.text, message_keys(each)) for each, (_, turn) in zip(said, received, strict=True)]
-        shown = frozenset().union(*(each.shown_keys for each in answers), *(keys_ for _, keys_ in told))
-        return History(merge_turns(answers, received), drawn, tuple(told), shown)
+        received = await self._build_turns(others)
+        keyed_texts = [(f"{each.question}\n{each.text}", each.documents) for each in answers]
+        keyed_texts += [(turn.text, message_keys(each)) for each, (_, turn) in zip(others, received, strict=True)]
+        shown = frozenset().union(*(each.shown_keys for each in answers), *(keys_ for _, keys_ in keyed_texts))
+        return History(merge_turns(answers, received), drawn, tuple(keyed_texts), shown)
 
     async def _load_answers(self, request: AnswerRequest, scope: Scope) -> list[StoredAnswer]:
         """The latest answers before a question that are in scope, oldest first."""
@@ -186,16 +186,16 @@ def message_keys(message: Message) -> frozenset[str]:
     return frozenset({message_key(location.room, message.id), whose})
 
 
-def merge_turns(answers: Iterable[StoredAnswer], said: Iterable[tuple[datetime, ChatTurn]]) -> tuple[ChatTurn, ...]:
+def merge_turns(answers: Iterable[StoredAnswer], messages: Iterable[tuple[datetime, ChatTurn]]) -> tuple[ChatTurn, ...]:
     """Merge questions, answers and messages by time.
 
     Citation numbers are removed from answers, because they refer to other passages in the next one.
     """
-    turns: list[tuple[datetime, tuple[ChatTurn, ...]]] = [(time, (turn,)) for time, turn in said]
+    turns: list[tuple[datetime, tuple[ChatTurn, ...]]] = [(time, (turn,)) for time, turn in messages]
     for each in answers:
-        asked, told = (
+        user_turn, bot_turn = (
             ChatTurn("user", strip_mention(each.question)),
             ChatTurn("assistant", _CITATION.sub("", each.text)),
         )
-        turns.append((each.time, (asked, told)))
+        turns.append((each.time, (user_turn, bot_turn)))
     return tuple(turn for _, group in sorted(turns, key=lambda each: each[0]) for turn in group)

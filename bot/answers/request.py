@@ -24,11 +24,11 @@ _LEADING_MENTION = re.compile(r"\A\s*+<@[!&]?(\w++)(?:\|[^>]*+)?>[\s,:]*+(?:<@[!
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """A question, and where its answer goes. `location` names the thread in which it is answered, if there is one.
+    """A question, and where its answer goes: `location` includes the thread, if there is one.
 
-    `id` is the answer's, always the same for the same question. With `since`, it is about what was said in this
-    channel since then. `overheard`: a message that does not mention the bot; nothing is said of failures, or if
-    nothing was found.
+    `id` is that of the answer, always the same for the same question. `since`: only messages of this channel since
+    then are searched. `overheard`: a message that does not mention the bot; without sources or after a failure, the
+    bot stays silent.
     """
 
     id: str

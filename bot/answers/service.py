@@ -138,7 +138,7 @@ class AnswerService:
             delivery.set_status(texts.STATUS_READING_FILE if draft.request.uploads else texts.STATUS_SEARCHING)
         try:
             await self._write_answer(draft, delivery, enclosed)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the asker is told
+        except Exception as error:  # noqa: BLE001 - every failure is shown to the asker
             self._record_error(draft, error)
         if draft.silent:
             await self._discard(draft)
@@ -224,12 +224,12 @@ class AnswerService:
             return
         if answer.context.overview is not None and answer.context.overview.truncated:
             draft.notices.append(texts.ONLY_NEWEST)
-        said = ""
+        text = ""
         async for piece in answer:
-            said += piece
+            text += piece
             if overheard and not (answer.sources or bypass):
                 continue  # a model's "I found nothing" cites nothing
-            draft.text = said
+            draft.text = text
             delivery.set_text(draft.text)
             if delivery.withdrawal_text:
                 return
@@ -237,8 +237,8 @@ class AnswerService:
         if draft.gap and not answer.sources and texts.is_nothing_found(draft.text):
             draft.text = texts.nothing_found(draft.gap)
         if answer.is_truncated:
-            told = texts.ANSWER_FILTERED if answer.is_filtered else texts.ANSWER_CUT_OFF
-            draft.text = f"{draft.text.rstrip()}\n\n_{told}_".lstrip()
+            notice = texts.ANSWER_FILTERED if answer.is_filtered else texts.ANSWER_CUT_OFF
+            draft.text = f"{draft.text.rstrip()}\n\n_{notice}_".lstrip()
 
     def _record_error(self, draft: AnswerDraft, error: Exception) -> None:
         """Store the failure and show its message."""

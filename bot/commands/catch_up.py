@@ -64,11 +64,11 @@ async def _quote_messages(call: CommandContext, time: datetime) -> Card:
         threshold=-1.0,
     )
     sources = (await call.engine.retrieve(question)).sources
-    said = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
-    if not said:
+    messages = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
+    if not messages:
         return Card(f"I found no messages here since {format_utc(time)}.")
-    lines = [_format_line(each) for each in said[-MAX_QUOTED:]]
-    more = f"\n\n… and {len(said) - MAX_QUOTED} earlier ones." if len(said) > MAX_QUOTED else ""
+    lines = [_format_line(each) for each in messages[-MAX_QUOTED:]]
+    more = f"\n\n… and {len(messages) - MAX_QUOTED} earlier ones." if len(messages) > MAX_QUOTED else ""
     return Card(f"**Messages here since {format_utc(time)}**\n" + "\n".join(lines) + more)
 
 

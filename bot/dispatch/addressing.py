@@ -96,10 +96,10 @@ class ReplyPolicy:
         """Earlier messages in its thread; outside of threads, recent ones in the channel."""
         location, messages = message.location, self._context.store.messages
         if location.thread:
-            said = await messages.list_by_thread(location.room, location.thread)
+            records = await messages.list_by_thread(location.room, location.thread)
         else:
-            said = await messages.list_between(location.room, message.time - RECENT_PERIOD, message.time)
-        return [each for each in said if each.author != message.author and each.time < message.time]
+            records = await messages.list_between(location.room, message.time - RECENT_PERIOD, message.time)
+        return [each for each in records if each.author != message.author and each.time < message.time]
 
     def _answered_verdicts(self) -> frozenset[Verdict]:
         """The verdicts that are answered; without a model only certain questions."""

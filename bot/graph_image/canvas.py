@@ -181,9 +181,9 @@ class _FigureCanvas:
         text = self.draw_text(name, 12.5, TEXT_COLOR)
         text.set(weight="bold", va="center")
         text.set_position((MARGIN, self.size.height - 20))
-        beside = self.draw_text(f"and {others} name{'' if others == 1 else 's'} around it", 9.5, MUTED_COLOR)
-        beside.set(va="center")
-        beside.set_position((MARGIN + self.measure_text(text).width + 7, self.size.height - 20.5))
+        subtitle = self.draw_text(f"and {others} name{'' if others == 1 else 's'} around it", 9.5, MUTED_COLOR)
+        subtitle.set(va="center")
+        subtitle.set_position((MARGIN + self.measure_text(text).width + 7, self.size.height - 20.5))
 
     def draw_legend(self, colors: Mapping[str, str]) -> None:
         """Show the types with their colors, as many as fit into one line."""

@@ -98,27 +98,27 @@ def _second_ring(graph: GraphModel, angles: Mapping[str, float]) -> dict[str, tu
         if one in placed and other not in placed and other != graph.center.key:
             behind[other].append(placed[one])
     keys = [node.key for node in graph.nodes if node.ring == 2]
-    wanted = {key: _mean_angle(behind.get(key, [angles[key]])) for key in keys}
-    return {key: (angle, OUTER_RADIUS) for key, angle in _spread_angles(wanted).items()}
+    targets = {key: _mean_angle(behind.get(key, [angles[key]])) for key in keys}
+    return {key: (angle, OUTER_RADIUS) for key, angle in _spread_angles(targets).items()}
 
 
 def _mean_angle(angles: Sequence[float]) -> float:
     return math.atan2(sum(map(math.sin, angles)), sum(map(math.cos, angles)))
 
 
-def _spread_angles(wanted: Mapping[str, float]) -> dict[str, float]:
+def _spread_angles(targets: Mapping[str, float]) -> dict[str, float]:
     """Move angles apart by at least half of an even spread, as little as possible."""
-    order = sorted(wanted, key=lambda key: (wanted[key], key))
-    least, found = math.pi / max(1, len(order)), dict(wanted)
+    order = sorted(targets, key=lambda key: (targets[key], key))
+    least, spread = math.pi / max(1, len(order)), dict(targets)
     for _ in range(MAX_ITERATIONS):
-        close = [(one, other) for one, other in pairwise(order) if found[other] - found[one] < least - 1e-6]
+        close = [(one, other) for one, other in pairwise(order) if spread[other] - spread[one] < least - 1e-6]
         if not close:
             break
         for one, other in close:
-            push = (least - found[other] + found[one]) / 2
-            found[one] -= push
-            found[other] += push
-    return found
+            push = (least - spread[other] + spread[one]) / 2
+            spread[one] -= push
+            spread[other] += push
+    return spread
 
 
 def _separate_boxes(centers: Mapping[str, BoxCenter], sizes: Mapping[str, Size], canvas: Size, middle: str) -> None:

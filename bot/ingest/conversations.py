@@ -53,7 +53,7 @@ def to_indexed_message(
     message: Message, author: str, text: str, link: str, count: Callable[[str], int]
 ) -> IndexedMessage | None:
     """Render a message for its readers; None if it has no text."""
-    said = ChatMessage(
+    chat_message = ChatMessage(
         message.id,
         clean_single_line(author) or "unknown",
         clean_multiline(text),
@@ -61,7 +61,7 @@ def to_indexed_message(
         message.location.thread,
         link,
     )
-    for found in group_conversations((said,), count):
+    for found in group_conversations((chat_message,), count):
         passage = found.passages[0]
         return IndexedMessage(message, passage, count(passage.text), clean_single_line(message.title) or found.title)
     return None
@@ -94,9 +94,9 @@ def _text_digest(text: str) -> str:
 EMPTY_DIGEST = _text_digest("")
 
 
-def to_message_record(said: IndexedMessage, document: str) -> MessageRecord:
+def to_message_record(indexed: IndexedMessage, document: str) -> MessageRecord:
     """A message as stored."""
-    message = said.message
+    message = indexed.message
     return MessageRecord(
         room=message.location.room,
         id=message.id,
@@ -105,7 +105,7 @@ def to_message_record(said: IndexedMessage, document: str) -> MessageRecord:
         time=message.time,
         digest=message_digest(message),
         document=document,
-        tokens=said.tokens,
+        tokens=indexed.tokens,
     )
 
 
@@ -123,24 +123,24 @@ def to_unindexed_record(message: Message) -> MessageRecord:
     )
 
 
-def choose_window(said: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
+def choose_window(indexed: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
     """The nearest window that has room for a message; otherwise a new one."""
-    nearest = min(windows, key=lambda each: (_gap_to_window(each, said), -each.last.timestamp()), default=None)
+    nearest = min(windows, key=lambda each: (_gap_to_window(each, indexed), -each.last.timestamp()), default=None)
     if (
         nearest
-        and _gap_to_window(nearest, said) < CONVERSATION_GAP
-        and nearest.tokens + said.tokens <= CONVERSATION_TOKENS
+        and _gap_to_window(nearest, indexed) < CONVERSATION_GAP
+        and nearest.tokens + indexed.tokens <= CONVERSATION_TOKENS
     ):
         return nearest.document
-    return window_key(said.message.location.room, said.message.id)
+    return window_key(indexed.message.location.room, indexed.message.id)
 
 
-def group_into_runs(said: Sequence[IndexedMessage], room: str, roots: Collection[str] = ()) -> list[MessageRun]:
+def group_into_runs(indexed: Sequence[IndexedMessage], room: str, roots: Collection[str] = ()) -> list[MessageRun]:
     """Group past messages into documents: threads by root, the others at pauses and by the token budget.
 
     `roots`: messages with known replies.
     """
-    ordered = sorted(said, key=lambda each: (each.message.time, each.message.id))
+    ordered = sorted(indexed, key=lambda each: (each.message.time, each.message.id))
     answered = ({each.message.location.thread for each in ordered} | set(roots)) - {""}
     threads: dict[str, list[IndexedMessage]] = {}
     loose: list[list[IndexedMessage]] = []
@@ -164,8 +164,8 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
     loose = [each for each in ordered if each.location.thread in {"", each.id}]
     held: set[str] = set()
-    for location, each in enumerate(loose):
-        if location and each.time - loose[location - 1].time >= CONVERSATION_GAP:
+    for index, each in enumerate(loose):
+        if index and each.time - loose[index - 1].time >= CONVERSATION_GAP:
             break
         held.add(each.id)
     return (
@@ -186,7 +186,7 @@ def _should_split(run: Sequence[IndexedMessage], following: IndexedMessage) -> b
     return silence >= CONVERSATION_GAP or sum(each.tokens for each in run) + following.tokens > CONVERSATION_TOKENS
 
 
-def _gap_to_window(window: ConversationRecord, said: IndexedMessage) -> timedelta:
+def _gap_to_window(window: ConversationRecord, indexed: IndexedMessage) -> timedelta:
     """The time between a message and the nearest end of a window; zero within it."""
-    time = said.message.time
+    time = indexed.message.time
     return max(window.first - time, time - window.last, timedelta(0))

@@ -44,8 +44,8 @@ class ConversationDocuments:
 
     async def wait_for_locks(self) -> None:
         """Wait until every room lock that is held now was released."""
-        for lane in list(self._locks.values()):
-            async with lane:
+        for room_lock in list(self._locks.values()):
+            async with room_lock:
                 pass
 
     async def render_message(self, message: Message) -> IndexedMessage | None:
@@ -61,27 +61,27 @@ class ConversationDocuments:
 
     async def add_run(self, run: MessageRun, location: Location, *, opened: bool = False) -> None:
         """Add messages to their document as passages; existing ones are unchanged."""
-        said = [to_message_record(each, run.document) for each in run.messages]
-        await self._store.messages.insert(said, run.thread, opened=opened)
-        fresh = {each.id for each in await self._list_records(location.room, run) if not each.is_applied}
-        if fresh:
+        records = [to_message_record(each, run.document) for each in run.messages]
+        await self._store.messages.insert(records, run.thread, opened=opened)
+        pending_ids = {each.id for each in await self._list_records(location.room, run) if not each.is_applied}
+        if pending_ids:
             await self._move_root_to_thread(run, location)
             await self._amend_or_add(
-                run, location, [each.passage for each in run.messages if each.message.id in fresh], opened
+                run, location, [each.passage for each in run.messages if each.message.id in pending_ids], opened
             )
-            await self._store.messages.record_applied(location.room, fresh)
+            await self._store.messages.record_applied(location.room, pending_ids)
 
-    async def edit_message(self, said: IndexedMessage, document: str) -> None:
+    async def edit_message(self, indexed: IndexedMessage, document: str) -> None:
         """Replace the text of a message, and redact answers that used it."""
-        location, title = said.message.location, said.title
-        key = message_key(location.room, said.message.id)
-        reworded = await self._has_new_text(said, document, key)
+        location, title = indexed.message.location, indexed.title
+        key = message_key(location.room, indexed.message.id)
+        reworded = await self._has_new_text(indexed, document, key)
         async with self._redact_after([key], document) if reworded else nullcontext():
             await self._amend_or_add(
-                MessageRun(document, location.thread, title, (said,)), location, [said.passage], opened=False
+                MessageRun(document, location.thread, title, (indexed,)), location, [indexed.passage], opened=False
             )
-        await self._store.messages.update_digest(location.room, said.message.id, message_digest(said.message))
-        await self._store.messages.record_applied(location.room, [said.message.id])
+        await self._store.messages.update_digest(location.room, indexed.message.id, message_digest(indexed.message))
+        await self._store.messages.record_applied(location.room, [indexed.message.id])
 
     async def remove_messages(self, messages: Collection[MessageRecord]) -> None:
         """Remove messages from their documents and the store."""
@@ -95,12 +95,12 @@ class ConversationDocuments:
 
     async def forget_document(self, document: str) -> bool:
         """Forget a document; returns whether it existed."""
-        said = await self._store.messages.list_by_document(document)
-        async with self._redact_after([document, *(message_key(each.room, each.id) for each in said)], document):
-            gone = await self._engine.forget(document)
+        records = await self._store.messages.list_by_document(document)
+        async with self._redact_after([document, *(message_key(each.room, each.id) for each in records)], document):
+            existed = await self._engine.forget(document)
         await self._store.conversations.delete(document)
         await self._store.files.delete(document)
-        return gone
+        return existed
 
     async def replace_document(self, document: Document) -> bool:
         """Ingest a new version of a document; if it changed, redact answers that used it."""
@@ -121,12 +121,12 @@ class ConversationDocuments:
         yield
         await self._store.answers.redact(keys, document)
 
-    async def _has_new_text(self, said: IndexedMessage, document: str, key: str) -> bool:
+    async def _has_new_text(self, indexed: IndexedMessage, document: str, key: str) -> bool:
         """Whether answers may have used other text of a message, also after an interrupted attempt."""
         if await self._store.pending_redactions.is_pending(key) or not await self._store.answers.is_used(key):
             return True
-        before = await self._find_passage(document, said.message.id, said.message.location)
-        return before is None or before.text.split() != said.passage.text.split()
+        before = await self._find_passage(document, indexed.message.id, indexed.message.location)
+        return before is None or before.text.split() != indexed.passage.text.split()
 
     async def close_conversation(self, document: str) -> None:
         """Close a conversation, so that it is extracted as a whole."""

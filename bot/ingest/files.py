@@ -67,40 +67,40 @@ class FileIngest:
         return outcomes
 
     async def ingest(
-        self, message: Message, *, asked: bool = False, quiet: bool = False, wished: bool = False
+        self, message: Message, *, asked: bool = False, quiet: bool = False, is_explicit: bool = False
     ) -> list[FileResult]:
         """Make the files of a message documents; durable when it returns, searchable a little later.
 
         `asked`: they came with a question, and are read even where the channel is not. `quiet`: without reactions.
-        `wished`: whoever shared them wants it, even if nothing of that time is read of them.
-        Raises PlatformError for what may pass by itself.
+        `is_explicit`: the author asked for it, even if they had opted out at that time.
+        Raises PlatformError for a temporary failure.
         """
         if not message.uploads or message.own or (message.by_bot and not self._context.settings.index_bot_messages):
             return []
-        told = await self._context.store.channels.is_announced(message.location.room)
+        was_announced = await self._context.store.channels.is_announced(message.location.room)
         link = self._context.platform_for(message.location).message_link(message.location, message.id)
-        shared = SharedFiles(message, link, with_question=asked, is_explicit=wished, was_announced=told)
+        shared = SharedFiles(message, link, with_question=asked, is_explicit=is_explicit, was_announced=was_announced)
         if await self._get_rejection(shared):
             return []
         if not quiet:
             await self._set_reaction(message, "working")
         return [await self._ingest_upload(shared, upload) for upload in message.uploads]
 
-    async def ingest_from_command(self, given: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
+    async def ingest_from_command(self, event: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
         """Ingest the files of a command; those of a private question go to the asker's own space."""
-        location, person = given.location, given.person
-        message = Message(given.id, location, person, "", time, given.uploads)
+        location, person = event.location, event.person
+        message = Message(event.id, location, person, "", time, event.uploads)
         space = (
             personal_space(location.platform, location.workspace, person)
-            if isinstance(given, QuestionAsked) and given.private
+            if isinstance(event, QuestionAsked) and event.private
             else ""
         )
-        told = not space and await self._context.store.channels.is_announced(location.room)
-        shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=told)
-        reason = await self._get_rejection(shared) or ("" if space or given.may_write else texts.CANNOT_WRITE)
+        was_announced = not space and await self._context.store.channels.is_announced(location.room)
+        shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=was_announced)
+        reason = await self._get_rejection(shared) or ("" if space or event.may_write else texts.CANNOT_WRITE)
         if reason:
-            return [RejectedFile(each.name, reason) for each in given.uploads]
-        return [await self._ingest_upload(shared, upload) for upload in given.uploads]
+            return [RejectedFile(each.name, reason) for each in event.uploads]
+        return [await self._ingest_upload(shared, upload) for upload in event.uploads]
 
     async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
         """Add a reaction to a message once its files are searchable, or report below it why they are not."""

@@ -24,12 +24,12 @@ class ManualFacts:
         self._context = context
         self._documents = documents
 
-    async def add_fact(self, location: Location, person: str, told: Extraction, time: datetime) -> str:
+    async def add_fact(self, location: Location, person: str, facts: Extraction, time: datetime) -> str:
         """Add a fact to the space of its channel; returns its document's key. Raises InvalidQuestion if it may not."""
         async with self._documents.lock(location.room):
             await self._check_allowed(location, person)
             space = await self._context.audience.get_home_space(location)
-            key = await self._context.engine_context.engine.add_facts(space, location.room, told, time=time)
+            key = await self._context.engine_context.engine.add_facts(space, location.room, facts, time=time)
             await self._context.store.files.insert(FileRecord(key, location.room, "", "", person, time))
         return key
 

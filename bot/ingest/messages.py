@@ -31,22 +31,22 @@ if TYPE_CHECKING:
 class MessageIngest:
     """Applies message events to documents. The caller holds the lock of the room."""
 
-    def __init__(self, context: BotContext, documents: ConversationDocuments, presence: ChannelMembership) -> None:
+    def __init__(self, context: BotContext, documents: ConversationDocuments, membership: ChannelMembership) -> None:
         self._context = context
         self._documents = documents
-        self._membership = presence
+        self._membership = membership
         self._store = context.store
 
-    async def ingest(self, message: Message, *, addressed: bool, wished: bool = False) -> None:
+    async def ingest(self, message: Message, *, addressed: bool, is_explicit: bool = False) -> None:
         """Ingest a new message; one that is addressed to the bot is stored, but not indexed.
 
-        `wished`: its author asked for it, even if they had opted out at its time.
+        `is_explicit`: its author asked for it, even if they had opted out at its time.
         """
         room = message.location.room
         known = await self._store.messages.get(room, message.id)
         if addressed:
             await self._record_addressed(message, known)
-        elif not (known and known.is_applied) and await self.is_indexable(message, wished=wished):
+        elif not (known and known.is_applied) and await self.is_indexable(message, is_explicit=is_explicit):
             await self._index(message, known)
 
     async def ingest_unaddressed(self, message: Message) -> None:
@@ -57,7 +57,7 @@ class MessageIngest:
     async def apply_edit(self, message: Message) -> Message:
         """Compare a message with the stored one and apply changes; returns it with its new files only."""
         room = message.location.room
-        further = () if message.own else await self.reconcile_files(message)
+        new_uploads = () if message.own else await self.reconcile_files(message)
         if message.own or await self._store.messages.find_tombstones(room, [message.id]):
             return replace(message, uploads=())
         known = await self._store.messages.get(room, message.id)
@@ -65,13 +65,14 @@ class MessageIngest:
             await self._store.messages.delete(room, [message.id])
             await self._ingest_late(message)
         elif known.document and not (known.is_applied and known.digest == message_digest(message)):
-            said = None if message.addressed else await self._documents.render_message(message)
-            await (
-                self._documents.edit_message(said, known.document) if said else self._documents.remove_messages([known])
-            )
+            indexed = None if message.addressed else await self._documents.render_message(message)
+            if indexed:
+                await self._documents.edit_message(indexed, known.document)
+            else:
+                await self._documents.remove_messages([known])
         elif not known.document and known.digest != message_digest(message):
             await self._edit_unindexed(message)
-        return replace(message, uploads=further)
+        return replace(message, uploads=new_uploads)
 
     async def _edit_unindexed(self, message: Message) -> None:
         """Edit a message without a passage, such as a question, and redact the old text in answers."""
@@ -92,12 +93,12 @@ class MessageIngest:
             await self._store.answers.redact_one(answer.id)
         await self._store.answers.update_question(answer.id, message.text)
 
-    async def delete_permanently(self, location: Location, ids: Collection[str], *, wanted: bool = False) -> None:
+    async def delete_permanently(self, location: Location, ids: Collection[str], *, requested: bool = False) -> None:
         """Delete messages and their files, and never ingest them again.
 
-        `wanted`: a person asked for the deletion, and the platform may still have them.
+        `requested`: a person asked for the deletion, and the platform may still have them.
         """
-        await self._store.messages.add_tombstones(location.room, ids, wanted=wanted)
+        await self._store.messages.add_tombstones(location.room, ids, requested=requested)
         await self.remove_from_index(location, ids)
 
     async def remove_from_index(self, location: Location, ids: Collection[str]) -> None:
@@ -117,12 +118,12 @@ class MessageIngest:
             if not location.channel or file.room == location.room:
                 await self._documents.forget_document(file.document)
 
-    async def is_indexable(self, message: Message, *, wished: bool = False) -> bool:
+    async def is_indexable(self, message: Message, *, is_explicit: bool = False) -> bool:
         """Whether a message may be indexed at all."""
         location = message.location
         if message.own or message.addressed or (message.by_bot and not self._context.settings.index_bot_messages):
             return False
-        written = None if wished else message.time
+        written = None if is_explicit else message.time
         if await self._store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written):
             return False
         if await self._store.messages.find_tombstones(location.room, [message.id]):
@@ -141,21 +142,21 @@ class MessageIngest:
             await self._index(message, None)
 
     async def _index(self, message: Message, known: MessageRecord | None) -> None:
-        said = await self._documents.render_message(message)
-        if said is None:
+        indexed = await self._documents.render_message(message)
+        if indexed is None:
             await self._store.messages.insert([to_unindexed_record(message)] if message.uploads else [])
             return
-        document = known.document if known else await self._resolve_document(said)
-        run = MessageRun(document, message.location.thread, said.title, (said,))
+        document = known.document if known else await self._resolve_document(indexed)
+        run = MessageRun(document, message.location.thread, indexed.title, (indexed,))
         await self._documents.add_run(run, message.location, opened=True)
 
-    async def _resolve_document(self, said: IndexedMessage) -> str:
-        message = said.message
+    async def _resolve_document(self, indexed: IndexedMessage) -> str:
+        message = indexed.message
         room, root = message.location.room, message.location.thread
         if root or await self._store.messages.list_thread_roots(room, [message.id]):
             return thread_key(room, root or message.id)
         return choose_window(
-            said,
+            indexed,
             await self._store.conversations.list_overlapping(
                 room, message.time - CONVERSATION_GAP, message.time + CONVERSATION_GAP
             ),

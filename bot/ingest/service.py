@@ -145,7 +145,7 @@ class IngestService:
     async def add_message(self, message: Message) -> None:
         """Ingest a message that its author chose, even if it is from a time in which they had opted out."""
         async with self._documents.lock(message.location.room):
-            await self._messages.ingest(message, addressed=False, wished=True)
+            await self._messages.ingest(message, addressed=False, is_explicit=True)
 
     async def ingest_unaddressed(self, message: Message) -> None:
         """Ingest a message that was first treated as a question to the bot."""
@@ -159,8 +159,8 @@ class IngestService:
         if known is None:
             return await self._documents.forget_document(document)
         async with self._documents.lock(known.room):
-            said = [each.id for each in await store.messages.list_by_document(document)]
-            await store.messages.add_tombstones(known.room, [document, *said], wanted=True)
+            messages = [each.id for each in await store.messages.list_by_document(document)]
+            await store.messages.add_tombstones(known.room, [document, *messages], requested=True)
             return await self._documents.forget_document(document)
 
     async def replace_document(self, document: Document) -> bool:
@@ -170,7 +170,7 @@ class IngestService:
     async def forget_message(self, location: Location, message: str) -> None:
         """Forget a message and its files permanently, even if it remains in the chat."""
         async with self._documents.lock(location.room):
-            await self._messages.delete_permanently(location, [message], wanted=True)
+            await self._messages.delete_permanently(location, [message], requested=True)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
         """Forget what a person wrote, shared and asked, and index nothing more of theirs."""
@@ -230,8 +230,8 @@ class IngestService:
 
     async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList]) -> None:
         """Schedule channels that the bot was added to while it was offline."""
-        told = await self._context.store.channels.list_announced(platform)
-        listed = [each for found in lists for room, each in found.channels.items() if room not in told]
+        announced = await self._context.store.channels.list_announced(platform)
+        listed = [each for found in lists for room, each in found.channels.items() if room not in announced]
         self._sync_queue.enqueue_unannounced(each.location for each in listed if not each.archived)
 
     def _list_workspaces(self, platform: str) -> Collection[str]:

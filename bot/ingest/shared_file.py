@@ -28,6 +28,8 @@ class SharedFiles:
 
     def build_record(self, upload: Upload) -> FileRecord:
         """Build the record of one of its files."""
-        said = self.message
-        room = self.space or said.location.room
-        return FileRecord(f"{room}:file:{said.id}:{upload.id}", room, said.id, upload.id, said.author, said.time)
+        message = self.message
+        room = self.space or message.location.room
+        return FileRecord(
+            f"{room}:file:{message.id}:{upload.id}", room, message.id, upload.id, message.author, message.time
+        )

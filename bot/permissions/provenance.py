@@ -56,26 +56,26 @@ async def can_read(
     resolver: AudienceResolver, provenance: Provenance, location: Location, person: str = ""
 ) -> bool | None:
     """Whether the audience of a location (or one person there) may read all sources; None if that is unknown."""
-    wanted = Scope(provenance.source_scope.spaces, provenance.source_scope.rooms.union(provenance.room_spaces))
-    reach = await resolver.resolve_scope(location, person, wanted)
+    required = Scope(provenance.source_scope.spaces, provenance.source_scope.rooms.union(provenance.room_spaces))
+    reach = await resolver.resolve_scope(location, person, required)
     unsure = None if reach.gap else False
-    if not wanted.spaces <= reach.scope.spaces:
+    if not required.spaces <= reach.scope.spaces:
         return unsure
     try:
-        homes = await _current_spaces(resolver, provenance, wanted.rooms - audience.named_rooms(reach.scope))
+        homes = await _current_spaces(resolver, provenance, required.rooms - audience.named_rooms(reach.scope))
     except PlatformError:
         return None
-    return audience.scope_covers(reach.scope, wanted, homes) or unsure
+    return audience.scope_covers(reach.scope, required, homes) or unsure
 
 
 async def _current_spaces(
     resolver: AudienceResolver, provenance: Provenance, rooms: Iterable[str]
 ) -> Mapping[str, str]:
     """The current space of each room; a recorded one counts as current until a change is reported."""
-    found = {}
+    spaces = {}
     for room in rooms:
         location = Location.from_room(room)
-        told = provenance.room_spaces.get(room)
-        stands = told is not None and not resolver.has_changed_since(location, provenance.recorded_at)
-        found[room] = told if told is not None and stands else await resolver.get_home_space(location)
-    return found
+        recorded = provenance.room_spaces.get(room)
+        is_current = recorded is not None and not resolver.has_changed_since(location, provenance.recorded_at)
+        spaces[room] = recorded if recorded is not None and is_current else await resolver.get_home_space(location)
+    return spaces

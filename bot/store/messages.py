@@ -112,21 +112,23 @@ class Messages:
         """Delete messages, and conversations that are empty without them."""
         await self._database.write(_delete_messages, room, ids)
 
-    async def delete_channel(self, place: Location) -> None:
+    async def delete_channel(self, location: Location) -> None:
         """Delete everything about a channel except its tombstones."""
         tables = ("message", "conversation", "file")
-        await self._database.execute_all(*((f"DELETE FROM {table} WHERE room = ?", (place.room,)) for table in tables))
+        await self._database.execute_all(
+            *((f"DELETE FROM {table} WHERE room = ?", (location.room,)) for table in tables)
+        )
 
-    async def add_tombstones(self, room: str, ids: Collection[str], *, wanted: bool = False) -> None:
+    async def add_tombstones(self, room: str, ids: Collection[str], *, requested: bool = False) -> None:
         """Record messages, files or documents as deleted, so that later events cannot bring them back.
 
-        `wanted`: a person asked for the deletion, and the platform may still have them.
+        `requested`: a person asked for the deletion, and the platform may still have them.
         """
         now = int(clock.time() * 1e6)
         await self._database.execute_many(
             "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET time = excluded.time, requested = MAX(requested, excluded.requested)",
-            [(room, id_, now, wanted) for id_ in ids],
+            [(room, id_, now, requested) for id_ in ids],
         )
 
     async def delete_tombstones(self, before: datetime) -> None:

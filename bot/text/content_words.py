@@ -31,6 +31,6 @@ def content_words(text: str) -> set[str]:
     return found
 
 
-def has_any_word(wanted: set[str], text: str) -> bool:
+def has_any_word(words: set[str], text: str) -> bool:
     """Whether a text has any of these words."""
-    return bool(wanted) and not wanted.isdisjoint(content_words(text))
+    return bool(words) and not words.isdisjoint(content_words(text))

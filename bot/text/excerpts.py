@@ -49,8 +49,8 @@ def truncate_line(text: str, length: int = EXCERPT_LENGTH) -> str:
 
 def _best_start(sentences: Sequence[str], about: str) -> int:
     """The first of those that share most words."""
-    wanted = _words(about)
-    shares = [len(_words(sentence) & wanted) for sentence in sentences]
+    words = _words(about)
+    shares = [len(_words(sentence) & words) for sentence in sentences]
     return shares.index(max(shares)) if any(shares) else 0
 
 

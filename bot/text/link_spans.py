@@ -63,9 +63,9 @@ def find_link_spans(text: str) -> LinkSpans:
 
 
 def _close_bracket(text: str, at: int, opened: list[int], spans: LinkSpans) -> int:
-    """Note the link or the brackets whose words end at `at`; returns where to go on.
+    """Record the link or the brackets whose text ends at `at`; returns where to continue.
 
-    No link stands in another one, but a picture may.
+    A link cannot contain another link, but it can contain an image.
     """
     start = opened.pop()
     if at - start > MAX_LABEL_LENGTH:

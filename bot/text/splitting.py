@@ -172,7 +172,7 @@ def _is_inside_span(at: int, spans: list[tuple[int, int]]) -> bool:
 
 
 def _fence_lines(opening: str, window: str) -> list[tuple[int, int]]:
-    """Where fence lines stand; to one that opens a block belongs what keeps a part from ending right behind it."""
+    """The spans of fence lines; an opening one includes what a part must not end with."""
     found: list[tuple[int, int]] = []
     at, fence = 0, open_fence(opening)
     for line in window.split("\n"):

@@ -80,19 +80,19 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
     if folder.ledger_path.exists() and not force:
         raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
     with _remove_on_failure(home), folder.acquire_lock():
-        fresh = home / WORK_DIR
+        unpacked = home / WORK_DIR
         try:
-            shutil.rmtree(fresh, ignore_errors=True)  # left by a killed restore
-            fresh.mkdir(mode=0o700)
-            _extract(path, fresh)
-            _replace_databases(fresh, folder)
+            shutil.rmtree(unpacked, ignore_errors=True)  # left by a killed restore
+            unpacked.mkdir(mode=0o700)
+            _extract(path, unpacked)
+            _replace_databases(unpacked, folder)
         except OSError as error:
-            told = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
+            problem = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
             raise DiskError(
-                told, hint=f"Check that you can read the file and that {home} has enough free space."
+                problem, hint=f"Check that you can read the file and that {home} has enough free space."
             ) from error
         finally:
-            shutil.rmtree(fresh, ignore_errors=True)
+            shutil.rmtree(unpacked, ignore_errors=True)
 
 
 @contextmanager
@@ -120,25 +120,25 @@ def _compress(folder: Path) -> None:
         (folder / name).unlink(missing_ok=True)  # frees space for the verification
 
 
-def _extract(path: Path, fresh: Path) -> None:
+def _extract(path: Path, unpacked: Path) -> None:
     """Unpack and check the ledger, and the bot's database if the backup contains it."""
-    held = file_format.read_archive(path, fresh, (LEDGER_FILE, BOT_FILE))
-    if LEDGER_FILE not in held:
+    names = file_format.read_archive(path, unpacked, (LEDGER_FILE, BOT_FILE))
+    if LEDGER_FILE not in names:
         raise CorruptFile(f"{path} is not a backup (it contains no ledger).", hint=file_format.NOT_A_BACKUP_HINT)
     try:
-        prepare_restored_ledger(fresh / LEDGER_FILE)
-        if BOT_FILE in held:
-            snapshot.check_copy(fresh / BOT_FILE)
+        prepare_restored_ledger(unpacked / LEDGER_FILE)
+        if BOT_FILE in names:
+            snapshot.check_copy(unpacked / BOT_FILE)
     except (EarlySchema, NewerSchema):
         raise
     except StoreError as error:
         raise CorruptFile(f"{path} is not a backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error
 
 
-def _replace_databases(fresh: Path, folder: DataDir) -> None:
+def _replace_databases(unpacked: Path, folder: DataDir) -> None:
     """Replace the ledger so that one complete ledger exists at any moment.
 
-    Its predecessor is folded into one file first: the log of one ledger must never lie beside another.
+    The log of the old ledger is merged into its file first: no ledger may exist with the log of another one.
     """
     merge_log(folder.ledger_path)
     for name in (
@@ -150,15 +150,15 @@ def _replace_databases(fresh: Path, folder: DataDir) -> None:
         f"{BOT_FILE}-shm",
     ):
         remove_tree(folder.path / name)
-    for file in (fresh / LEDGER_FILE, fresh / BOT_FILE):
+    for file in (unpacked / LEDGER_FILE, unpacked / BOT_FILE):
         if file.exists():
             with file.open("rb") as written:
                 os.fsync(written.fileno())
-    if (fresh / BOT_FILE).exists():
-        (fresh / BOT_FILE).replace(folder.path / BOT_FILE)
+    if (unpacked / BOT_FILE).exists():
+        (unpacked / BOT_FILE).replace(folder.path / BOT_FILE)
     if folder.ledger_path.is_dir():
         remove_tree(folder.ledger_path)
-    (fresh / LEDGER_FILE).replace(folder.ledger_path)
+    (unpacked / LEDGER_FILE).replace(folder.ledger_path)
     _remove_projections(folder)
 
 

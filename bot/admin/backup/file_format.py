@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BLOCK_SIZE = tarfile.BLOCKSIZE
 READ_SIZE = 1 << 20  # bytes unpacked at once
 BASE_LIMIT = 64 << 20  # bytes that any archive may unpack to
-MAX_RATIO = 50  # … and beyond them, so many times its own size; databases of text and vectors stay below 10
+MAX_RATIO = 50  # beyond BASE_LIMIT, an archive may unpack to this many times its size; databases stay below 10 times
 MAX_EXTENSION = 1 << 12  # bytes of a tar extension header, such as one with a fraction of a second
 MAX_TRAILER = 64 * BLOCK_SIZE  # zeros that tar programs put at the end
 RESERVED_SPACE = 64 << 20  # bytes of the disk that stay free
@@ -42,7 +42,7 @@ def write_archive(folder: Path, names: Collection[str], target: Path) -> None:
     _write_tar(folder, names, target, level=6)
     if _unpacked_size(folder, names) > BASE_LIMIT + MAX_RATIO // 2 * target.stat().st_size:
         target.unlink()
-        _write_tar(folder, names, target, level=0)  # what repeats itself that often would be taken for a bomb
+        _write_tar(folder, names, target, level=0)  # text so repetitive would be rejected as a decompression bomb
 
 
 def _write_tar(folder: Path, names: Collection[str], target: Path, level: int) -> None:
@@ -104,12 +104,11 @@ class _ArchiveReader:
             self._read_exactly(_padded_size(member.size))
 
     def _extract(self, member: tarfile.TarInfo) -> None:
-        room = free_space(self.folder) - RESERVED_SPACE
-        if member.size > room:
-            told = (
-                f"{self.folder} has {max(0, room) >> 20:,} MiB to spare, and {member.name} needs {member.size >> 20:,}."
-            )
-            raise DiskError(told, hint="Free some disk space, or restore to another disk with --data-dir.")
+        available = free_space(self.folder) - RESERVED_SPACE
+        if member.size > available:
+            free = max(0, available) >> 20
+            problem = f"{self.folder} has {free:,} MiB to spare, and {member.name} needs {member.size >> 20:,}."
+            raise DiskError(problem, hint="Free some disk space, or restore to another disk with --data-dir.")
         head = self._read_exactly(min(member.size, HEADER_SIZE))
         if _declared_size(head) != member.size:
             raise tarfile.ReadError(f"{member.name} is not a database")

@@ -103,7 +103,7 @@ def format_waiting(error: ModelError, status: IndexStatus) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _FileIngester:
-    """`there`: what is known already, by link."""
+    """Ingests the files of one request. `existing`: the documents that are stored already, by link."""
 
     context: EngineContext
     parser: FileParser
@@ -145,22 +145,22 @@ class _FileIngester:
         self.context.fingerprints.record(key, _extend_fingerprint(stamp, documents))
 
     async def _build_documents(self, path: Path) -> list[Document]:
-        place = files.IngestTarget(self.request.space, self.request.room)
+        target = files.IngestTarget(self.request.space, self.request.room)
         data = await asyncio.to_thread(read_file_content, path, self.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
-            return await asyncio.to_thread(files.build_conversations, path, data, place, self.context.count_tokens)
-        return [await files.build_document(path, data, place, self.parser)]
+            return await asyncio.to_thread(files.build_conversations, path, data, target, self.context.count_tokens)
+        return [await files.build_document(path, data, target, self.parser)]
 
 
 def _extend_fingerprint(stamp: str, documents: Sized) -> str:
-    """The stamp of a file with the number of documents that came from it: of those one may be forgotten since."""
+    """The fingerprint of a file with the number of its documents: one of them may have been forgotten since."""
     return f"{stamp}:{len(documents)}"
 
 
 async def _list_failures(engine_context: EngineContext, request: Ingest, keys: Collection[str]) -> list[IngestFailure]:
-    """Documents of this ingest of which something could not be read by the model, or not at all.
+    """The documents of this ingest that could not be read completely.
 
-    What befell many of them in the same way, as a wrong key does, is told once.
+    An error that many of them share, such as a wrong API key, is listed once.
     """
     alike: dict[tuple[str, str], list[str]] = {}
     for each in await engine_context.engine.list_documents(build_scope([request.space])):
@@ -179,9 +179,9 @@ async def run_concurrently(
     at_once: int,
     pulse: float | None = None,
 ) -> AsyncIterator[Outcome | None]:
-    """What `work` makes of each item, as it is done, with so many under way at once; what it raises ends all.
+    """Yield the results of `work` for all items as they complete, `at_once` at a time; the first error ends all.
 
-    None as a sign of life where nothing was done for `pulse` seconds.
+    Yields None if nothing completed for `pulse` seconds.
     """
     waiting = iter(items)
     running: set[asyncio.Future[Outcome]] = set()

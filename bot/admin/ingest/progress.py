@@ -51,14 +51,14 @@ async def wait_until_indexed(
     continues.
     """
     total = total or count_unindexed(await engine.get_status(scope))
-    patience, absence = StallDetector(time.monotonic()), OutageDetector(most)
+    stall, outage = StallDetector(time.monotonic()), OutageDetector(most)
 
     async def check() -> ProgressUpdate:
         status, now = await engine.get_status(scope), time.monotonic()
-        away = absence.check_outage(
+        away = outage.check_outage(
             engine.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
         )
-        trouble = away or status.trouble or patience.check_stall(status.unextracted, now)
+        trouble = away or status.trouble or stall.check_stall(status.unextracted, now)
         return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
 
     async for step in poll_until_done(_wait_for_engine(engine), check):
@@ -87,10 +87,10 @@ async def run_with_progress(
     engine: Engine, stage: str, work: Coroutine[Any, Any, object]
 ) -> AsyncGenerator[ProgressUpdate]:
     """Yield the progress of work without a known size. Raises what the work raises, and an outage that lasts."""
-    absence = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
+    outage = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
 
     async def check() -> ProgressUpdate:
-        return ProgressUpdate(stage, trouble=absence.check_outage(engine.indexing_error, time.monotonic()))
+        return ProgressUpdate(stage, trouble=outage.check_outage(engine.indexing_error, time.monotonic()))
 
     async for step in poll_until_done(work, check):
         yield step
@@ -118,13 +118,13 @@ class OutageDetector:
 
 @dataclass(slots=True)
 class StallDetector:
-    """Notices that nothing is read any more, long before the last try of a call has failed. Times in seconds."""
+    """Detects that extraction is stalled, long before the last attempt of a call fails. Times in seconds."""
 
     since: float
     unextracted: int = 0
 
     def check_stall(self, unread: int, now: float) -> str:
-        """What to tell of so many chunks that wait to be read, "" while their number still changes."""
+        """The notice that extraction is stalled; empty while the number of unextracted chunks changes."""
         if unread != self.unextracted:
             self.unextracted, self.since = unread, now
         return STALL_MESSAGE if unread and now - self.since >= STALL_SECONDS else ""

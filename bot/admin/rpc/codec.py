@@ -60,7 +60,7 @@ REQUEST_TYPES = {kind.__name__: kind for kind in get_args(OperationRequest)}
 RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
 
 
-# The engine's records import these for the type checker only; who builds their JSON must know what they are.
+# The engine's records import these for the type checker only; pydantic needs them at run time.
 TYPE_NAMESPACE = {"datetime": datetime, "Mapping": Mapping, "Overview": Overview}
 
 
@@ -94,5 +94,5 @@ def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
 
 def _build_error(plain: dict[str, Any]) -> EngineError:
     kind = getattr(errors, str(plain.get("name")), EngineError)
-    known = kind if isinstance(kind, type) and issubclass(kind, EngineError) else EngineError
-    return known(str(plain.get("message")), hint=str(plain.get("hint", "")))
+    error_class = kind if isinstance(kind, type) and issubclass(kind, EngineError) else EngineError
+    return error_class(str(plain.get("message")), hint=str(plain.get("hint", "")))

@@ -40,7 +40,7 @@ class LocalService:
 
     def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request on the own engine."""
-        from bot.admin.operations import run_operation  # noqa: PLC0415  - loads what a command beside a running program spares
+        from bot.admin.operations import run_operation  # noqa: PLC0415  - a client does not need it
 
         return run_operation(self.context, request)
 
@@ -63,9 +63,9 @@ class LazyService:
 
 @asynccontextmanager
 async def connect_or_open(settings: Settings, *, replace_embedder: bool = False) -> AsyncIterator[AdminService]:
-    """Connect to the process that holds the data directory, or open the engine and serve other commands meanwhile.
+    """Connect to the process that holds the data directory, or open the engine and serve the commands of others.
 
-    Raises DataDirInUse if another program holds the folder and does not answer.
+    Raises DataDirInUse if another program holds the data directory and does not answer.
     """
     async with AsyncExitStack() as stack:
         remote = await socket.find_service(settings.data_path)
@@ -74,66 +74,64 @@ async def connect_or_open(settings: Settings, *, replace_embedder: bool = False)
 
 @asynccontextmanager
 async def connect_lazily(settings: Settings) -> AsyncIterator[AdminService]:
-    """Connect as `connect`, but return at once: requests wait for the connection."""
-    awaited, leaving = LazyService(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
-    holding = asyncio.create_task(_open_on_request(settings, awaited, leaving))
+    """Connect or open as `connect_or_open`, with the first request: entering does not wait."""
+    service, leaving = LazyService(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
+    opening = asyncio.create_task(_open_on_request(settings, service, leaving))
     try:
-        yield awaited
+        yield service
     finally:
         leaving.set()
-        awaited.requested.set()
-        await holding
+        service.requested.set()
+        await opening
 
 
-async def _open_on_request(settings: Settings, awaited: LazyService, leaving: asyncio.Event) -> None:
-    coming = awaited.opening
-    await awaited.requested.wait()
+async def _open_on_request(settings: Settings, lazy: LazyService, leaving: asyncio.Event) -> None:
+    opening = lazy.opening
+    await lazy.requested.wait()
     if leaving.is_set():
         return
     try:
         async with connect_or_open(settings) as service:
-            coming.set_result(service)
+            opening.set_result(service)
             await leaving.wait()
     except Exception as error:
-        if coming.done():
+        if opening.done():
             raise
-        coming.set_exception(error)
-        coming.exception()  # raised by `perform`; without a request it does not matter
+        opening.set_exception(error)
+        opening.exception()  # raised by `perform`; without a request it does not matter
 
 
 async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embedder: bool) -> AdminService:
-    composition: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
-    able = await stack.enter_async_context(composition.open_models(settings))
-    until = asyncio.get_running_loop().time() + START_TIMEOUT_SECONDS
+    bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
+    models = await stack.enter_async_context(bootstrap.open_models(settings))
+    deadline = asyncio.get_running_loop().time() + START_TIMEOUT_SECONDS
     while True:
-        opened = composition.open_engine(settings, able, replace_embedder=replace_embedder)
+        opened = bootstrap.open_engine(settings, models, replace_embedder=replace_embedder)
         try:
             engine_context = await stack.enter_async_context(opened)
         except DataDirInUse:
             # The other process may be starting (no socket yet) or stopping.
             if remote := await socket.find_service(settings.data_path):
                 return remote
-            if asyncio.get_running_loop().time() > until:
+            if asyncio.get_running_loop().time() > deadline:
                 raise
             await asyncio.sleep(POLL_SECONDS)
         else:
-            kept = replace(
+            redacting = replace(
                 engine_context,
                 forget_document=partial(_forget_document, engine_context, settings),
                 replace_document=partial(_replace_document, engine_context, settings),
             )
-            local = LocalService(kept)
-            await stack.enter_async_context(socket.serve_socket(settings.data_path, local.perform))
-            return local
+            service = LocalService(redacting)
+            await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
+            return service
 
 
 async def _replace_document(engine_context: EngineContext, settings: Settings, document: Document) -> bool:
-    forgetting: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
-    return bool(await forgetting.replace(engine_context, settings, document))
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
+    return bool(await offline_forget.replace(engine_context, settings, document))
 
 
 async def _forget_document(engine_context: EngineContext, settings: Settings, document: str) -> bool:
-    forgetting: Any = await asyncio.to_thread(
-        importlib.import_module, "bot.admin.offline_forget"
-    )  # other commands spare it
-    return bool(await forgetting.forget(engine_context, settings, document))
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
+    return bool(await offline_forget.forget(engine_context, settings, document))

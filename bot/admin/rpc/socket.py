@@ -61,7 +61,7 @@ class RemoteService:
     path: Path
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """Perform a request there. Raises its errors, and StoreError if the process stops meanwhile."""
+        """Perform a request there. Raises its errors, and StoreError if the process stops before the end."""
         import aiohttp  # noqa: PLC0415  - see above
 
         no_limit = aiohttp.ClientTimeout(total=None)

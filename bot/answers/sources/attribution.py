@@ -1,4 +1,4 @@
-"""Which of the recalled sources an answer used: those it cites, and those whose words it bears. Pure.
+"""Which of the retrieved sources an answer used: those it cites, and those whose words it contains. Pure.
 
 What an answer used decides whether the posted answer is replaced when a source is edited or removed. A model may also
 paraphrase or translate what it was shown: text of its own that no citation follows may come from any of that. What is
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of what it rests on
 
 UNEXPLAINED_WORDS = (
-    3  # words of a model's answer that nothing explains, from which on it may tell anything that it was shown
+    3  # words of a model's answer without an origin; with as many, it may use any source that it was shown
 )
 
 _CITATION = re.compile(r"\[\d+\]")
 
 
 def find_used_keys(
-    answer: str, question: str, cited: Sequence[Source], recalled: Iterable[Source], told: Iterable[KeyedText] = ()
+    answer: str, question: str, cited: Sequence[Source], recalled: Iterable[Source], history: Iterable[KeyedText] = ()
 ) -> frozenset[str]:
-    """The keys of the documents and messages that an answer used; `told` is what was said before the question.
+    """The keys of the documents and messages that an answer used; `history`: the turns before the question.
 
-    Words of the question tell nothing beside a source that is cited; where none is, they may come from any.
+    If a source is cited, words of the question are no evidence for other sources; if none is, they are.
     """
     named = {(each.document, each.passage) for each in cited}
     own = content_words(answer)
@@ -47,14 +47,14 @@ def find_used_keys(
             own, f"{each.author} {strip_speaker(each.text)}"
         ):
             found |= source_keys(each.document, each.room, each.passage)
-    for text, keys in told:
+    for text, keys in history:
         if has_any_word(own, text):
             found |= keys
     return frozenset(found)
 
 
 def is_fully_cited(answer: str, question: str, cited: Sequence[Source]) -> bool:
-    """Whether a model's answer says next to nothing but what stands before a citation, in a cited source, or was asked.
+    """Whether almost every word of a model's answer is before a citation, in a cited source or in the question.
 
     A citation covers the part of its line that it follows.
     """

@@ -32,23 +32,23 @@ class GraphEvidence(Protocol):
 
 
 async def record_graph_facts(answer: GraphEvidence, draft: AnswerDraft) -> None:
-    """Note on a draft the keys of passages whose words came into it by a fact of the graph alone.
+    """Record on a draft the keys of passages whose words it contains only because of a fact of the graph.
 
-    Where a model wrote it, also the keys of all documents behind the facts that it was shown.
+    For an answer by a model, also record the keys of all documents that support the facts it was shown.
     """
     draft.is_extractive = answer.is_extractive
-    told = graph_fact_words(draft.text, draft.request.text, draft.sources, answer.context)
-    if not told and answer.is_extractive:
+    fact_words = graph_fact_words(draft.text, draft.request.text, draft.sources, answer.context)
+    if not fact_words and answer.is_extractive:
         return
-    stating: Sequence[StatingPassage] = ()
-    with suppress(EngineError):  # then the answer cannot be kept either
-        stating = await answer.load_supporting_passages()
-    draft.graph_used_keys = await asyncio.to_thread(_matching_keys, stating, told)
+    passages: Sequence[StatingPassage] = ()
+    with suppress(EngineError):  # the same error will prevent storing the answer
+        passages = await answer.load_supporting_passages()
+    draft.graph_used_keys = await asyncio.to_thread(_matching_keys, passages, fact_words)
     if not answer.is_extractive:
-        draft.graph_shown_keys = frozenset(unknown_part_key(each.document) for each in stating)
+        draft.graph_shown_keys = frozenset(unknown_part_key(each.document) for each in passages)
 
 
-def _matching_keys(stating: Sequence[StatingPassage], told: set[str]) -> frozenset[str]:
+def _matching_keys(passages: Sequence[StatingPassage], fact_words: set[str]) -> frozenset[str]:
     """The keys of those passages that have any of these words."""
-    found = (each for each in stating if has_any_word(told, each.text))
+    found = (each for each in passages if has_any_word(fact_words, each.text))
     return frozenset().union(*(source_keys(each.document, each.room, each.passage) for each in found))

@@ -80,5 +80,5 @@ def _build_sentence(raw: Sequence[str], *, asks: bool) -> Sentence | None:
             clauses.append([])
         elif token[0].isalnum() or token[0] in "<@":
             clauses[-1].append(normalize_word(token))
-    told = tuple(tuple(clause) for clause in clauses if clause)
-    return Sentence(told, tuple(raw), asks or "¿" in raw) if told else None
+    words = tuple(tuple(clause) for clause in clauses if clause)
+    return Sentence(words, tuple(raw), asks or "¿" in raw) if words else None

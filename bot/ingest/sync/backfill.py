@@ -94,25 +94,25 @@ class Backfill:
 
     async def ingest_messages(self, location: Location, messages: Sequence[Message]) -> None:
         """Ingest the new messages among these; their files are recorded as pending."""
-        fresh = await self._select_new(location, messages)
-        said = [found for each in fresh if (found := await self._documents.render_message(each))]
-        wordless = {each.id for each in fresh} - {each.message.id for each in said}
+        new = await self._select_new(location, messages)
+        indexed = [found for each in new if (found := await self._documents.render_message(each))]
+        wordless = {each.id for each in new} - {each.message.id for each in indexed}
         async with self._documents.lock(location.room):
             unknown = await self._select_new(location, messages)
             for each in unknown:
                 await self._record_pending_files(each)
             ids = {each.id for each in unknown}
-            for run in await self._build_runs(location, [each for each in said if each.message.id in ids]):
+            for run in await self._build_runs(location, [each for each in indexed if each.message.id in ids]):
                 await self._documents.add_run(run, location)
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
 
-    async def apply_edit(self, message: Message, told: str) -> None:
+    async def apply_edit(self, message: Message, digest: str) -> None:
         """Apply an edit if the stored digest is still this one."""
         room = message.location.room
         async with self._documents.lock(room):
             known = await self._store.messages.get(room, message.id)
-            if known is not None and known.digest == told:
+            if known is not None and known.digest == digest:
                 await self._messages.apply_edit(message)
 
     async def _record_pending_files(self, message: Message) -> None:
@@ -137,16 +137,16 @@ class Backfill:
         settled = {each.id for each in known if each.is_applied}
         return [each for each in messages if each.id not in settled and await self._messages.is_indexable(each)]
 
-    async def _build_runs(self, location: Location, said: Sequence[IndexedMessage]) -> list[MessageRun]:
+    async def _build_runs(self, location: Location, indexed: Sequence[IndexedMessage]) -> list[MessageRun]:
         """Group messages into documents; assignments from before a crash are kept."""
-        known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in said])
+        known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in indexed])
         decided = {each.id: each.document for each in known}
-        roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in said])
-        fresh = group_into_runs([each for each in said if each.message.id not in decided], location.room, roots)
+        roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in indexed])
+        runs = group_into_runs([each for each in indexed if each.message.id not in decided], location.room, roots)
         rest = sorted(
-            (each for each in said if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
+            (each for each in indexed if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
         )
         for document, group in groupby(rest, key=lambda each: decided[each.message.id]):
             spoken = tuple(group)
-            fresh.append(MessageRun(document, spoken[0].message.location.thread, spoken[0].title, spoken))
-        return fresh
+            runs.append(MessageRun(document, spoken[0].message.location.thread, spoken[0].title, spoken))
+        return runs

@@ -196,7 +196,7 @@ async def test_a_file_from_before_its_author_opted_in_again_is_indexed_at_their_
     await bot.store.opt_outs.opt_out("slack", "T1", "ada")
     await bot.store.opt_outs.opt_in("slack", "T1", "ada", message.time + timedelta(minutes=1))
     assert await bot.ingest_service.files.ingest(message) == []
-    assert isinstance((await bot.ingest_service.files.ingest(message, wished=True))[0], FileRecord)
+    assert isinstance((await bot.ingest_service.files.ingest(message, is_explicit=True))[0], FileRecord)
 
 
 REMOVALS = [MessagesDeleted(ROOF, ("m2",)), FilesRemoved(ROOF, ("F1",)), FilesRemoved(WORKSPACE, ("F1",))]

@@ -55,7 +55,7 @@ async def test_roots_are_known_by_their_replies(store: BotStore) -> None:
 
 
 async def test_deletions_are_remembered_and_those_that_people_wanted_for_ever(store: BotStore) -> None:
-    await store.messages.add_tombstones(ROOM, ["m1"], wanted=True)
+    await store.messages.add_tombstones(ROOM, ["m1"], requested=True)
     await store.messages.add_tombstones(ROOM, ["m1", "m2"])
     find = store.messages.find_tombstones
     assert await find(ROOM, ["m1", "m2", "m3"]) == await find(ROOM, ["m1", "m2"], START) == {"m1", "m2"}
