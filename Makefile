@@ -59,7 +59,7 @@ chat: $(READY) ## chat with your own documents in the terminal
 
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 test: $(DEV) ## the whole suite, offline
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 lint: $(DEV) ## ruff and mypy, strict
 	$(BIN)/ruff check .

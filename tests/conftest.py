@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import socket
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,20 @@ structlog.configure(
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
+
+
+# Files of few, long tests. They start first, so that at the end no worker runs them alone.
+LONG_FILES = (
+    *("test_linear_time.py", "test_fuzz.py", "test_bot_killed.py", "test_crash.py", "test_graph_contract.py"),
+    *("test_crash_safety.py", "test_demo_town.py", "test_examples.py", "test_damaged_files.py", "test_papers.py"),
+)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Order files: long ones, then those with the most tests."""
+    counts = Counter(item.path for item in items)
+    rank = {name: place for place, name in enumerate(LONG_FILES)}
+    items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -counts[item.path], item.path))
 
 
 class NetworkForbiddenError(RuntimeError):

@@ -93,17 +93,6 @@ async def test_interrupted_removal_of_a_damaged_graph_resumes(home: Path, monkey
     assert await is_consistent(home)
 
 
-async def test_lost_vectors_are_rebuilt(home: Path) -> None:
-    shutil.rmtree(DataDir(home).vectors_path)
-    assert await is_consistent(home)
-
-
-async def test_unreadable_vectors_are_rebuilt(home: Path) -> None:
-    for manifest in (DataDir(home).vectors_path / "entities.lance" / "_versions").iterdir():
-        manifest.write_bytes(b"torn")
-    assert await is_consistent(home)
-
-
 async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     async with open_engine(home) as engine:
         await engine.forget("town")

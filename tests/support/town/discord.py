@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.support.discord_server import Post
     from tests.support.discord_server.routing import ApiCall
 
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 EDIT_INTERVAL = 0.02  # seconds between two writes of a reply
 LIBRARY_TASKS = ("discord.py:", "CommandTree", "discord-ui")
 THREADS = "/channels/{channel}/messages/{message}/threads"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bot.bootstrap import EngineModels
     from tests.support.town.protocol import Asked, BotPost, Way
 
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.01
 ISOLATED: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None}  # no settings from outside
 AnyTown = TypeVar("AnyTown", bound=Town)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bot.bot import Bot
     from tests.support.slack_server import Entry, Person
 
-TIMEOUT_SECONDS = 20.0
+TIMEOUT_SECONDS = 60.0
 STATUS = "assistant.threads.setStatus"
 KINDS: dict[str, dict[str, Any]] = {
     "public": {},
