@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from bot.platform.events import ChannelRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
 from tests.support.builders import ROOF
@@ -125,12 +125,18 @@ def remove_thread(number: int) -> Step:
     return lambda bot: bot.ingest_service.handle(ChannelRemoved(replace(ROOF, thread=f"m{number}")))
 
 
-def close_channel() -> Step:
+def set_kind(kind: Literal["open", "closed"]) -> Step:
+    """The channel is opened or closed, and the bot is told."""
+
     async def step(bot: BotFixture) -> None:
-        bot.platform.change_channel("ROOF", kind="closed")
+        bot.platform.change_channel("ROOF", kind=kind)
         await bot.ingest_service.handle(VisibilityChanged(ROOF))
 
     return step
+
+
+def leave() -> Step:
+    return lambda bot: bot.ingest_service.handle(ChannelRemoved(ROOF))
 
 
 def fail(call: str, error: Exception) -> Step:

@@ -18,91 +18,63 @@ from bot.answers.sources.graph_evidence import record_graph_facts
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention
-from bot.platform.events import ChannelRemoved, FilesRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
+from bot.platform.events import FilesRemoved, MessageEdited, MessagesDeleted
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
 from engine.storage.ledger.records.query_results import StatingPassage
+from tests.support import steps
 from tests.support.bot_fixture import open_bot, with_settings
 from tests.support.builders import ROOF
+from tests.support.steps import run_steps
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
     from pathlib import Path
 
     from bot.platform.models import Location, Message
     from bot.store import AnswerCorrection
     from tests.support.bot_fixture import BotFixture
     from tests.support.fake_platform import RecordedReply
-
-    Change = Callable[[BotFixture, Message], Awaitable[object]]
-
-ASKED = "When do the Tiles come?"
+    from tests.support.steps import Step
 
 
-async def edit(bot: BotFixture, message: Message) -> None:
-    await bot.edit(message, "The Tiles come on Thursday.")
+ASKED, THURSDAY = "When do the Tiles come?", "The Tiles come on Thursday."
 
 
-async def edit_while_away(bot: BotFixture, message: Message) -> None:
-    bot.platform.edit_message(message, "The Tiles come on Thursday.")
-    await bot.reconcile()
-
-
-async def delete(bot: BotFixture, message: Message) -> None:
-    await bot.delete(message)
-
-
-async def forget_message(bot: BotFixture, message: Message) -> None:
-    await bot.ingest_service.forget_message(message.location, message.id)
-
-
-async def forget_document(bot: BotFixture, message: Message) -> None:
-    await bot.ingest_service.forget_document(f"{message.location.room}:window:{message.id}")
-
-
-async def forget_person(bot: BotFixture, message: Message) -> None:
-    await bot.forget_person(message.author)
-
-
-async def leave(bot: BotFixture, message: Message) -> None:
-    await bot.ingest_service.handle(ChannelRemoved(message.location))
-
-
-async def close(bot: BotFixture, message: Message, kind: str = "closed") -> None:
-    bot.platform.change_channel(message.location.channel, kind=kind)
-    await bot.ingest_service.handle(VisibilityChanged(message.location))
-
-
-async def add_preview(bot: BotFixture, message: Message) -> None:
-    await bot.ingest_service.handle(MessageEdited(bot.platform.add_preview(message)))
-
-
-async def repeat(bot: BotFixture, message: Message) -> None:
-    await bot.ingest_service.handle(MessageEdited(message))
-
-
-async def change_spaces(bot: BotFixture, message: Message) -> None:
-    await bot.edit(message, "  The Tiles  come on Monday. ")
+def changes(number: int) -> dict[str, list[Step]]:
+    """What can happen to a message, by name."""
+    return {
+        "edited": [steps.edit(number, THURSDAY)],
+        "edited while away": [steps.edit_away(number, THURSDAY), steps.reconcile(0)],
+        "deleted": [steps.delete(number)],
+        "forgotten": [steps.forget_message(number)],
+        "its conversation forgotten": [steps.forget_document(f"window:m{number}")],
+        "its author forgotten": [steps.forget_person("ada")],
+        "its channel left": [steps.leave()],
+        "its channel closed": [steps.set_kind("closed")],
+        "preview added": [steps.edit_event(number, edited="")],
+        "edited to the same": [steps.edit_event(number)],
+        "other spaces": [steps.edit(number, "  The Tiles  come on Monday. ")],
+    }
 
 
 async def due(bot: BotFixture) -> list[AnswerCorrection]:
     return await bot.store.answer_corrections.list_due(2e10, ("slack",), 9)
 
 
+@pytest.mark.usefixtures("hall")
 @pytest.mark.parametrize(
     ("change", "asked_in", "replaced"),
     [
-        *((change, "ROOF", True) for change in (edit, edit_while_away, delete, forget_message, forget_document)),
-        (forget_person, "ROOF", True),
-        *((change, "HALL", True) for change in (leave, close)),
-        *((change, "ROOF", False) for change in (close, add_preview, repeat, change_spaces)),
+        *((change, "ROOF", True) for change in list(changes(1))[:6]),
+        *((change, "HALL", True) for change in ("its channel left", "its channel closed")),
+        *((change, "ROOF", False) for change in list(changes(1))[7:]),
     ],
 )
 async def test_a_posted_answer_is_replaced_if_its_readers_lose_its_source(
-    bot: BotFixture, tiles: Message, hall: Location, change: Change, asked_in: str, *, replaced: bool
+    bot: BotFixture, tiles: Message, change: str, asked_in: str, *, replaced: bool
 ) -> None:
     reply = await bot.ask(bot.platform.place(asked_in), "bob", ASKED)
     assert "Monday" in reply.text
-    await change(bot, tiles)
+    await run_steps(bot, changes(1)[change])
     await bot.correct_answers()
     assert reply.text == texts.SOURCE_REMOVED if replaced else "Monday" in reply.text
     stored = await bot.stored(reply)
@@ -123,16 +95,16 @@ async def test_a_channel_that_closes_again_and_again_redacts_elsewhere_only(
 ) -> None:
     elsewhere, there = await bot.ask(hall, "bob", ASKED), await bot.ask(ROOF, "bob", ASKED)
     for kind in ("closed", "open", "closed"):
-        await close(bot, tiles, kind)
+        await run_steps(bot, [steps.set_kind(kind)])
         await bot.correct_answers()
     assert elsewhere.text == texts.SOURCE_REMOVED
     assert "Monday" in there.text
 
 
 async def test_a_channel_that_opens_hides_nothing(bot: BotFixture, tiles: Message) -> None:
-    await close(bot, tiles)
+    await run_steps(bot, [steps.set_kind("closed")])
     reply = await bot.ask(bot.platform.add_channel("D1", "ada", kind="direct"), "ada", ASKED)
-    await close(bot, tiles, "open")
+    await run_steps(bot, [steps.set_kind("open")])
     await bot.correct_answers()
     assert "Monday" in reply.text
 
@@ -159,7 +131,7 @@ async def test_an_edit_takes_answer_and_question_out_of_the_file_and_out_of_the_
     bot: BotFixture, tiles: Message, tmp_path: Path
 ) -> None:
     reply = await bot.ask(ROOF, "bob", "Do the Tiles come on Monday?")
-    await edit(bot, tiles)
+    await bot.edit(tiles, THURSDAY)
     found = await bot.stored(reply)
     assert (found.state, found.text, found.question, found.sources) == ("redacted", "", "", ())
     with closing(sqlite3.connect(tmp_path / "home" / "bot.db")) as connection:
@@ -176,12 +148,12 @@ async def neighbor(bot: BotFixture, roof: Location, tiles: Message) -> Message:
     return await bot.post_indexed(roof, "bob", "Somebody has seen the Cat?")
 
 
-@pytest.mark.parametrize("change", [edit, delete])
-async def test_a_neighbor_that_was_not_used_may_change(bot: BotFixture, neighbor: Message, change: Change) -> None:
+@pytest.mark.parametrize("change", ["edited", "deleted"])
+async def test_a_neighbor_that_was_not_used_may_change(bot: BotFixture, neighbor: Message, change: str) -> None:
     bot.language.reply = ("They come on Monday [1].",)
     reply = await bot.ask(ROOF, "bob", ASKED)
     assert "Cat" not in reply.text
-    await change(bot, neighbor)
+    await run_steps(bot, changes(2)[change])
     await bot.correct_answers()
     assert "Monday" in reply.text
     found = await bot.stored(reply)
@@ -189,14 +161,14 @@ async def test_a_neighbor_that_was_not_used_may_change(bot: BotFixture, neighbor
     assert (found.text, found.question) == ("", ""), "a model may have retold what it was shown"
 
 
-@pytest.mark.parametrize("change", [edit, delete, forget_message])
+@pytest.mark.parametrize("change", ["edited", "deleted", "forgotten"])
 @pytest.mark.parametrize("reply", ["A feline vanished [1]. Ein Tier wird seit gestern gesucht.", "Lundi."])
 async def test_a_retelling_that_cites_nothing_counts_as_used(
-    bot: BotFixture, neighbor: Message, change: Change, reply: str
+    bot: BotFixture, neighbor: Message, change: str, reply: str
 ) -> None:
     bot.language.reply = (reply,)
     shown = await bot.ask(ROOF, "bob", ASKED)
-    await change(bot, neighbor)
+    await run_steps(bot, changes(2)[change])
     await bot.correct_answers()
     assert shown.text == texts.SOURCE_REMOVED
 
@@ -229,14 +201,14 @@ async def test_what_was_deleted_while_a_model_saw_it_is_no_history(bot: BotFixtu
 async def test_what_turned_private_leaves_the_history_of_other_channels(
     bot: BotFixture, roof: Location, hall: Location
 ) -> None:
-    secret = await bot.post(roof, "ada", "Somebody has seen the Cat of the Tiles?")
+    await bot.post(roof, "ada", "Somebody has seen the Cat of the Tiles?")
     await bot.post_indexed(hall, "bob", "The Tiles come on Monday.")
     bot.language.reply = ("Am Montag, und jemand sucht ein Tier [2].",)
     reply = await bot.ask(hall, "bob", ASKED)
     found = await bot.stored(reply)
     assert [each.room for each in found.sources] == [hall.room]
     assert found.text
-    await close(bot, secret)
+    await run_steps(bot, [steps.set_kind("closed")])
     assert (await bot.stored(reply)).text == ""
 
 
@@ -256,17 +228,17 @@ def kill_after(monkeypatch: pytest.MonkeyPatch, bot: BotFixture, *steps: str) ->
         monkeypatch.setattr(bot.engine, name, work)
 
 
-@pytest.mark.parametrize("change", [edit, delete, forget_message, forget_document])
+@pytest.mark.parametrize("change", ["edited", "deleted", "forgotten", "its conversation forgotten"])
 async def test_a_kill_between_a_change_and_its_redaction_loses_none(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: Change
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, change: str
 ) -> None:
     async with open_bot(tmp_path / "home") as bot:
         roof = await bot.join("ROOF", "ada", "bob")
-        tiles = await bot.post_indexed(roof, "ada", "The Tiles come on Monday.")
+        await bot.post_indexed(roof, "ada", "The Tiles come on Monday.")
         reply = await bot.ask(roof, "bob", ASKED)
         kill_after(monkeypatch, bot, "amend", "forget")
         with pytest.raises(Killed):
-            await change(bot, tiles)
+            await run_steps(bot, changes(1)[change])
     async with open_bot(tmp_path / "home", bot.platform) as bot:
         await bot.store.answers.redact_pending()
         assert (await bot.stored(reply)).text == ""
@@ -279,12 +251,12 @@ async def test_an_edit_that_is_repeated_after_its_redaction_failed_redacts(
     bot: BotFixture, tiles: Message, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)
-    edited = bot.platform.edit_message(tiles, "The Tiles come on Thursday.")
+    edited = bot.platform.edit_message(tiles, THURSDAY)
     with monkeypatch.context() as patched:
         kill_after(patched, bot, "amend")
         with pytest.raises(Killed):
-            await repeat(bot, edited)
-    await repeat(bot, edited)
+            await bot.ingest_service.handle(MessageEdited(edited))
+    await bot.ingest_service.handle(MessageEdited(edited))
     assert (await bot.stored(reply)).text == ""
 
 
@@ -400,7 +372,7 @@ async def test_a_private_answer_stays_while_its_asker_may_read_the_source(
 ) -> None:
     reply = await bot.ask_by_command(hall, "bob", ASKED)
     bot.platform.change_channel("ROOF", members=frozenset({"ada", "bob"} if member else {"ada"}))
-    await close(bot, tiles)
+    await run_steps(bot, [steps.set_kind("closed")])
     await bot.correct_answers()
     assert "Monday" in reply.text if member else reply.text == texts.SOURCE_REMOVED
 

@@ -105,7 +105,7 @@ def hear(number: int) -> Step:
 
 DAY_STEPS = [
     *(lambda bot: bot.rejoin(ROOF), *(hear(number) for number in (1, 2, 4, 5))),
-    *(edit_event(1, text="Good evening."), steps.delete_event(4), hear(6), steps.close_channel()),
+    *(edit_event(1, text="Good evening."), steps.delete_event(4), hear(6), steps.set_kind("closed")),
 ]
 
 
