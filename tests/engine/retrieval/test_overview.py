@@ -33,7 +33,7 @@ def said(day: int, *texts: str, space: str = "here", room: str = "hall") -> Docu
     return doc(f"{space}-{room}-{day}", *texts, space=space, room=room, time=time)
 
 
-async def told(engine: Engine, question: Question) -> str:
+async def ask(engine: Engine, question: Question) -> str:
     return await (await engine.ask(question)).collect_text()
 
 
@@ -114,7 +114,7 @@ async def test_text_too_long_for_one_prompt_is_answered_in_parts(indexed: OpenIn
 
 async def test_text_that_fits_is_one_prompt(indexed: OpenIndexed) -> None:
     language = PartialAnswers()
-    await told(await indexed(said(1, "One."), language=language), overview("decisions"))
+    await ask(await indexed(said(1, "One."), language=language), overview("decisions"))
     (prompt,) = language.prompts
     assert "List the decisions" in language.build_answer_messages(prompt)[0].content
 
@@ -145,7 +145,7 @@ async def answered(engine: Engine, wanted: str) -> str:
             await engine.amend(key, upsert=[passage])
         else:
             await engine.add(doc(key, time=time).__class__(key, "here", "hall", "#hall", (passage,), time))
-    return await told(engine, overview(wanted))
+    return await ask(engine, overview(wanted))
 
 
 async def test_offline_decisions_are_quoted_the_oldest_first(tmp_path: Path, offline: OfflineModel) -> None:
@@ -179,7 +179,7 @@ async def test_offline_the_days_stand_once_above_what_several_parts_gave(tmp_pat
     async with open_memory_engine(tmp_path, offline) as engine:
         for day in range(6):
             await engine.add(said(day, f"The council decided to buy {day + 2} boats of wood. " + "word " * 600))
-        text = await told(engine, overview("summary", max_total_tokens=2000))
+        text = await ask(engine, overview("summary", max_total_tokens=2000))
         assert text.startswith("From 1 to 6 May 2026:\n")
         assert text.count("May 2026:") == 1
 
@@ -188,4 +188,4 @@ async def test_offline_the_days_stand_once_above_what_several_parts_gave(tmp_pat
 async def test_offline_nothing_is_said_to_be_nothing(tmp_path: Path, offline: OfflineModel, wanted: str) -> None:
     async with open_memory_engine(tmp_path, offline) as engine:
         await engine.add(said(1, "Rain."))
-        assert await told(engine, overview(wanted)) == NO_HIGHLIGHTS[wanted]
+        assert await ask(engine, overview(wanted)) == NO_HIGHLIGHTS[wanted]
