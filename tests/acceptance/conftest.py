@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 
+from bot.ingest.sync import deletions
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import open_live_bot, open_models
@@ -47,6 +49,12 @@ async def live(platform: str, tmp_path: Path, models: EngineModels) -> AsyncIter
     """A bot on one of the platforms."""
     async with open_live_bot(TOWNS[platform](), tmp_path / "live", models) as opened:
         yield opened
+
+
+@pytest.fixture
+def pretend_hour_passed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The bot is away for long enough that what was said before counts as old."""
+    monkeypatch.setattr(deletions, "MIN_AGE", timedelta(hours=-1))
 
 
 @pytest.fixture

@@ -86,6 +86,9 @@ class DiscordTown:
 
         await self.wait_for(received)
 
+    def drop_events(self) -> None:
+        """A new session has none of them."""
+
     async def wait_for(self, condition: Callable[[], Any]) -> None:
         await self.discord.wait_for(condition, TIMEOUT_SECONDS)
 

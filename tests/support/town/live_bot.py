@@ -74,6 +74,12 @@ class LiveBot(Generic[AnyTown]):
         await self.stop()
         await self.start()
 
+    async def restart_and_reconcile(self) -> None:
+        """Start again, with no news of what happened, and compare everything."""
+        self.town.drop_events()
+        await self.start()
+        await self.reconcile()
+
     # Waiting.
 
     async def wait_for(self, condition: Any) -> None:
@@ -134,6 +140,11 @@ class LiveBot(Generic[AnyTown]):
         said = {channel: await self.town.say_fact(channel, password(word)) for channel, word in words.items()}
         await self.wait_until_idle()
         return said
+
+    async def build_square(self) -> None:
+        """A channel in which the password was said."""
+        self.town.add_channel("square", "ada bob")
+        await self.post_passwords(square="agate")
 
     def script_answer(self, words: str, *pieces: str) -> asyncio.Event:
         """The answer to questions with these words; what follows the first piece waits for the event."""

@@ -76,6 +76,9 @@ class Town(Protocol):
     async def wait_until_received(self, bot: Bot) -> None:
         """Wait until the bot has received all events."""
 
+    def drop_events(self) -> None:
+        """Never deliver the events that no bot has received."""
+
     async def wait_for(self, condition: Callable[[], Any]) -> None:
         """Wait until something is true on the platform."""
 

@@ -62,6 +62,9 @@ class SlackTown:
     async def wait_until_received(self, bot: Bot) -> None:
         await self.slack.wait_until_delivered(TIMEOUT_SECONDS)
 
+    def drop_events(self) -> None:
+        self.slack.socket.stop_retries()
+
     async def wait_for(self, condition: Callable[[], Any]) -> None:
         await self.slack.wait_for(condition, TIMEOUT_SECONDS)
 

@@ -1,0 +1,235 @@
+"""Who reads a channel changes while an answer is written, and after it was given: what it told is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bot import texts
+from tests.support.town.discord import DiscordTown
+from tests.support.verbatim_language import QUESTION, find_secrets
+
+if TYPE_CHECKING:
+    from tests.support.town.live_bot import LiveBot
+    from tests.support.town.protocol import Asked, Way
+    from tests.support.town.slack import SlackTown
+
+Act = Callable[[Any], Awaitable[object]]
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")
+
+
+async def join_as_guest(town: SlackTown) -> None:
+    await town.add_person("gil", kind="guest").joins(town.channels["square"])
+
+
+async def ask_slowly(live: LiveBot[Any], person: str, channel: str, way: Way = "mention") -> Asked:
+    """A question, once the first words of its answer are shown; the others wait for `live.go`."""
+    live.go = live.script_answer("safe", "The password of the safe is beryl [1],", " and so on,", " and more.")
+    asked: Asked = await live.town.ask(person, channel, way=way)
+    await live.wait_for(lambda: "beryl" in live.text(asked))
+    return asked
+
+
+async def finish(live: LiveBot[Any], asked: Asked) -> str:
+    """Let the model go on once the bot has received what happened, and give what is left to read."""
+    await live.town.wait_until_received(live.bot)
+    live.go.set()
+    answer = await live.answer(asked)
+    live.language.scripts.clear()
+    return answer
+
+
+async def test_member_removed_while_their_answer_is_written(live: LiveBot[Any]) -> None:
+    live.town.add_channel("square", "ada bob")
+    live.town.add_channel("cellar", "ada bob", "private")
+    await live.post_passwords(square="agate", cellar="beryl")
+    asked = await ask_slowly(live, "bob", "")
+    await live.town.remove_member("bob", "cellar")
+    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
+    assert find_secrets(live.town.bot_text("bob")) == ""
+    assert find_secrets(await live.ask("ada", "cellar", f"Once more: {QUESTION}")) == "agate beryl"
+
+
+async def test_channel_turned_private_while_an_answer_uses_it(live: LiveBot[Any]) -> None:
+    live.town.add_channel("square", "ada bob")
+    live.town.add_channel("market", "ada")
+    await live.post_passwords(market="beryl")
+    asked = await ask_slowly(live, "bob", "square")
+    await live.town.make_private("market", "ada")
+    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
+    assert find_secrets(live.town.bot_text("bob")) == ""
+
+
+@SLACK
+async def test_guest_joins_while_an_answer_is_written(live: LiveBot[SlackTown]) -> None:
+    live.town.add_channel("square", "ada")
+    live.town.add_channel("market", "ada")
+    await live.post_passwords(square="agate", market="beryl")
+    asked = await ask_slowly(live, "ada", "square")
+    await join_as_guest(live.town)
+    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
+    assert find_secrets(live.town.bot_text("gil")) == ""
+
+
+@DISCORD
+async def test_member_leaves_the_guild_while_a_direct_answer_is_written(live: LiveBot[DiscordTown]) -> None:
+    town = live.town
+    other = town.discord.guild("Stayed")
+    town.add_person("ada there", user=town.person("ada").user, guild=other)
+    town.add_channel("square")
+    town.add_channel("hall", guild=other)
+    await live.post_passwords(square="beryl", hall="agate")
+    assert find_secrets(await live.ask("ada")) == "agate beryl"
+    asked = await ask_slowly(live, "ada", "")
+    town.discord.removes(town.person("ada"))
+    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
+    assert "beryl" not in live.text(asked)
+    assert find_secrets(await live.ask("ada", text=f"Again: {QUESTION}")) == "agate"
+
+
+@DISCORD
+async def test_member_leaves_a_private_thread_while_an_answer_is_written(live: LiveBot[DiscordTown]) -> None:
+    town = live.town
+    town.add_channel("square")
+    corner = await town.person("ada").opens_thread(town.channels["square"], "corner", private=True)
+    await town.person("ada").adds(corner, town.person("bob"), town.bot_member)
+    town.channels["corner"] = corner
+    await live.post_passwords(square="agate", corner="beryl")
+    asked = await ask_slowly(live, "bob", "square", "private")
+    await town.person("ada").removes_from_thread(corner, town.person("bob"))
+    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
+    assert find_secrets(town.bot_text("bob")) == ""
+    assert find_secrets(await live.ask("bob", "square", way="private")) == "agate"
+
+
+@DISCORD
+async def test_member_losing_a_role_gets_no_more_of_its_channel(live: LiveBot[DiscordTown]) -> None:
+    town = live.town
+    cooks = town.discord.role(town.guild, "cooks")
+    for name in ("ada", "bob"):
+        town.add_person(name, roles=[cooks])
+    town.add_channel("square")
+    town.add_channel("kitchen", only=[cooks])
+    await live.post_passwords(square="agate", kitchen="beryl")
+    alone = await ask_slowly(live, "bob", "square", "private")
+    asked = await town.ask("ada", "kitchen")
+    await live.wait_for(lambda: "beryl" in live.text(asked))
+    town.discord.revokes(town.person("bob"), cooks)
+    assert texts.ANSWER_WITHDRAWN in await finish(live, alone)
+    assert "and more" in live.text(asked)
+    assert find_secrets(town.bot_text("bob")) == ""
+    assert find_secrets(await live.ask("bob", "square", way="private")) == "agate"
+
+
+# What is shared, remembered, suggested or left standing afterwards.
+
+
+async def test_answer_is_not_shared_once_its_source_closes(live: LiveBot[Any]) -> None:
+    live.town.add_channel("square", "ada bob")
+    live.town.add_channel("market", "ada")
+    await live.post_passwords(square="agate", market="beryl")
+    [secret] = await live.posts(await live.town.ask("ada", "square", way="private"))
+    assert find_secrets(secret.text) == "agate beryl"
+    await live.town.make_private("market", "ada")
+    assert texts.ANSWER_NOT_SHARED in await live.click("ada", secret, "Share to channel")
+    assert find_secrets(live.town.bot_text("bob")) == ""
+
+
+@SLACK
+async def test_sharing_is_refused_once_a_guest_came_in(live: LiveBot[SlackTown]) -> None:
+    live.town.add_channel("square", "ada")
+    live.town.add_channel("market", "ada")
+    await live.post_passwords(square="agate", market="beryl")
+    [secret] = await live.posts(await live.town.ask("ada", "square", way="private"))
+    await join_as_guest(live.town)
+    assert texts.ANSWER_NOT_SHARED in await live.click("ada", secret, "Share to channel")
+    assert find_secrets(live.town.bot_text("gil")) == ""
+
+
+async def test_answer_is_no_history_once_its_sources_are_unreadable(live: LiveBot[Any]) -> None:
+    live.town.add_channel("square", "ada bob")
+    live.town.add_channel("cellar", "ada bob", "private")
+    await live.post_passwords(square="agate", cellar="beryl")
+    asked = await live.town.ask("bob")
+    assert find_secrets(await live.answer(asked)) == "agate beryl"
+    await live.town.remove_member("bob", "cellar")
+    again = await live.town.follow_up("bob", asked, "Say that again, please: the password of the safe?")
+    assert find_secrets(await live.answer(again)) == "agate"
+
+
+async def test_answer_is_redacted_once_its_source_channel_closes(live: LiveBot[Any]) -> None:
+    live.town.add_channel("square", "ada bob")
+    live.town.add_channel("market", "ada")
+    await live.post_passwords(square="agate", market="beryl")
+    assert find_secrets(await live.ask("ada", "square")) == "agate beryl"
+    await live.town.make_private("market", "ada")
+    await live.wait_for_corrections()
+    assert texts.SOURCE_REMOVED in live.town.bot_text("bob")
+    assert "beryl" not in await live.run_command("bob", "square", "sources")
+    assert "beryl" not in live.town.bot_text("bob")
+
+
+async def test_restricted_channel_suggests_no_names(live: LiveBot[Any]) -> None:
+    town = live.town
+    town.add_channel("square", "ada bob")
+    town.add_channel("market", "ada")
+    await live.read("square", "market")
+    await town.say("ada", "market", "Quillon Abernathy meets Barnaby Finch at Marrowgate Abbey.")
+    await live.close_conversations()
+
+    async def suggested(person: str) -> list[str]:
+        if isinstance(town, DiscordTown):
+            return await town.person(person).autocompletes("graph", "name", "Quil", here=town.channels["square"])
+        return await live.bot.suggest_names(town.person(person).id, town.location("square"), "Quil")
+
+    assert await suggested("bob") == ["Quillon Abernathy"]
+    await town.make_private("market", "ada")
+    await town.wait_until_received(live.bot)
+    assert await suggested("bob") == []
+    await live.wait_until_idle()
+    assert await suggested("ada") == ["Quillon Abernathy"]
+    assert "Marrowgate" not in await live.run_command("bob", "square", "graph", name="Quillon Abernathy")
+
+
+@SLACK
+async def test_channel_mentions_show_a_name_only_while_public(live: LiveBot[SlackTown]) -> None:
+    """What was written with the name before the channel turned private keeps it: everybody could read it."""
+    town = live.town
+    town.add_channel("square", "ada bob")
+    town.add_channel("agate", "ada")
+    town.add_channel("beryl", "ada", "private")
+    town.add_channel("coral", "ada", "private", bot=False)
+    before = await town.say("ada", "square", "Ask in #agate or #beryl or #coral for the password of the safe.")
+    assert find_secrets(await live.ask("bob", "square")) == "agate"
+    await town.make_private("agate")
+    assert find_secrets(await live.ask("bob", "square")) == "agate"
+    await town.delete(before)
+    await town.say("ada", "square", "Once more: ask in #agate for the password of the safe.")
+    again = await live.ask("bob", "square", f"Again: {QUESTION}")
+    assert "Once more" in again
+    assert find_secrets(again) == ""
+
+
+@DISCORD
+@pytest.mark.parametrize("away", ["stopped", "cut off"])
+async def test_channel_restricted_during_downtime_is_hidden(live: LiveBot[DiscordTown], away: str) -> None:
+    town = live.town
+    town.add_channel("square")
+    town.add_channel("market")
+    await live.post_passwords(square="agate", market="beryl")
+    if away == "stopped":
+        await live.stop()
+        await town.make_private("market", "ada")
+        await live.start()
+    else:
+        town.discord.gateway.invalidate()
+        town.discord.gateway.disconnect()
+        await town.make_private("market", "ada")
+        await town.discord.wait_until_connected()
+    assert find_secrets(await live.ask("bob", "square", way="command")) == "agate"
+    await live.wait_for_sync()
+    assert find_secrets(await live.ask("ada", "market", way="command")) == "agate beryl"
