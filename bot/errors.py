@@ -20,13 +20,13 @@ from engine.errors import DiskError, EngineError
 class PlatformError(EngineError):
     """The platform refused or did not answer."""
 
-    hint = "It is tried again when there is a reason to hope; the log says what was refused."
+    hint = "The log says what the platform refused; temporary failures are retried automatically."
 
 
 class PlatformUnavailable(PlatformError):
     """The platform is unreachable, failing, or rate limiting. Retried without a limit."""
 
-    hint = "Check the network and the platform's status page; it is tried again until it succeeds."
+    hint = "Check the network and the platform's status page; the call is retried until it succeeds."
 
 
 class NotConnected(PlatformUnavailable):

@@ -17,7 +17,7 @@ def file_write_error(path: Path, error: OSError) -> DiskError:
         return DiskError(f"{path} is a folder.", hint="Name a file in this folder.")
     problem = f"{path} cannot be written"
     if isinstance(error, FileNotFoundError | NotADirectoryError):
-        what = "does not exist" if isinstance(error, FileNotFoundError) else "is no folder"
+        what = "does not exist" if isinstance(error, FileNotFoundError) else "is not a folder"
         return DiskError(f"{problem}: {path.parent} {what}.", hint="Create the folder first, or choose another one.")
     hint = "Choose another location, or check its permissions."
     if error.errno in {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}:

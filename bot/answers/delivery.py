@@ -76,7 +76,7 @@ class StreamingReply:
         self._text = text
         self._updated.set()
 
-    async def finish(self, text: str, closing: AnswerFooter) -> bool:
+    async def finish(self, text: str, footer: AnswerFooter) -> bool:
         """Post the whole answer and its footer; false if it had to be withdrawn. Raises PlatformError."""
         await self._stop_writing()
         if not self.withdrawal_text:
@@ -85,7 +85,7 @@ class StreamingReply:
             await self._call_platform(self.reply.replace(self.withdrawal_text))
             return False
         await self._call_platform(
-            self.reply.finish(splitting.split_message(self._full_text(text), self.limits.max_length), closing)
+            self.reply.finish(splitting.split_message(self._full_text(text), self.limits.max_length), footer)
         )
         return True
 

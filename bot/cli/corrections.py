@@ -24,6 +24,7 @@ Examples:
 NameArgument = Annotated[
     str, typer.Argument(metavar="NAME", help="An entity, spelled as in a document.", show_default=False)
 ]
+IntoArgument = Annotated[str, typer.Argument(metavar="INTO", help="The entity whose name remains.", show_default=False)]
 OtherOption = Annotated[str, typer.Option("--with", metavar="NAME", help="The other entity, to correct a relation.")]
 DescriptionArgument = Annotated[str, typer.Argument(metavar="DESCRIPTION", help="New description.", show_default=False)]
 
@@ -31,8 +32,8 @@ correct = typer.Typer(help=CORRECT_HELP, no_args_is_help=True)
 
 
 @correct.command()
-def merge(context: typer.Context, name: NameArgument, into: NameArgument, space: SpaceOption = "") -> None:
-    """Merge an entity into another one: both names mean the same."""
+def merge(context: typer.Context, name: NameArgument, into: IntoArgument, space: SpaceOption = "") -> None:
+    """Merge the entity NAME into the entity INTO: both names mean the same."""
     from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name, into), space=space)

@@ -12,7 +12,7 @@ from bot.cli.runner import GlobalOptions, run_command
 
 SERVE_HELP = """Run the bot on all platforms whose tokens are set until it is stopped (Ctrl-C, SIGTERM).
 
-`.env.example` lists the tokens, and the README explains how to get them. While the bot is running, other threadlore
+`.env.example` lists the tokens, and the README explains how to get them. While the bot is running, other threadlore \
 commands are executed by this process.
 """
 

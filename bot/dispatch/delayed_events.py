@@ -63,7 +63,7 @@ class DelayedEvents:
             counts[each.platform] = counts.get(each.platform, 0) + 1
             reasons[each.platform] = each.reason
         return [
-            f"Events of {platform} that wait and are tried again: {count}. {reasons[platform].rstrip('.')}."
+            f"Events of {platform} that failed and are being retried: {count}. {reasons[platform].rstrip('.')}."
             for platform, count in sorted(counts.items())
         ]
 

@@ -189,7 +189,7 @@ class EventQueue:
     ) -> bool:
         try:
             await work(event)
-        except Exception as error:  # noqa: BLE001 - whatever it is, it is tried again or recorded
+        except Exception as error:  # noqa: BLE001 - every failure is retried or recorded
             await self._handle_error(row, event, error)
             return False
         return True

@@ -56,7 +56,7 @@ class Reply(Protocol):
         False if not all of it could be written now: the bot calls again soon, even without new text.
         """
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         """Show the whole answer and its footer."""
 
     async def replace(self, text: str) -> None:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 STATUS_SEARCHING = "is searching…"
 STATUS_READING_FILE = "is reading your file…"
 
-NOTHING_FOUND = "I found nothing about that in what I may read here."
+NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 _ASK_LATER = "Ask again in a moment."
 GAP_NOTICES = {  # what an answer leaves out, by ResolvedScope.gap
     "checking": "I'm still checking who can read what after a restart or a change, so this answer leaves out other "
@@ -85,7 +85,7 @@ ANSWER_NOT_SHARED = "I can't share this: it uses sources that not everyone there
 NOT_THE_ASKER = "Only the person who asked can do that."
 NO_ANSWER = "That answer is no longer available: one of its sources was deleted, or it is too old."
 NO_SOURCES = "This answer has no sources that you can read."
-TOO_MANY_QUESTIONS = "You've asked many questions within a minute. Wait a moment, then ask again."
+TOO_MANY_QUESTIONS = "You've asked too many questions in the last minute. Wait a moment, then ask again."
 BUDGET_SPENT = (
     "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
 )

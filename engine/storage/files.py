@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def remove_tree(path: Path, *, ignore_errors: bool = False) -> None:
-    """Remove a folder with all it holds, or what lies in its place; of a link to a folder, what that folder holds.
+    """Remove a folder with its content, or a file; of a symbolic link to a folder, only the content of that folder.
 
     Raises OSError, unless errors are ignored.
     """
@@ -33,7 +33,7 @@ def _remove(path: Path, *, ignore_errors: bool) -> None:
 
 
 def ensure_directory(path: Path) -> None:
-    """Make the folder of a projection unless it is there; CorruptProjection if something else lies in its place."""
+    """Create the folder of a projection if it does not exist. Raises CorruptProjection if the path is not a folder."""
     if not path.is_dir() and (path.exists() or path.is_symlink()):
-        raise CorruptProjection(f"{path} is no folder.")
+        raise CorruptProjection(f"{path} is not a folder.")
     path.mkdir(parents=True, exist_ok=True)

@@ -64,10 +64,10 @@ class FakeReply:
     async def show(self, parts: Sequence[str]) -> None:
         self._set_parts(self._record_call("show"), parts)
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
         written = self._record_call("finish")
         self._set_parts(written, parts)
-        written.closing = closing
+        written.closing = footer
 
     async def replace(self, text: str) -> None:
         written = self._record_call("replace")

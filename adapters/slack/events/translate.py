@@ -54,7 +54,7 @@ def _event_key(body: Event, event: Event) -> str:
 
 
 def _message_keys(platform_event: PlatformEvent) -> tuple[str, ...]:
-    """Key of the message itself: Slack reports one message as `message` and as `app_mention`."""
+    """The idempotency key of a message: Slack reports the same message as `message` and as `app_mention`."""
     if not isinstance(platform_event, MessageReceived):
         return ()
     location = platform_event.message.location

@@ -20,10 +20,10 @@ if TYPE_CHECKING:
     from engine import Engine, IndexStatus, Scope
 
 STALL_SECONDS = 4.0  # without an extraction, before the reason is shown
-STALL_MESSAGE = "the model has not answered yet; Ctrl-C leaves, and the next run goes on."
+STALL_MESSAGE = "the model has not replied yet; Ctrl-C stops, and the next run continues."
 OUTAGE_TIMEOUT_SECONDS = 30.0  # without a model, before waiting ends
 RESUME_MESSAGE = "Indexing continues when it is reachable."
-RETRY_MESSAGE = "It is tried again."
+RETRY_MESSAGE = "Retrying automatically."
 APPLY_TIMEOUT_SECONDS = 1.0  # without a model that is not needed
 MIN_POLL_SECONDS = 0.2  # minimum seconds between two status queries
 POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that polling does not slow down the work

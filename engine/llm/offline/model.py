@@ -28,7 +28,7 @@ EXTRACTION_VERSION = 1
 # Raise it when answers from the same sources change: cached answers are then made again.
 ANSWER_VERSION = 6
 
-NOTHING_FOUND = "I found nothing about that in what I may read here."
+NOTHING_FOUND = "I found nothing about that in the sources that I can use here."
 NO_HIGHLIGHTS = {
     "summary": NOTHING_FOUND,
     "decisions": "I found no decision in what I looked through.",

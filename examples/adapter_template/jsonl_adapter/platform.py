@@ -122,14 +122,14 @@ class JsonlReply:
     async def show(self, parts: Sequence[str]) -> None:
         self._show("partial", "".join(parts))
 
-    async def finish(self, parts: Sequence[str], closing: AnswerFooter) -> None:
-        sources = [{"number": each.number, "title": each.title, "link": each.link} for each in closing.sources]
-        self._show("done", "".join(parts), sources=sources, notice=closing.notice)
+    async def finish(self, parts: Sequence[str], footer: AnswerFooter) -> None:
+        sources = [{"number": each.number, "title": each.title, "link": each.link} for each in footer.sources]
+        self._show("done", "".join(parts), sources=sources, notice=footer.notice)
 
     async def replace(self, text: str) -> None:
         self._show("replaced", text)
 
     def _show(self, state: str, text: str, **more: object) -> None:
-        location, readers = self._target.location, self._target.person if self._target.private else ""
-        place = {"channel": location.channel, "thread": location.thread, "to": readers}
-        self._write({"type": "answer", "id": self.reply_ref, "state": state, **place, "text": text, **more})
+        location, reader = self._target.location, self._target.person if self._target.private else ""
+        address = {"channel": location.channel, "thread": location.thread, "to": reader}
+        self._write({"type": "answer", "id": self.reply_ref, "state": state, **address, "text": text, **more})

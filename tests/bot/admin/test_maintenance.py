@@ -184,7 +184,7 @@ def test_an_error_of_writing_names_what_is_in_the_way(tmp_path: Path) -> None:
     note.touch()
     with pytest.raises(OSError, match="directory") as caught:
         (note / "b").touch()
-    assert str(file_write_error(note / "b", caught.value)).endswith("note is no folder.")
+    assert str(file_write_error(note / "b", caught.value)).endswith("note is not a folder.")
     with pytest.raises(OSError, match="directory") as caught:
         note.replace(folder)
     assert str(file_write_error(folder, caught.value)) == f"{folder} is a folder."

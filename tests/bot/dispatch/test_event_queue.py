@@ -240,7 +240,7 @@ async def test_what_waits_for_a_platform_is_reported_and_tried_at_once_when_it_i
         await queue.enqueue(event("2"), "event:2")  # the others are handled meanwhile
         await worker.until(lambda: worker.processed)
         await queue.wait_until_idle()
-        waiting = f"Events of slack that wait and are tried again: 1. {UNAVAILABLE}"
+        waiting = f"Events of slack that failed and are being retried: 1. {UNAVAILABLE}"
         assert supervisor.list_problems() == [waiting]
         [row] = await store.event_queue.list_waiting()
         assert (row.attempts, row.due_at) == (0, 1300.0)
