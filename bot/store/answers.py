@@ -62,7 +62,7 @@ class Answers:
         await self._database.write(_save_reply_ref, id_, mark)
 
     async def finish(self, id_: str, outcome: AnswerResult) -> bool:
-        """Store a finished answer; False if a source was removed since the question: the answer is then redacted or deleted."""
+        """Store a finished answer; False if a source was removed since: it is then redacted or deleted."""
         is_kept, posted = await self._database.write(_finish_answer, id_, outcome)
         self._wake_corrections(posted)
         return is_kept

@@ -120,7 +120,10 @@ class LiteLLMModel:
         return 0 if unfit else most
 
     async def extract_batch(self, excerpts: Sequence[Excerpt], meter: UsageMeter) -> list[Extraction | None]:
-        """Extract all in one call; disabled for a model that is too slow for it or repeatedly mixes up the excerpts."""
+        """Extract from all excerpts in one call; None for each excerpt that must be extracted alone.
+
+        A timeout, or replies that mix up the excerpts, set `batch_token_limit` to 0 for this model.
+        """
         unreliable: list[Extraction | None] = [None] * len(excerpts)
         messages = render_extract_batch(excerpts, *self._extraction_prompt_options())
         try:

@@ -211,7 +211,7 @@ def pick_chunks(
 def deduplicate_sides(
     by_entity: Sequence[Iterable[Key]], by_relation: Sequence[Iterable[Key]]
 ) -> tuple[list[list[Key]], list[list[Key]]]:
-    """Each chunk with one entity or, if no entity has it, with one relation."""
+    """The chunks of entities and of relations, each chunk once: with an entity if one has it, else with a relation."""
     entities = deduplicate_items(by_entity)
     seen = set(chain.from_iterable(entities))
     return entities, deduplicate_items([[chunk for chunk in item if chunk not in seen] for item in by_relation])

@@ -119,29 +119,29 @@ class Searcher:
 
     async def vector_leg(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
         """The vector leg: chunks by similarity and by full text, fused."""
-        options, wanted = self.runtime.options.ranking, self.question.chunk_top_k
+        options, count = self.runtime.options.ranking, self.question.chunk_top_k
         hits, by_words = await asyncio.gather(
-            self._search_vectors("chunks", vector, wanted),
-            self._search_full_text(text, options.fulltext_overfetch * wanted),
+            self._search_vectors("chunks", vector, count),
+            self._search_full_text(text, options.fulltext_overfetch * count),
         )
-        return tuple(ranking.fuse_chunks([hit.id for hit in hits], by_words, options)[:wanted])
+        return tuple(ranking.fuse_chunks([hit.id for hit in hits], by_words, options)[:count])
 
-    async def _search_full_text(self, text: str, wanted: int) -> list[int]:
-        area, narrowing = self.scope.scope_ids, self.scope.filters
-        searching = self.runtime.ledger.search.search_chunks(text, wanted, area, narrowing)
-        return await self.stopwatch.measure("words", searching)
+    async def _search_full_text(self, text: str, count: int) -> list[int]:
+        area, filters = self.scope.scope_ids, self.scope.filters
+        query = self.runtime.ledger.search.search_chunks(text, count, area, filters)
+        return await self.stopwatch.measure("words", query)
 
-    async def _search_vectors(self, table: VectorTable, vector: np.ndarray, wanted: int) -> list[VectorHit]:
+    async def _search_vectors(self, table: VectorTable, vector: np.ndarray, count: int) -> list[VectorHit]:
         """The best vector of each id above the threshold; ties are broken by names, not ids."""
         kind, area = KINDS_BY_TABLE[table], self.scope.build_vector_filter(table)
-        found, whole = await self._fetch_nearest(table, vector, wanted, area)
-        if len(found) < wanted and not whole and self.scope.filters and area.ids is None:
+        found, whole = await self._fetch_nearest(table, vector, count, area)
+        if len(found) < count and not whole and self.scope.filters and area.ids is None:
             listing = self.runtime.ledger.search.list_matching_ids(self.question.filters, self.scope.scope_ids, kind)
-            found, _ = await self._fetch_nearest(table, vector, wanted, replace(area, ids=await listing))
-        return (await self._sort_hits(kind, found))[:wanted]
+            found, _ = await self._fetch_nearest(table, vector, count, replace(area, ids=await listing))
+        return (await self._sort_hits(kind, found))[:count]
 
     async def _fetch_nearest(
-        self, table: VectorTable, vector: np.ndarray, wanted: int, area: vector_store.VectorFilter
+        self, table: VectorTable, vector: np.ndarray, count: int, area: vector_store.VectorFilter
     ) -> tuple[list[VectorHit], bool]:
         """The best vector of each id, best first, and whether no better one can be missing.
 
@@ -149,9 +149,9 @@ class Searcher:
         a chunk may have many vectors, and the store's order of equal rows depends on its other content. Filters that
         match too many ids to list are applied to the fetched rows.
         """
-        rows = wanted * 2 + 1
-        narrowing = self.scope.filters if area.ids is None else None
-        deepest = MAX_ROW_FACTOR * wanted if narrowing is None else MAX_FILTERED_ROWS
+        rows = count * 2 + 1
+        filters = self.scope.filters if area.ids is None else None
+        deepest = MAX_ROW_FACTOR * count if filters is None else MAX_FILTERED_ROWS
         while True:
             searching = self.runtime.vectors.search(table, vector, rows, area)
             hits = await self.stopwatch.measure(f"vectors {table}", searching)
@@ -159,15 +159,15 @@ class Searcher:
             for hit in hits:
                 if hit.similarity >= self.question.threshold:
                     best.setdefault(hit.id, hit)
-            inside = await self._filter_ids(KINDS_BY_TABLE[table], best) if narrowing else best.keys()
+            inside = await self._filter_ids(KINDS_BY_TABLE[table], best) if filters else best.keys()
             found = [hit for id_, hit in best.items() if id_ in inside]
-            enough = len(found) > wanted and ranking.sort_key(found[wanted - 1].similarity) < ranking.sort_key(
+            enough = len(found) > count and ranking.sort_key(found[count - 1].similarity) < ranking.sort_key(
                 hits[-1].similarity
             )
             whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
             if whole or rows >= deepest:
                 return found, whole
-            rows *= ROW_GROWTH if narrowing is None else FILTERED_ROW_GROWTH
+            rows *= ROW_GROWTH if filters is None else FILTERED_ROW_GROWTH
 
     async def _filter_ids(self, kind: KeyKind, ids: Collection[int]) -> Collection[int]:
         """The ids that match the filters of the question."""
@@ -220,21 +220,22 @@ class Searcher:
         return [id_ for id_ in found if id_ in inside]
 
     async def _find_names_by_words(self, query: SearchQuery) -> list[int]:
+        """The ids of entities whose names contain words of the query."""
         words = " ".join(query.low) or query.question
-        wanted, where = int(self.runtime.options.ranking.entity_fulltext_share * self.question.top_k), self.scope
-        searching = self.runtime.ledger.search.search_entities(words, wanted, where.scope_ids, where.filters)
+        limit, where = int(self.runtime.options.ranking.entity_fulltext_share * self.question.top_k), self.scope
+        searching = self.runtime.ledger.search.search_entities(words, limit, where.scope_ids, where.filters)
         return await self.stopwatch.measure("names", searching)
 
     async def _find_distinct_entities(self, vector: np.ndarray, profiles: ProfileCache) -> list[VectorHit]:
         """Entities by similarity; fetches more until there are enough *distinct* names, as spaces may share names."""
-        wanted = self.question.top_k
-        most = self.runtime.options.ranking.max_entity_overfetch * wanted
-        asked = wanted if len(self.scope.scope_ids.spaces) < 2 else 2 * wanted
+        count = self.question.top_k
+        most = self.runtime.options.ranking.max_entity_overfetch * count
+        asked = count if len(self.scope.scope_ids.spaces) < 2 else 2 * count
         while True:
             hits = await self._search_vectors("entities", vector, asked)
             await self._load_entities(profiles, [hit.id for hit in hits])
             names = {profiles.entities[hit.id].canonical for hit in hits if hit.id in profiles.entities}
-            if len(names) >= wanted or len(hits) < asked or asked >= most:
+            if len(names) >= count or len(hits) < asked or asked >= most:
                 return hits
             asked *= 2
 

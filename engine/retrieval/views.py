@@ -87,16 +87,16 @@ class ViewLoader:
         """
         found: Mapping[int, EntityRecord | RelationRecord]
         found = self.profile_cache.entities if kind == KeyKind.NAME else self.profile_cache.relations
-        wanted = [id_ for id_ in ids if self.allowed_chunks is not None or found[id_].is_stale]
-        if not wanted:
+        needed = [id_ for id_ in ids if self.allowed_chunks is not None or found[id_].is_stale]
+        if not needed:
             return {}
         async with self.runtime.ledger.snapshot() as view:
-            rows = await view.search.load_recent_facts(kind, wanted, MAX_ROWS, self.allowed_chunks)
-            corrected = await view.search.load_corrections(kind, wanted)
+            rows = await view.search.load_recent_facts(kind, needed, MAX_ROWS, self.allowed_chunks)
+            corrected = await view.search.load_corrections(kind, needed)
         if self.allowed_chunks is None:
             self.pins.update({(kind, id_): each.pin for id_, each in corrected.items() if each.pin is not None})
         hidden = {id_ for id_, each in corrected.items() if each.is_hidden}
-        return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in wanted}
+        return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in needed}
 
     def _build_entity(self, name: str, ids: Sequence[int], facts: dict[int, list[FactRow]]) -> EntityView | None:
         parts = {id_: self._merge_entity(self.profile_cache.entities[id_], facts.get(id_)) for id_ in ids}

@@ -61,7 +61,7 @@ class SubprocessProvider:
         async with aclosing(child.stream_request(what, parameters)) as frames:
             async for frame in frames:
                 return frame
-        raise ModelUnavailable(f"The process that calls the models said nothing to {what}.")
+        raise ModelUnavailable(f"The process that calls the models returned nothing for {what}.")
 
     async def _ensure_process(self) -> ProviderProcess:
         async with self._start_lock:

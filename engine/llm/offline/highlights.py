@@ -57,10 +57,10 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
     candidates = build_candidates(sources)
     if kind == "summary":
         return render_quotations(build_quotations(_most_informative(candidates), candidates))
-    wanted = _is_decision if kind == "decisions" else _is_open_question
-    places = [at for at in range(len(candidates)) if wanted(at, candidates)]
-    places.sort(key=lambda at: str(candidates[at].source.time or ""))
-    return render_quotations(build_quotations(places[-MAX_HIGHLIGHTS:], candidates))
+    matches = _is_decision if kind == "decisions" else _is_open_question
+    positions = [at for at in range(len(candidates)) if matches(at, candidates)]
+    positions.sort(key=lambda at: str(candidates[at].source.time or ""))
+    return render_quotations(build_quotations(positions[-MAX_HIGHLIGHTS:], candidates))
 
 
 def format_date_range(sources: Sequence[Source]) -> str:

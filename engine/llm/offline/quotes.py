@@ -50,9 +50,9 @@ def select_answers(candidates: Sequence[Candidate], clauses: Sequence[ClauseScor
     chosen: list[int] = []
     for clause in clauses:
         answers = _select_for_clause(clause, share)
-        beside = _find_adjacent_answer(chosen, clause, candidates)
-        if beside and (clause.has_hint or not answers):
-            chosen += beside
+        adjacent = _find_adjacent_answer(chosen, clause, candidates)
+        if adjacent and (clause.has_hint or not answers):
+            chosen += adjacent
         else:
             chosen += _filter_by_answer_type(answers, clause, candidates)
     return list(dict.fromkeys(chosen))[:MAX_QUOTES]
@@ -87,8 +87,8 @@ def _filter_by_answer_type(positions: list[int], clause: ClauseScores, candidate
     if fitting := [at for at in positions if fits[at]]:
         return fitting
     for at in positions:
-        if beside := _find_adjacent_answer([at], clause, candidates):
-            return [at, *beside]
+        if adjacent := _find_adjacent_answer([at], clause, candidates):
+            return [at, *adjacent]
     strict = clause.answer_type == "quantity" and bool(clause.counted_stems)
     return [at for at in positions if not strict or fits[at] is None]
 
@@ -96,8 +96,8 @@ def _filter_by_answer_type(positions: list[int], clause: ClauseScores, candidate
 def _find_adjacent_answer(positions: Sequence[int], clause: ClauseScores, candidates: Sequence[Candidate]) -> list[int]:
     """The sentence next to a previous answer that has the answer type of a clause, if there is one."""
     near = [(at, place) for place in positions for at in (place + 1, place - 1, place + 2) if 0 <= at < len(candidates)]
-    beside = (at for at, place in near if is_adjacent(candidates[at].source, candidates[place].source, chat=False))
-    return [at for at in beside if has_answer_type(candidates[at].text, clause.answer_type, clause.counted_stems)][:1]
+    adjacent = (at for at, place in near if is_adjacent(candidates[at].source, candidates[place].source, chat=False))
+    return [at for at in adjacent if has_answer_type(candidates[at].text, clause.answer_type, clause.counted_stems)][:1]
 
 
 def build_quotations(chosen: Sequence[int], candidates: Sequence[Candidate]) -> list[Quotation]:

@@ -81,7 +81,7 @@ def has_missing_rows(session: KuzuConnection, nodes: Iterable[int], edges: Itera
 
 
 def needs_reload(session: KuzuConnection) -> bool:
-    """Whether so many rows are deleted (see kuzu_writer) that loading the graph again pays."""
+    """Whether enough rows are deleted (see kuzu_writer) that reloading the graph is worth its cost."""
     (nodes, no_nodes), (edges, no_edges) = session.run(COUNT_DELETED_NODES)[0], session.run(COUNT_DELETED_EDGES)[0]
     return bool((no_nodes or 0) > MAX_DELETED_SHARE * nodes or (no_edges or 0) > MAX_DELETED_SHARE * edges)
 

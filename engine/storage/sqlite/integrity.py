@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from engine.storage.sqlite.schema import Schema
 
 
-LOGS = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps beside a database
+LOGS = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps next to a database
 
 BLOCKED = (
     "SQLite needs a file of that name: move the folder away and start again. If data is missing then, restore a "
@@ -24,7 +24,7 @@ BLOCKED = (
 
 
 def check_places(database: Path, name: str) -> None:
-    """Raise CorruptLedger if a folder is in the place of a database, or of a file that SQLite keeps beside it.
+    """Raise CorruptLedger if a folder has the name of a database, or of a file that SQLite keeps next to it.
 
     `name`: how the message calls the database.
     """
@@ -41,8 +41,8 @@ def find_problems(database: sqlite3.Connection) -> list[str]:
     `quick_check` is not enough: in SQLite 3.40 it reports false NULLs in WITHOUT ROWID tables whose key columns are
     declared in another order.
     """
-    found = [str(verdict) for (verdict,) in database.execute("PRAGMA integrity_check")]
-    return [] if found == ["ok"] else found
+    problems = [str(verdict) for (verdict,) in database.execute("PRAGMA integrity_check")]
+    return [] if problems == ["ok"] else problems
 
 
 def check_file(file: Path, schema: Schema) -> None:
@@ -52,8 +52,8 @@ def check_file(file: Path, schema: Schema) -> None:
     """
     with closing(sqlite3.connect(file)) as database:
         database.execute("PRAGMA trusted_schema = OFF")
-        if found := find_problems(database):
-            raise sqlite3.DatabaseError("; ".join(found))
+        if problems := find_problems(database):
+            raise sqlite3.DatabaseError("; ".join(problems))
         schema.check_version(database, schema.label, len(schema.load_scripts()))
         if not has_table(database, schema.marker):
             raise sqlite3.DatabaseError(f"there is no table {schema.marker}")

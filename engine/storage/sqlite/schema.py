@@ -66,7 +66,7 @@ def load_numbered_scripts(folder: Traversable) -> list[str]:
         return []
     scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
     for number, script in enumerate(scripts, 2):
-        found = _NUMBER.match(script.name)
-        if found is None or int(found[0]) != number:
+        number_match = _NUMBER.match(script.name)
+        if number_match is None or int(number_match[0]) != number:
             raise ValueError(f"The migration {script.name} has the position of number {number:04d}.")
     return [script.read_text() for script in scripts]

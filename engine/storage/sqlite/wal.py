@@ -20,7 +20,7 @@ def log_size(database: Path) -> int:
 
 
 def checkpoint_log(db: sqlite3.Connection) -> None:
-    """Write back what no reader needs from the log; hinders no reader."""
+    """Write back what no reader needs from the log; does not block readers."""
     db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
 
 
@@ -32,7 +32,7 @@ def truncate_log(db: sqlite3.Connection, busy: int) -> bool:
     """
     db.execute("PRAGMA busy_timeout = 0")
     try:
-        [(hindered, _, _)] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        [(is_blocked, _, _)] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     finally:
         db.execute(f"PRAGMA busy_timeout = {busy}")
-    return not hindered
+    return not is_blocked

@@ -185,7 +185,7 @@ class LanceVectors:
             self._start_maintenance(name)
 
     def _needs_idle_maintenance(self, name: VectorTable) -> bool:
-        """Whether so many rows are new that searches get notably faster: rows without an index are scanned."""
+        """Whether indexing the new rows would make searches notably faster: rows without an index are scanned."""
         table = self._get_table(name)
         return table.writes >= IDLE_WRITES or (table.is_indexed and self._new_rows[name] >= IDLE_ROWS)
 

@@ -23,8 +23,8 @@ RETRAIN_GROWTH = 4.0
 # Rounds of k-means for the partitions; the library's default of 50 takes five times as long for the same result.
 KMEANS_ROUNDS = 10
 REWRITE_BATCH = 4_000
-# Each tidying adds a part to an index, every search looks through all of them, and files of different parts are never
-# merged: with so many, and one more for every so many rows, the index is built anew.
+# Each maintenance run adds a part to an index; every search reads all parts, and files of different parts are never
+# merged. The index is rebuilt when it has MAX_INDEX_PARTS, plus one for each ROWS_PER_PART rows.
 MAX_INDEX_PARTS, ROWS_PER_PART = 8, 50_000
 # The library rewrites a file only after more than a tenth of its rows are deleted.
 REWRITE_SHARE = 10

@@ -142,18 +142,18 @@ async def _load_postings(
 ) -> Postings:
     """The rows within the scope that contain a word, with length and frequency; of several terms it counts once."""
     if len(term) == 1:
-        found, wanted = (
+        matches, parameter = (
             f"SELECT doc AS id, COUNT(*) AS times FROM {index.terms_table} WHERE term = ? GROUP BY doc",
             term[0],
         )
     else:
-        found = f"SELECT rowid AS id, 1 AS times FROM {index.index_table} WHERE {index.index_table} MATCH ?"
-        wanted = quote_term(word)
+        matches = f"SELECT rowid AS id, 1 AS times FROM {index.index_table} WHERE {index.index_table} MATCH ?"
+        parameter = quote_term(word)
     rows = await db.execute_fetchall(
-        f"SELECT x.id, x.{index.length_column}, w.times FROM ({found}) w"
+        f"SELECT x.id, x.{index.length_column}, w.times FROM ({matches}) w"
         f" CROSS JOIN {index.rows_table.format('x')} ON x.id = w.id"
         f" WHERE {index.scope_clause(scope_ids, 'x')}",
-        (wanted,),
+        (parameter,),
     )
     return {(row, length): times for row, length, times in rows}
 

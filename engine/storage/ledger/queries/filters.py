@@ -190,16 +190,16 @@ def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
 
 def _author_branches(filters: Filters) -> list[SqlClause]:
     authors = json.dumps(sorted(filters.authors))
-    told = (
+    source = (
         "passage a INDEXED BY passage_author CROSS JOIN chunk_passage e ON e.passage = a.id"
         " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
     )
     since, until = to_micros(filters.since), to_micros(filters.until)
     if since is None and until is None:
-        return [(told, [authors])]
-    dated = f"{told} AND a.time >= ? AND a.time <= ?"
+        return [(source, [authors])]
+    dated = f"{source} AND a.time >= ? AND a.time <= ?"
     bounds: list[SqlValue] = [-(2**63) if since is None else since, 2**63 - 1 if until is None else until]
-    return [(dated, [authors, *bounds]), (f"{told} AND a.time IS NULL", [authors])]
+    return [(dated, [authors, *bounds]), (f"{source} AND a.time IS NULL", [authors])]
 
 
 def _time_branch(column: str, time: SqlClause, place: SqlClause) -> SqlClause:

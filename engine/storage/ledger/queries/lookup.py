@@ -71,10 +71,10 @@ async def search_entities(
 async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
     """Entity names in the scope's spaces that start with a canonical prefix, most mentioned first."""
     rows = await db.execute_fetchall(
-        "SELECT e.name, SUM(e.mention_count) AS told FROM name n JOIN entity e ON e.id = n.target"
+        "SELECT e.name, SUM(e.mention_count) AS mentions FROM name n JOIN entity e ON e.id = n.target"
         f" WHERE n.space IN ({join_ids(scope_ids.spaces)})"
         " AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
-        " GROUP BY e.name ORDER BY told DESC, e.name LIMIT ?2",
+        " GROUP BY e.name ORDER BY mentions DESC, e.name LIMIT ?2",
         (prefix, limit),
     )
     return [row[0] for row in rows]
