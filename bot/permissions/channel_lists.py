@@ -22,8 +22,6 @@ EVENT_LAG = 2.0  # seconds after an event in which a list may still lack it
 MAX_SINGLE_LOOKUPS = 4  # changed channels that are looked up one by one before the list is fetched again
 MAX_LISTS = 256
 
-ListKey = tuple[str, ...]
-
 
 @dataclass(frozen=True, slots=True)
 class ChannelList:

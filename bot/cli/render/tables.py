@@ -24,7 +24,6 @@ from bot.admin.results import (
     IngestFailure,
     IngestResult,
     PromptResult,
-    RetrievalSummary,
     StatusResult,
     VerifyResult,
 )
@@ -92,12 +91,6 @@ def format_usage(usage: Iterable[Usage]) -> str:
     tokens = sum(each.input_tokens for each in calls), sum(each.output_tokens for each in calls)
     cost = sum(each.cost for each in calls)
     return f"{tokens[0]:,} tokens in, {tokens[1]:,} out" + (f", ${cost:.4f}" if cost else "") if any(tokens) else ""
-
-
-def format_retrieval(event: RetrievalSummary) -> str:
-    """Numbers of passages, entities and relations behind an answer, in one line."""
-    counts = ((event.passages, "passage"), (event.entities, "entity"), (event.relations, "relation"))
-    return ", ".join(pluralize(number, name) for number, name in counts if number)
 
 
 def build_table(*headings: str) -> Table:
