@@ -105,11 +105,11 @@ class EventQueue:
         """Store an event; durable when it returns. False if an event with one of the keys was stored before."""
         kind, event = type(event).__name__, normalize_value(event)
         payload = _EVENT_TYPES[kind].dump_json(event).decode()
-        fresh = await self._rows.enqueue(kind, payload, normalize_value(keys), self._clock())
-        if fresh:
+        is_new = await self._rows.enqueue(kind, payload, normalize_value(keys), self._clock())
+        if is_new:
             self._idle.clear()
             self._updated.set()
-        return fresh
+        return is_new
 
     def retry_now(self) -> None:
         """Retry all delayed events at once, because a platform can be reached again."""

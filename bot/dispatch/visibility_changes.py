@@ -35,13 +35,13 @@ class VisibilityChanges:
             return True
         doubted = self._audience.suspend(changed.location)
         try:
-            fresh = await self._event_queue.enqueue(changed, *keys)
+            is_new = await self._event_queue.enqueue(changed, *keys)
         except BaseException:
             self.retry_later(changed)
             raise
-        if not fresh:
+        if not is_new:
             self._audience.cancel(changed.location, doubted)
-        return fresh
+        return is_new
 
     def retry_later(self, changed: VisibilityChanged) -> None:
         """Retry a change that could not be stored or handled."""

@@ -163,20 +163,20 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
     """
     ordered = sorted(messages, key=lambda each: (each.time, each.id))
     loose = [each for each in ordered if each.location.thread in {"", each.id}]
-    held: set[str] = set()
+    open_ids: set[str] = set()
     for index, each in enumerate(loose):
         if index and each.time - loose[index - 1].time >= CONVERSATION_GAP:
             break
-        held.add(each.id)
+        open_ids.add(each.id)
     return (
-        [each for each in ordered if (each.location.thread or each.id) not in held],
-        [each for each in ordered if (each.location.thread or each.id) in held],
+        [each for each in ordered if (each.location.thread or each.id) not in open_ids],
+        [each for each in ordered if (each.location.thread or each.id) in open_ids],
     )
 
 
-def find_page_boundary(whole: Iterable[Message], held: Iterable[Message]) -> str:
+def find_page_boundary(whole: Iterable[Message], open_run: Iterable[Message]) -> str:
     """The message before which the next page starts; newer ones are ingested. Empty if there is none."""
-    newest = max((each.time for each in held), default=None)
+    newest = max((each.time for each in open_run), default=None)
     safe = [m for m in whole if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
     return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
 

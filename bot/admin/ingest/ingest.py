@@ -140,8 +140,8 @@ class _FileIngester:
             save = self.context.replace_document if document.key in known else self.context.engine.add
             changed = await save(document)
             self.stats.changed += changed  # other files run concurrently: do not await in between
-        for gone in known.keys() - {document.key for document in documents}:
-            await self.context.forget_document(gone)
+        for removed_key in known.keys() - {document.key for document in documents}:
+            await self.context.forget_document(removed_key)
         self.context.fingerprints.record(key, _extend_fingerprint(stamp, documents))
 
     async def _build_documents(self, path: Path) -> list[Document]:

@@ -73,16 +73,16 @@ class Backfill:
 
     async def _run_cursor(self, cursor: BackfillCursor) -> bool:
         """Ingest all pages; false if the back-fill was cancelled or restarted in the meantime."""
-        held: list[Message] = []
+        open_run: list[Message] = []
         platform = self._context.platform_for(cursor.location)
         async for page in platform.history(cursor.location, cursor.since, cursor.before):
-            whole, held = split_at_silence([*held, *page])
-            if len(held) > MAX_HELD_MESSAGES:
-                whole, held = [*held, *whole], []
+            whole, open_run = split_at_silence([*open_run, *page])
+            if len(open_run) > MAX_HELD_MESSAGES:
+                whole, open_run = [*open_run, *whole], []
             await self.ingest(cursor.location, whole)
-            if not await self._store.backfill_cursors.advance(cursor, find_page_boundary(whole, held)):
+            if not await self._store.backfill_cursors.advance(cursor, find_page_boundary(whole, open_run)):
                 return False
-        await self.ingest(cursor.location, held)
+        await self.ingest(cursor.location, open_run)
         return True
 
     async def ingest(self, location: Location, messages: Sequence[Message]) -> None:

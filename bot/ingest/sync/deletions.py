@@ -56,16 +56,16 @@ class DeletionCheck:
         """
         room, old = location.room, [each for each in lacking if not self._is_recent(each)]
         await self._store.unconfirmed_deletions.add(room, [each.id for each in old])
-        there, gone, unanswered = await self._query_platform(location)
-        await self._store.unconfirmed_deletions.record_checks(room, [*there, *gone, *unanswered])
-        await self._store.unconfirmed_deletions.delete(room, there - {each.id for each in old})
-        await self.remove_deleted(location, gone)
+        existing, deleted, unanswered = await self._query_platform(location)
+        await self._store.unconfirmed_deletions.record_checks(room, [*existing, *deleted, *unanswered])
+        await self._store.unconfirmed_deletions.delete(room, existing - {each.id for each in old})
+        await self.remove_deleted(location, deleted)
         return len(old) == len(lacking) and not await self._store.unconfirmed_deletions.has_unchecked(room)
 
     async def _query_platform(self, location: Location) -> tuple[set[str], set[str], set[str]]:
         """Fetch messages one by one: existing, certainly deleted, and unknown ones."""
         platform = self._context.platform_for(location)
-        there, gone, unanswered = set[str](), set[str](), set[str]()
+        existing, deleted, unanswered = set[str](), set[str](), set[str]()
         for id_ in await self._store.unconfirmed_deletions.list_next(location.room, MAX_CHECKS):
             known = await self._store.messages.get(location.room, id_)
             thread = known.thread if known else ""
@@ -75,10 +75,10 @@ class DeletionCheck:
                 log.warning("sync.message_check_failed", channel=location.room, error=type(error).__name__)
                 unanswered.add(id_)
             else:
-                (gone if found is None else there).add(id_)
+                (deleted if found is None else existing).add(id_)
             if len(unanswered) >= MAX_UNANSWERED:
                 break
-        return there, gone, unanswered
+        return existing, deleted, unanswered
 
     async def check_files(self, platform: str) -> bool:
         """Forget deleted files in places where the bot reads nothing else: DMs, and files of questions.

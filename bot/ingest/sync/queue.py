@@ -35,13 +35,13 @@ class SyncQueue:
     def __init__(
         self,
         documents: ConversationDocuments,
-        presence: ChannelMembership,
+        membership: ChannelMembership,
         past: Backfill,
         catching_up: Reconciler,
         missing: DeletionCheck,
     ) -> None:
         self._documents = documents
-        self._membership = presence
+        self._membership = membership
         self._backfill = past
         self._reconciler = catching_up
         self._deletion_check = missing
@@ -60,9 +60,9 @@ class SyncQueue:
 
     def enqueue_unannounced(self, locations: Iterable[Location]) -> None:
         """Schedule channels that the bot was added to while it was offline."""
-        fresh = set(locations)
-        self._unannounced |= fresh
-        self.enqueue(fresh)
+        new = set(locations)
+        self._unannounced |= new
+        self.enqueue(new)
 
     async def run_pending(self) -> None:
         """Synchronize all channels that are due, and continue back-fills."""

@@ -98,12 +98,12 @@ class Reconciler:
 
     async def _scan_channel(self, scan: ChannelScan, since: datetime) -> None:
         """Compare the messages of a channel since a time with the stored ones."""
-        held: list[Message] = []
+        open_run: list[Message] = []
         async for page in self._context.platform_for(scan.location).history(scan.location, since):
             scan.seen_ids.update(each.id for each in page)
-            whole, held = split_at_silence([*held, *page])
+            whole, open_run = split_at_silence([*open_run, *page])
             await self._apply_changes(scan, whole)
-        await self._apply_changes(scan, held)
+        await self._apply_changes(scan, open_run)
 
     async def _scan_threads(self, scan: ChannelScan, since: datetime) -> list[MessageRecord]:
         """Compare the threads with recent messages; returns missing messages."""
