@@ -82,7 +82,8 @@ class DiscordTown:
 
         def received() -> bool:
             sent = [each.number for each in self.discord.gateway.sessions.all.values() if each.connection]
-            return bool(sent) and served.client.ws.sequence == sent[-1] and not _has_library_tasks()
+            is_ready = served.client._connection._ready_task is None  # the library tells of it after a pause
+            return bool(sent) and served.client.ws.sequence == sent[-1] and is_ready and not _has_library_tasks()
 
         await self.wait_for(received)
 
