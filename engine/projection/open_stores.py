@@ -34,6 +34,7 @@ LEDGER_BEHIND_HINT = (
 )
 SAMPLE_SIZE = 20  # rows of each given store that are compared with the ledger
 MIN_SAME_SIMILARITY = 0.9
+OTHER_STORES_USED = "other_stores_used"  # the stores in the data directory lack the changes of a run with given stores
 GRAPH_UNFILLED = "unfilled"  # a partially filled graph, left by a crash, must not count as complete
 
 
@@ -56,8 +57,15 @@ async def open_stores(
     stack: AsyncExitStack,
     supervisor: Supervisor,
 ) -> Stores:
-    """Open the graph and vector store of the data directory; `stack` closes them."""
+    """Open the graph and vector store of the data directory; `stack` closes them.
+
+    They are filled again if the last run used stores given by its caller.
+    """
     await asyncio.to_thread(_import_libraries)
+    if await ledger.work.get_setting(OTHER_STORES_USED):
+        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
+        await ledger.work.set_setting("reindexing", 1)
+        await ledger.work.set_setting(OTHER_STORES_USED, "")
     vectors = await open_vectors(folder, ledger, dim, options, supervisor)
     stack.push_async_callback(vectors.close)
     graph = await open_graph(folder, options.graph_backend, ledger)
@@ -73,6 +81,7 @@ def _import_libraries() -> None:
 
 async def check_given_stores(ledger: LedgerStore, stores: Stores, embedder: Embedder) -> None:
     """Request that both stores are filled again if one lacks the newest content that was written to it."""
+    await ledger.work.set_setting(OTHER_STORES_USED, 1)
     sample = await ledger.stats.load_sample(embedder_identity(embedder), SAMPLE_SIZE)
     found = await stores.vectors.fetch("chunks", list(sample.chunk_vectors))
     has_vectors = all(

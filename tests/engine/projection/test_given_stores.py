@@ -51,3 +51,14 @@ async def test_stores_that_have_everything_are_left_alone(tmp_path: Path, monkey
     monkeypatch.setattr(MemoryVectors, "clear", None)
     async with opened(tmp_path / "home", stores) as engine:
         await engine.wait_until_indexed()
+
+
+async def test_stores_of_the_data_directory_are_filled_again_after_a_run_with_given_ones(tmp_path: Path) -> None:
+    async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder()) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+    async with opened(tmp_path, empty_stores()) as engine:
+        await add_indexed(engine, "Zoe saw Kim.", "other")
+        await engine.wait_until_indexed()
+    async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder()) as engine:
+        await engine.wait_until_indexed()
+        assert (await engine.verify()).is_clean
