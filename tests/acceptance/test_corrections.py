@@ -94,6 +94,18 @@ async def test_private_answer_stays_once_its_token_expired(
     assert find_secrets(live.text(asked)) == "agate"
 
 
+@DISCORD
+async def test_answer_that_a_moderator_deleted_is_not_posted_again(live: LiveBot[DiscordTown]) -> None:
+    live.town.add_channel("square")
+    said = (await live.post_passwords(square="agate"))["square"]
+    asked = await live.town.ask("ada", "square")
+    [answer] = await live.posts(asked)
+    await live.town.owner.deletes(answer.handle.message)
+    await live.town.delete(said)
+    await live.wait_for_corrections()
+    assert live.town.posts(asked) == []
+
+
 async def test_a_direct_message_is_corrected(live: LiveBot[Any]) -> None:
     live.town.add_channel("square", "ada")
     said = (await live.post_passwords(square="agate"))["square"]
