@@ -1,4 +1,4 @@
-"""The data folder: its paths, its lock, its permissions."""
+"""The data directory: its paths, its lock, its permissions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ GRAPH_MODULES = ("kuzu", "ladybug")
 
 @dataclass(frozen=True, slots=True)
 class DataDir:
-    """The data folder of an engine; only its owner can read it."""
+    """The data directory of an engine; only its owner can read it."""
 
     path: Path
 
@@ -57,17 +57,17 @@ class DataDir:
         try:
             self.path.mkdir(parents=True, exist_ok=True, mode=0o700)
         except OSError as error:
-            raise DiskError(f"The data folder {self.path} cannot be created: {error.strerror}.") from error
+            raise DiskError(f"The data directory {self.path} cannot be created: {error.strerror}.") from error
         self._restrict_permissions()
         lock = FileLock(self.path / "lock", timeout=0)
         try:
             lock.acquire()
         except Timeout as error:
             raise DataDirInUse(
-                f"The data folder {self.path} is in use by another process{self._describe_owner()}."
+                f"The data directory {self.path} is in use by another process{self._describe_owner()}."
             ) from error
         except OSError as error:
-            raise DiskError(f"The data folder {self.path} cannot be used: {error.strerror}.") from error
+            raise DiskError(f"The data directory {self.path} cannot be used: {error.strerror}.") from error
         try:
             with suppress(OSError):  # the owner file only improves an error message
                 (self.path / "owner").write_text(str(os.getpid()))

@@ -1,4 +1,4 @@
-"""The engine: opens the stores and models of a data folder, and delegates each method to the service that does it."""
+"""The engine: opens the stores and models of a data directory, and delegates each method to the right service."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ Result = TypeVar("Result")
 
 @guard_public_methods
 class Engine(DocumentInput):
-    """A knowledge base in a data folder: add documents, ask questions. Open it with `Engine.open`.
+    """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Text arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, it raises EngineClosed.
     """
@@ -75,7 +75,7 @@ class Engine(DocumentInput):
         options: EngineOptions | None = None,
         stores: Stores | None = None,
     ) -> AsyncIterator[Engine]:
-        """Lock the data folder, open its stores (or use those given), and resume the work of the last run.
+        """Lock the data directory, open its stores (or use those given), and resume the work of the last run.
 
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
         """

@@ -10,7 +10,7 @@ EngineError
 ├── InvalidQuestion          the question cannot be asked
 │   └── OutOfRange           a number is out of bounds; also an InvalidDocument
 ├── NotFound                 no such document, entity or relation in the scope
-├── StoreError               the data folder
+├── StoreError               the data directory
 │   ├── EngineClosed         the engine was closed
 │   ├── DataDirInUse         another process uses it
 │   ├── NewerSchema          a later version wrote it
@@ -91,7 +91,7 @@ class NotFound(EngineError):
 
 
 class StoreError(EngineError):
-    """Base class of errors about the data folder."""
+    """Base class of errors about the data directory."""
 
 
 class EngineClosed(StoreError):
@@ -101,19 +101,19 @@ class EngineClosed(StoreError):
 
 
 class DataDirInUse(StoreError):
-    """Another process uses the data folder."""
+    """Another process uses the data directory."""
 
     hint = "Run the command again in a moment. If the other process hangs, stop it."
 
 
 class NewerSchema(StoreError):
-    """A later version wrote the data folder."""
+    """A later version wrote the data directory."""
 
     hint = "Upgrade Threadlore, or restore a backup made with this version."
 
 
 class EarlySchema(StoreError):
-    """A version before the first release wrote the data folder."""
+    """A version before the first release wrote the data directory."""
 
     hint = (
         "It cannot be converted. Keep that data directory, and start with a new one (THREADLORE_DATA_DIR):"
@@ -122,7 +122,7 @@ class EarlySchema(StoreError):
 
 
 class EmbedderMismatch(StoreError):
-    """Another embedder made the vectors of the data folder."""
+    """Another embedder made the vectors of the data directory."""
 
     hint = "Configure the previous embedder again, or recompute all vectors with `threadlore reindex`."
 

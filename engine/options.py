@@ -21,7 +21,7 @@ MIN_CONTEXT_TOKENS = 2048  # extraction does not fit into a smaller context wind
 TOKEN_COUNT_SAFETY = 0.9  # a model's own tokens are smaller: most texts have a few more of them
 MAX_RESERVE = 2000  # tokens kept for a reply by default, at most …
 RESERVE_SHARE = 4  # … and at most a fourth of the context window
-EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions beside the text
+EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions around the text
 OVERLAP_SHARE, TARGET_SHARE, JOIN_SHARE = 12, 2, 4  # of reduced chunks, and of a reduced summary call: 1 / share
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
 
@@ -160,7 +160,7 @@ class ContextWindow:
         return self.max_prompt_tokens - EXTRACTION_PROMPT_TOKENS if self.size else 0
 
     def check_prompt_size(self, tokens: int, model: str) -> None:
-        """Raise PromptTooLong if a prompt does not fit beside the reply."""
+        """Raise PromptTooLong if a prompt does not leave space for the reply."""
         if self.size and tokens > self.size - self.reply_tokens:
             raise PromptTooLong(
                 f"The prompt has {tokens:,} tokens, but {model} accepts {self.size:,},"
@@ -206,12 +206,12 @@ class ContextWindow:
 class EngineOptions:
     """Options of an engine.
 
-    `graph_backend`: the graph database. `fts_tokenizer`: the full-text tokenizer of a new data folder; trigram suits
+    `graph_backend`: the graph database. `fts_tokenizer`: the full-text tokenizer of a new data directory; trigram suits
     scripts without spaces. `extraction_concurrency`: chunks extracted at once. `extraction_linger`: seconds that a
     short closed conversation waits to share a call. `summary_cooldown`: seconds between two summaries of the same
     entity or relation. `compaction_delay`: seconds until deleted bytes are erased from the files. `max_attempts`:
     tries before a chunk fails for good. `cache_answers`: replay the answer of an identical prompt.
-    `replace_embedder`: accept an embedder other than the data folder's, and recompute all vectors.
+    `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
     """
 
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"

@@ -1,4 +1,4 @@
-"""The bot's own tables, in one SQLite file beside the engine's ledger.
+"""The bot's own tables, in one SQLite file next to the engine's ledger.
 
     async with BotStore.open(settings.data_path / "bot.db") as store: ...
 

@@ -185,7 +185,7 @@ class ContextBuilder:
     def _number_sources(
         self, texts: list[ChunkText]
     ) -> tuple[NumberedSources, tuple[ContextEntity, ...], tuple[ContextRelation, ...]]:
-        """Number the distinct texts that fit beside the rows of the graph and the source numbers in these rows."""
+        """Number the distinct texts that fit next to the rows of the graph and the source numbers in them."""
         count = self.runtime.tokenizer.count
         distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
         rendered = ["\n".join(map(render_source, number_sources([text]).sources)) for text in distinct]
@@ -227,7 +227,7 @@ class ContextBuilder:
         return "\n".join(piece.text for piece in text.pieces) if self.question.filters.is_active else text.text
 
     def _available_tokens(self, rows: Sequence[ContextEntity | ContextRelation]) -> int:
-        """Tokens left for sources beside the prompt with history and question, and these rows of the graph."""
+        """Tokens left for sources in addition to the prompt with history and question, and these rows of the graph."""
         empty = build_prompt(self.question, Context(self.hits.query, self.question.mode))
         lines = (render_entity(row) if isinstance(row, ContextEntity) else render_relation(row) for row in rows)
         graph = sum(self.runtime.tokenizer.count(line) + JOIN_TOKENS for line in lines)

@@ -60,7 +60,7 @@ def truncate_to_budget(items: Sequence[Item], rows: Sequence[str], budget: int, 
 
 
 def tokens_for_sources(total: int, prompt: int, graph: int) -> int:
-    """Tokens left for sources beside a prompt (with its history) and graph rows; 0 if these fill the total."""
+    """Tokens left for sources in addition to a prompt (with its history) and graph rows; 0 if these fill the total."""
     return max(0, total - prompt - graph - RESERVED_TOKENS)
 
 

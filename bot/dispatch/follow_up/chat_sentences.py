@@ -1,4 +1,4 @@
-"""The sentences that somebody says in a message: without code, quotations, addresses and emoji. Pure."""
+"""The sentences that a message contains in its own words: without code, quotations, addresses and emoji. Pure."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Sentence:
 
 
 def split_sentences(text: str) -> list[Sentence]:
-    """The sentences that somebody says themselves: without code, quotations, addresses and emoji."""
+    """The sentences in the words of the author: without code, quotations, addresses and emoji."""
     lines = [line for line in _truncate(text).split("\n") if not line.lstrip().startswith((">", "&gt;"))]
     bare = _without_code("\n".join(lines)).translate(_FULLWIDTH_MARKS)
     bare = _QUOTED.sub(f" {_PLACEHOLDER} ", SHORTCODE.sub(" ", _LINK.sub(" ", bare)))

@@ -65,7 +65,7 @@ class SqliteProfiles(Repository):
 
 
 class SqliteWorkQueue(Repository):
-    """Stale keys, chunks to embed, failures, and the settings of the data folder."""
+    """Stale keys, chunks to embed, failures, and the settings of the data directory."""
 
     current_generation = InSnapshot(work_queue.current_generation)
     is_idle = InSnapshot(work_queue.is_idle)

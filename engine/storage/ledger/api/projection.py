@@ -55,7 +55,7 @@ class Profiles(Protocol):
 
 
 class WorkQueue(Protocol):
-    """Stale keys, chunks to embed, failures, and the settings of the data folder."""
+    """Stale keys, chunks to embed, failures, and the settings of the data directory."""
 
     async def current_generation(self) -> int:
         """The number of the last change."""
@@ -114,10 +114,10 @@ class WorkQueue(Protocol):
         """Record that graph and vectors are complete again."""
 
     async def get_setting(self, key: str) -> str:
-        """A setting of the data folder; "" if there is none."""
+        """A setting of the data directory; "" if there is none."""
 
     async def set_setting(self, key: str, value: str | int) -> None:
-        """Save a setting of the data folder."""
+        """Save a setting of the data directory."""
 
     async def set_embedder(self, name: str, *, reindex: bool) -> None:
         """Save the embedder's name and drop vectors of another one; `reindex` requests new vectors."""

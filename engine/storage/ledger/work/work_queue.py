@@ -1,4 +1,4 @@
-"""The work queue: chunks to embed, failures, document statuses, and the settings of the data folder."""
+"""The work queue: chunks to embed, failures, document statuses, and the settings of the data directory."""
 
 from __future__ import annotations
 
@@ -248,13 +248,13 @@ async def has_only_held_keys(db: Connection) -> bool:
 
 
 async def get_setting(db: Connection, key: str) -> str:
-    """A setting of the data folder, "" if there is none."""
+    """A setting of the data directory, "" if there is none."""
     rows = await db.execute_fetchall("SELECT value FROM meta WHERE key = ?", (key,))
     return next((str(row[0]) for row in rows), "")
 
 
 async def set_setting(db: Connection, key: str, value: str | int) -> None:
-    """Save a setting of the data folder."""
+    """Save a setting of the data directory."""
     await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
 
@@ -268,7 +268,7 @@ async def set_embedder(db: Connection, name: str, *, reindex: bool) -> None:
 
 
 async def get_int_setting(db: Connection, key: str) -> int:
-    """A numeric setting of the data folder, 0 if there is none."""
+    """A numeric setting of the data directory, 0 if there is none."""
     return int(await get_setting(db, key) or 0)
 
 
