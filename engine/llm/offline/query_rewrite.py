@@ -29,7 +29,8 @@ _REFERENCES = re.compile(
     re.IGNORECASE,
 )
 _CONTINUATION = re.compile(r"\A\s*+(?:and|but|or|also|what about|how about|then|why|how so|more|else)\b", re.IGNORECASE)
-_MIN_CONTENT_WORDS = 2
+_MIN_CONTENT_WORDS = 2  # of a question that stands alone …
+_MIN_CONTINUATION_WORDS = 4  # … and of one that begins with "and", "then", "what about"
 MAX_WORD_LENGTH = 80
 _MAX_CARRIED = 3
 _RARE_WORD_LENGTH = 8
@@ -64,11 +65,12 @@ def extract_keywords(question: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def _is_follow_up(question: str) -> bool:
-    """Whether it refers to something that it does not name itself, has few words, or continues: "and …"."""
+    """Whether it refers to something that it does not name itself, has few words, or continues with few: "and …"."""
     if refers := _REFERENCES.search(question):
         return not any(found.start < refers.start() for found in find_entities(question, ExcerptFacts()))
     telling = [word for word in content_words(question) if not is_generic(word)]
-    return len(telling) < _MIN_CONTENT_WORDS or bool(_CONTINUATION.match(question))
+    fewest = _MIN_CONTINUATION_WORDS if _CONTINUATION.match(question) else _MIN_CONTENT_WORDS
+    return len(telling) < fewest
 
 
 def _complete_question(question: str, history: Sequence[ChatTurn]) -> str:

@@ -27,6 +27,7 @@ HINT = " (Hanna Karim, L-19, Locker L-19, Torfield Ltd, rents)"
         *((asked, asked + HINT) for asked in ("Is it expensive?", "And on Sundays?", "Why?", "What is kept there?")),
         # A question that stands alone is left alone.
         *((asked, asked) for asked in ("How much is a ticket on the ferry?", "Is there a sauna in the building?")),
+        *((asked, asked) for asked in ("And what happened to the yellow tail of the Box kite?",)),
         *((asked, asked) for asked in ("Until when may the Patient Agnes use her landing?",)),
         *((asked, asked) for asked in ("Who said that the kiln is broken and cracked?",)),
     ],
