@@ -16,6 +16,7 @@ EDGE_CHARACTERS = f'|>"`<[]{NON_ADDRESS_CHARACTERS}'
 WORD_TEXT = re.compile(rf"[^{BLANKS}{re.escape(EDGE_CHARACTERS)}]+")
 CODE_WORD = re.compile(r"\S+")
 ADDRESS_SIGNS = re.compile(r"[.:@/\\&!]")
+AFTER_NAME = ("", *BLANKS, *",;!?)")  # characters that complete no address in the name before them
 LINK_BREAKERS = frozenset("[<`")  # must not follow a link directly
 
 OPTIONAL_BLANKS = "[ \\t\\n]{0,4}"

@@ -254,8 +254,7 @@ class LinkFilter(StreamRewriter):
         """A mention, a link or a tag in angle brackets; anything similar is defused."""
         window = self.buffer[at : at + MAX_ADDRESS_CHARACTERS]
         if mention := MENTION.match(window):
-            name = escape_mention(mention, self.mentioned)
-            return RewriteStep(at + mention.end(), self.filter_text(name) if mention["label"] else name)
+            return self.rewrite_mention(at + mention.end(), mention, final=final)
         found = link_syntax.ANGLE_LINK.match(window)
         if found is None:
             hold = not final and len(window) < MAX_ADDRESS_CHARACTERS and link_syntax.PARTIAL_ANGLE_LINK.match(window)
@@ -270,6 +269,19 @@ class LinkFilter(StreamRewriter):
             self.certain = False  # HTML renderers do not recognize code after it
             return RewriteStep(at + found.end(), found[0])
         return self.render_less_than(at)
+
+    def rewrite_mention(self, end: int, mention: re.Match[str], *, final: bool) -> RewriteStep | None:
+        """A mention that ends at `end`; a space keeps the text after it from completing an address in its name."""
+        name = escape_mention(mention, self.mentioned)
+        joins = not name.startswith("<") and link_syntax.ADDRESS_SIGNS.search(normalize_text(name), 1)
+        behind = self.buffer[end : end + 1]
+        if joins and not behind and not final:
+            return None
+        shown = self.filter_text(name) if mention["label"] else name
+        if not joins or behind in link_syntax.AFTER_NAME:
+            return RewriteStep(end, shown)
+        self.ends_with_link = False
+        return RewriteStep(end, f"{shown} ")
 
     def render_less_than(self, at: int) -> RewriteStep:
         """A `<` that starts no markup."""

