@@ -69,10 +69,13 @@ class RemoteService:
         try:
             async with (
                 aiohttp.ClientSession(connector=connector, read_bufsize=codec.MAX_LINE_BYTES) as session,
-                session.post(URL, data=codec.encode(request), timeout=no_limit) as response,
+                session.post(URL, data=codec.encode(request), timeout=no_limit, raise_for_status=True) as response,
             ):
                 async for line in response.content:
                     yield codec.parse_result(line)
+        except aiohttp.ClientResponseError as error:
+            message = f"The process that holds the data directory refused the command ({error.status} {error.message})."
+            raise StoreError(message, hint="Its log says why.") from error
         except aiohttp.ClientError as error:
             message = "The process that executed the command has stopped."
             raise StoreError(message, hint="Run the command again.") from error

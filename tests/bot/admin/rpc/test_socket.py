@@ -151,15 +151,25 @@ async def test_input_that_is_no_request_leaves_the_server_running(home: Path) ->
     silent.close()
 
 
-async def test_an_interrupted_response_is_an_error(home: Path) -> None:
-    async def interrupt(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+CHUNK = b"%x\r\n%b\r\n" % (len(codec.encode(FIRST)), codec.encode(FIRST))
+
+
+@pytest.mark.parametrize(
+    ("response", "message"),
+    [
+        (b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + CHUNK, "has stopped"),
+        (b"HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n", "refused the command .413 Too Large"),
+    ],
+    ids=["interrupted", "refused"],
+)
+async def test_a_response_without_an_end_is_an_error(home: Path, response: bytes, message: str) -> None:
+    async def respond(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"}\n")
-        line = codec.encode(FIRST)
-        writer.write(b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n%x\r\n%b\r\n" % (len(line), line))
+        writer.write(response)
         writer.close()
 
-    server = await asyncio.start_unix_server(interrupt, socket.socket_path(home))
-    with pytest.raises(StoreError, match="has stopped"):
+    server = await asyncio.start_unix_server(respond, socket.socket_path(home))
+    with pytest.raises(StoreError, match=message):
         await collect(await connect(home))
     server.close()
 
