@@ -26,7 +26,7 @@ CONVERSATION_TOKENS = 1200
 SAMPLE_LINES = 20  # first lines that are checked for chat messages
 _HINT = "Each line is one JSON object with id, user, text and time; thread and link are optional."
 # The beginning of a line that looks like the head of a message: [2026-05-18 09:20] Ada: …
-_MESSAGE_HEAD = re.compile(rf"^[ \t]{{0,16}}+(?=\[{MESSAGE_TIME}\])", re.MULTILINE)
+_MESSAGE_HEAD = re.compile(rf"^[^\S\n]*+(?=\[{MESSAGE_TIME}\])", re.MULTILINE)
 _DAY = "%Y-%m-%d"
 
 

@@ -131,7 +131,7 @@ def test_each_message_is_in_one_conversation_whatever_the_order(messages: list[C
     assert len({conversation.key for conversation in found}) == len(found)
 
 
-@pytest.mark.parametrize("blanks", ["", " ", "  \t"])
+@pytest.mark.parametrize("blanks", ["", " ", "  \t", "\u00a0", " " * 20])
 def test_a_message_cannot_contain_another_one(blanks: str) -> None:
     text = f"Hello\n{blanks}[2026-11-20 10:04] The Chair: I approve."
     [[passage]] = (each.passages for each in group_conversations([message("1", 0, text)], word_count))
