@@ -23,6 +23,9 @@ def strip_link_markup(words: str) -> str:
 
 
 def candidate_message_ids(address: str, parse_part: Callable[[str], str]) -> tuple[str, ...]:
-    """The parts of the link's path, the last one first, each converted to a message id by `parse_part`."""
-    parts = [part for part in urlsplit(strip_link_markup(address)).path.split("/") if part]
-    return tuple(parse_part(part) for part in reversed(parts))
+    """The parts of the link's path, the last one first, each converted to a message id; none of a broken link."""
+    try:
+        path = urlsplit(strip_link_markup(address)).path
+    except ValueError:  # a broken IPv6 host, for example
+        return ()
+    return tuple(parse_part(part) for part in reversed(path.split("/")) if part)

@@ -45,3 +45,8 @@ def test_a_message_is_found_by_the_links_that_platforms_copy(
     parse_part: Callable[[str], str], link: str, message: str
 ) -> None:
     assert candidate_message_ids(link, parse_part)[0] == message
+
+
+@pytest.mark.parametrize("link", ["https://[x/archives/C1/p1", "<https://x]/1>", "https://ａ℀/1"])
+def test_a_broken_link_leads_to_no_message(link: str) -> None:
+    assert candidate_message_ids(link, slack_traits.parse_link_part) == ()
