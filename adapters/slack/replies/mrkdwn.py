@@ -20,6 +20,8 @@ MENTION_START = re.compile(r"<([@#!])(?=\w)")
 USER_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
 MARKDOWN_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
 
+LINK_OR_STAR = re.compile(r"<[^<>]*>|\*")
+
 PARAGRAPH_ENDS = frozenset(
     ("paragraph_close", "heading_close", "table_close", "bullet_list_close", "ordered_list_close")
 )  # followed by an empty line
@@ -104,7 +106,7 @@ class MrkdwnWriter:
         if self._row is not None:
             self._row.append(text)
             return
-        line = f"*{text.replace('*', '')}*" if self._heading else text
+        line = f"*{LINK_OR_STAR.sub(lambda found: found[0].removeprefix('*'), text)}*" if self._heading else text
         self.lines.append("&gt; " * self._quoted + "    " * max(len(self._lists) - 1, 0) + self._marker + line)
         self._marker = ""
 

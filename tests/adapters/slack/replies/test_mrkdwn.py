@@ -39,6 +39,7 @@ def test_no_combination_of_pieces_notifies_anyone(text: str) -> None:
     ("markdown", "mrkdwn"),
     [
         ("# Title *x*", "*Title _x_*"),
+        ("# **See** <https://x.org/*a*>", "*See <https://x.org/*a*|https://x.org/*a*>*"),
         ("**bold** *it* ~~gone~~ `a<b`", "*bold* _it_ ~gone~ `a&lt;b`"),
         ("[site](https://x.org/?a=1&b=2)", "<https://x.org/?a=1&amp;b=2|site>"),
         ("[x](javascript:alert)", "[x](javascript:alert)"),
