@@ -8,7 +8,7 @@ from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
-from engine.errors import EarlySchema, NewerSchema
+from engine.errors import CorruptLedger, EarlySchema, NewerSchema
 
 if TYPE_CHECKING:
     import sqlite3
@@ -45,12 +45,17 @@ class Schema:
             db.executescript(f"BEGIN;\n{sql}\nPRAGMA user_version = {number};\nCOMMIT;")
 
     def check_version(self, db: sqlite3.Connection, name: str, latest: int) -> int:
-        """The version of the schema, 0 for a new file. `name`: of the file in messages."""
+        """The version of the schema, 0 for a new file. `name`: of the file in messages.
+
+        Raises EarlySchema, NewerSchema, and CorruptLedger if there are tables without a version.
+        """
         [[version]] = db.execute("PRAGMA user_version")
         if has_table(db, self.early_marker):
             raise EarlySchema(f"The {name} was written by an early version of Threadlore.")
         if version > latest:
             raise NewerSchema(f"The {name} has schema {version}; this program knows up to {latest}.")
+        if version < 0 or (version == 0 and has_table(db, self.marker)):
+            raise CorruptLedger(f"The {name} is damaged: it has tables, but no version.")
         return int(version)
 
 

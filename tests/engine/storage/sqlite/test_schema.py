@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bot.store.database import SCHEMA as BOT
-from engine.errors import EarlySchema, NewerSchema
+from engine.errors import CorruptLedger, EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
 from engine.storage.sqlite import schema
 from engine.storage.sqlite.schema import load_numbered_scripts
@@ -54,14 +54,17 @@ def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path, monkeyp
         assert not db.execute("SELECT 1 FROM sqlite_schema WHERE name = 'half'").fetchall()
 
 
-@pytest.mark.parametrize(("version", "error"), [(1, EarlySchema), (12, EarlySchema), (99, NewerSchema)])
+@pytest.mark.parametrize(
+    ("version", "error"),
+    [(1, EarlySchema), (12, EarlySchema), (99, NewerSchema), (0, CorruptLedger), (-5, CorruptLedger)],
+)
 @pytest.mark.parametrize("of", [BOT, LEDGER], ids=["bot", "ledger"])
 def test_a_file_of_another_version_is_refused_with_a_way_out(
-    tmp_path: Path, of: schema.Schema, version: int, error: type[NewerSchema | EarlySchema]
+    tmp_path: Path, of: schema.Schema, version: int, error: type[CorruptLedger | NewerSchema | EarlySchema]
 ) -> None:
     path = tmp_path / "x.db"
     with closing(sqlite3.connect(path)) as db:
-        db.execute(f"CREATE TABLE {of.marker if error is NewerSchema else of.early_marker} (n)")
+        db.execute(f"CREATE TABLE {of.early_marker if error is EarlySchema else of.marker} (n)")
         db.execute(f"PRAGMA user_version = {version}")
         with pytest.raises(error, match=f"The {of.label} {path} ") as caught:
             of.migrate(db, path)
