@@ -155,13 +155,23 @@ class AudienceResolver:
             )
         except EngineError as error:
             log.warning("audience.lookup_failed", channel=location.room, error=type(error).__name__)
-            return ResolvedScope(audience.scope_for_room(location), "unknown")
+            return ResolvedScope(await self._room_if_unknown(location, person), "unknown")
         kept = self._suspensions.remove_suspended(scope)
         if kept != scope:
             log.warning("audience.visibility_pending", channel=location.room)
             room = await self._own_room(location, person)
             return ResolvedScope(replace(kept, rooms=kept.rooms | room), "checking")
         return ResolvedScope(scope, "" if whole else "partial")
+
+    async def _room_if_unknown(self, location: Location, person: str) -> Scope:
+        """The room of a reply whose readers are unknown; empty if its one reader is known not to read there."""
+        room = audience.scope_for_room(location)
+        try:
+            channel = await self.get_channel(location)
+        except EngineError:
+            return room
+        reads = not person or channel.kind == "open" or person in channel.members
+        return room if reads else replace(room, rooms=frozenset())
 
     async def _own_room(self, location: Location, person: str) -> frozenset[str]:
         """The room of a reply, if its reader may read there; empty if that is unknown."""

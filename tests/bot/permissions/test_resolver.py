@@ -161,6 +161,15 @@ async def test_unknown_readers_see_the_room_alone_and_are_looked_up_again(
     assert await scope() == spaces(*(ADAS if person else {OPEN}))
 
 
+async def test_an_unknown_person_does_not_see_a_room_that_they_are_not_in(
+    slack: ClockedPlatform, audience: AudienceResolver, store: BotStore
+) -> None:
+    vault = await join(store, slack, "VAULT", "ada", kind="closed")
+    slack.failing["person"] = DOWN
+    assert await audience.resolve_scope(vault, "bob") == ResolvedScope(spaces(), "unknown")
+    assert (await audience.resolve_scope(vault, "ada")).scope.rooms == {vault.room}
+
+
 async def test_readers_of_a_platform_that_is_not_connected_see_the_room_alone(audience: AudienceResolver) -> None:
     place = Location("discord", "G1", "HALL")
     assert await audience.scope_for_channel(place) == Scope(frozenset(), frozenset({place.room}))
