@@ -6,18 +6,16 @@ import os
 import shutil
 import socket
 from collections import Counter
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import structlog
 from hypothesis import settings
 
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-
-    from engine import Engine
+from engine import Engine
 
 LOOPBACK = ("127.", "::1", "localhost")
 

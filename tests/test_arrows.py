@@ -6,7 +6,7 @@ import ast
 import re
 from graphlib import TopologicalSorter
 from importlib import import_module
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -20,9 +20,6 @@ from tests.support.source_trees import (
     parse_module,
     relative_name,
 )
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 FORBIDDEN = {"engine": {"bot", "adapters", "tests"}, "bot": {"adapters", "tests"}, "adapters": {"tests"}}
 PLATFORM_LIBRARIES = {"slack_sdk", "slack_bolt", "discord", "prompt_toolkit"}

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
 
 import pytest
 
 from tests.support.source_trees import PACKAGES, ROOT, list_modules, parse_module
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 STARTERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe", "start_new_thread"}
 THREADS = {"Thread", "Timer"}

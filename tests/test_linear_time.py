@@ -18,21 +18,19 @@ import time
 import types
 import typing
 from collections import abc
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
 from re import _parser  # type: ignore[attr-defined]
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 import adapters
 import bot
 import engine
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
 
 ROOT = Path(__file__).parents[1]
 SIZE, SHORTEST = 1_000, 250  # characters

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
+from bot.bootstrap import EngineModels
 from bot.ingest.sync import deletions
+from engine import Engine
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.town.discord import DiscordTown
-from tests.support.town.live_bot import open_live_bot, open_models
+from tests.support.town.live_bot import LiveBot, open_live_bot, open_models
 from tests.support.town.slack import SlackTown
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from bot.bootstrap import EngineModels
-    from engine import Engine
-    from tests.support.town.live_bot import LiveBot
 
 TOWNS = {"slack": SlackTown, "discord": DiscordTown}
 

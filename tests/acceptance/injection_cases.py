@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from engine.models import Prompt
+from engine.usage import UsageMeter
+from tests.support.town.live_bot import LiveBot
 from tests.support.town.protocol import TownFile
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import VerbatimLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-
-    from engine.models import Prompt
-    from engine.usage import UsageMeter
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.slack import SlackTown
 
 SECRET = "Nightingale-7731"
 ATTACKER_URL = "https://evil.example/collect?d="

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
 from bot import texts
 from tests.support.slack_server import Fault
 from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot
+from tests.support.town.protocol import Asked, Way
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.protocol import Asked, Way
-    from tests.support.town.slack import SlackTown
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot import texts
 from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot
+from tests.support.town.protocol import Asked, Way
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
-
-if TYPE_CHECKING:
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.protocol import Asked, Way
-    from tests.support.town.slack import SlackTown
 
 Act = Callable[[Any], Awaitable[object]]
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 from tests.support.town.bot_process import CHANNEL, open_bot_process
-from tests.support.town.protocol import TownFile
+from tests.support.town.protocol import Town, TownFile
 from tests.support.verbatim_language import QUESTION
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import Any
-
-    from tests.support.town.protocol import Town
 
 CHANNEL_NAME = f"#{CHANNEL}"
 KILN, ABOUT_KILN = "kiln.md", "At how many degrees is stoneware fired in Vesta?"

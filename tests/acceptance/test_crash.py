@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from tests.crash.run import run_seed
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
 
 SEED = 4  # five kills; `make bench-crash` runs 50 seeds
 

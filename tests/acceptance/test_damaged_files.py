@@ -5,14 +5,16 @@ from __future__ import annotations
 import asyncio
 import random
 import shutil
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot.admin.backup import archive
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
+from engine import Engine
 from engine.errors import CorruptLedger, CorruptProjection, EngineError
 from engine.models import Question
 from engine.options import EngineOptions
@@ -21,12 +23,7 @@ from engine.storage.library_errors import translate_library_errors
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engine_fixture import HERE, doc, open_engine
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from engine import Engine
-
-    Harm = Callable[[bytes], bytes]
+Harm = Callable[[bytes], bytes]
 
 SEED = 10
 SOURCE_FILES = {"ledger.db", "ledger.db-wal", "bot.db", "bot.db-wal"}

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine import Engine
 from engine.errors import DataDirInUse, EmbedderMismatch
 from engine.models import Question
 from engine.options import EngineOptions
@@ -16,11 +18,6 @@ from engine.storage.ledger import cache
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_engine, sqlite_ledger
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine import Engine
 
 DIARY = doc("diary", "Ada met Bob.", "Ada wrote to Carla.")
 LETTERS = doc("letters", "Ada met Bob.", "Bob saw Dora.")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -14,15 +14,10 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
-from engine import ChatTurn, Question, Scope
+from engine import ChatTurn, Engine, Question, Scope, Source
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from tests.acceptance.demo_questions import FurtherQuestion, TownQuestion, load_further, load_held_out
 from tests.support.fake_embedder import CachingEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine import Engine, Source
 
 SPACE = "console:local"
 SAMPLE = load_further()[::5]  # each question costs a second of processor time

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine import Engine
 from engine.errors import EmptyDocument, InvalidDocument, ModelRefused, NotFound
 from engine.models import Extraction, Link, Mention, Passage, Question
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger, thread
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine import Engine
-    from tests.support.toy_language import ToyLanguage
+from tests.support.toy_language import ToyLanguage
 
 SHARED = "Ada met Bob."
 DIARY = doc("diary", SHARED, "Ada wrote to Carla.")

@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot.ingest.sync import reconcile
 from tests.support.discord_server import Permission
-from tests.support.town.live_bot import password
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot, password
 from tests.support.town.protocol import TownFile
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
-
-if TYPE_CHECKING:
-    from tests.support.town.discord import DiscordTown
-    from tests.support.town.live_bot import LiveBot
 
 Make = Callable[[Any, str], Awaitable[Any]]
 Remove = Callable[[Any, Any], Awaitable[object]]

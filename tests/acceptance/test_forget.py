@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+from engine import Engine
 from engine.errors import ModelUnreachable
-from engine.models import ChatTurn, Question
+from engine.models import ChatTurn, Excerpt, Extraction, Prompt, Question, SummaryInput
 from engine.options import EngineOptions
+from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, doc, find_files_containing, open_engine, thread
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-    from pathlib import Path
-
-    import numpy as np
-
-    from engine import Engine
-    from engine.models import Excerpt, Extraction, Prompt, SummaryInput
-    from engine.usage import UsageMeter
 
 
 class RecordingLanguage(ToyLanguage):

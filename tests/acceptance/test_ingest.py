@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from bot.bootstrap import EngineModels
 from bot.commands.learn import ALREADY_INDEXED, MESSAGE_INDEXED
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import FakeSlack
-from tests.support.town.live_bot import open_live_bot, password
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot, open_live_bot, password
 from tests.support.town.protocol import Asked, TownFile
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bot.bootstrap import EngineModels
-    from tests.support.town.discord import DiscordTown
-    from tests.support.town.live_bot import LiveBot
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import AsyncIterator
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine import Engine
 from engine.data_dir import DataDir
 from engine.errors import DiskError
 from engine.options import EngineOptions
@@ -19,12 +22,6 @@ from engine.storage.ledger.work import stale_keys, work_queue
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from engine import Engine
 
 TEXTS = ("Ada met Bob.", "Bob met Carl in Delft.", "Dora knows Ada.")
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 import random
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from typing import TYPE_CHECKING
 
+from engine import Engine
 from engine.ingest.chunking import build_chunks
 from engine.models import Document, Passage
 from engine.options import ChunkingOptions
 from engine.storage.ledger.content.chunks import chunks_by_key
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, canonical_export
-
-if TYPE_CHECKING:
-    from engine import Engine
-    from tests.support.toy_language import ToyLanguage
+from tests.support.toy_language import ToyLanguage
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 MESSAGES, WORDS = 400, 20

@@ -7,18 +7,15 @@ import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine import Engine
+from engine.models import Document
 from engine.options import EngineOptions, SummaryLimits
 from tests.support.engine_fixture import canonical_export, doc, open_engine, open_memory_engine
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from engine import Engine
-    from engine.models import Document
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 NAMES = ("Ada", "Bob", "Carla", "Dora")

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bot import texts
+from bot.bootstrap import EngineModels
 from tests.demos.slack_day import load_manifest
 from tests.support.discord_server import Permission
 from tests.support.discord_server.permissions import EVERYONE
 from tests.support.slack_server import FakeSlack
-from tests.support.town.live_bot import open_live_bot
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot, open_live_bot
+from tests.support.town.protocol import Way
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bot.bootstrap import EngineModels
-    from tests.support.town.discord import DiscordTown
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.protocol import Way
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")

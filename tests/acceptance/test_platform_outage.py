@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
 from bot.dispatch import event_queue
 from engine.models import Scope
 from tests.support.slack_server import Fault
+from tests.support.town.live_bot import LiveBot
 from tests.support.town.protocol import TownFile
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import find_secrets
-
-if TYPE_CHECKING:
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.slack import SlackTown
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="module"),

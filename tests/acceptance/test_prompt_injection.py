@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
+from bot.bootstrap import EngineModels
 from tests.acceptance.injection_cases import ATTACKER_URL, SECRET, InjectableLanguage, InjectionTrial
 from tests.support.town.live_bot import open_live_bot
 from tests.support.town.protocol import TownFile
 from tests.support.town.slack import SlackTown
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from bot.bootstrap import EngineModels
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

@@ -5,22 +5,18 @@ from __future__ import annotations
 import asyncio
 import random
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from engine import Engine
 from engine.errors import InvalidQuestion, NotFound
+from engine.models import Document
 from engine.options import EngineOptions, SummaryLimits
 from engine.storage.ledger.content import rooms
 from engine.storage.ledger.names import intern_names
 from engine.text.names import normalize_name as canonical_name
 from tests.support.engine_fixture import canonical_export, doc, open_memory_engine, sqlite_ledger
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine import Engine
-    from engine.models import Document
 
 NAMES = ("Ada", "Bob", "Carla", "Dora", "Emil")
 FAST_OPTIONS = EngineOptions(

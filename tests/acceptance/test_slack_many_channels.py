@@ -9,20 +9,16 @@ import asyncio
 import random
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
 
 from bot import texts
 from tests.support.slack_server import Fault, RateSettings
-from tests.support.town.live_bot import password
+from tests.support.town.live_bot import LiveBot, password
+from tests.support.town.protocol import Way
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import SECRETS, find_secrets
-
-if TYPE_CHECKING:
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.protocol import Way
-    from tests.support.town.slack import SlackTown
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.platforms("slack")]
 

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engine.models import Question, RetrievalMode, Scope
+from engine import Engine
+from engine.models import Document, Question, RetrievalMode, Scope
 from engine.options import EngineOptions, RankingOptions
 from tests.support.engine_fixture import doc, open_memory_engine
-
-if TYPE_CHECKING:
-    from engine import Engine
-    from engine.models import Document
 
 VOCABULARIES = (
     ("harbour", "ferry", "council", "budget", "ledger", "lantern"),

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import pytest
 
+from engine import Engine
 from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope
 from engine.storage.ledger.records.query_results import IndexStatus
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from engine import Engine
 
 OPEN = Scope(frozenset({"open"}), frozenset())
 CLOSED = Scope(frozenset({"closed"}), frozenset())

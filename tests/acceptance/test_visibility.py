@@ -5,26 +5,22 @@ The language repeats all that it is shown, so an answer names every channel that
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 import pytest_asyncio
 
 from bot import texts
+from bot.bootstrap import EngineModels
 from bot.platform.models import Location
 from tests.acceptance.conftest import TOWNS
 from tests.support.discord_server import Permission
-from tests.support.town.live_bot import open_live_bot, password
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot, open_live_bot, password
 from tests.support.town.protocol import TownFile
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import SECRETS, find_secrets
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from bot.bootstrap import EngineModels
-    from tests.support.town.discord import DiscordTown
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.slack import SlackTown
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")

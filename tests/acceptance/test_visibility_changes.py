@@ -4,17 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from tests.support.discord_server import Permission
-
-if TYPE_CHECKING:
-    from tests.support.town.discord import DiscordTown
-    from tests.support.town.live_bot import LiveBot
-    from tests.support.town.protocol import Way
-    from tests.support.town.slack import SlackTown
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot
+from tests.support.town.protocol import Way
+from tests.support.town.slack import SlackTown
 
 Act = Callable[[Any], Awaitable[object]]
 

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bot import bootstrap
 from bot.admin.operations import run_operation
@@ -27,9 +27,6 @@ from tests.bench.hashing import HashingEmbedder
 from tests.bench.plumbing import temporary_folder
 from tests.bench.rule_model import RuleProvider
 from tests.support.engine_fixture import sqlite_ledger
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 SPACE = "console:local"
 UNBATCHED = {"batch_token_limit": 0, "gleaning_threshold": 0}

@@ -12,17 +12,14 @@ import re
 import statistics
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tests.bench.plumbing import parse_arguments, resident_mib, start_model_server, start_process, temporary_folder
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server.fake_slack import FakeSlack
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tests.support.slack_server.people import Person, Room, SentMessage
+from tests.support.slack_server.people import Person, Room, SentMessage
 
 WORDS = 80
 TOKENS_A_SECOND = 20

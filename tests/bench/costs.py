@@ -8,20 +8,16 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from engine import Engine
 from engine.models import Document, Filters, Passage, Question
 from tests.bench.plumbing import milliseconds, parse_arguments, temporary_folder
 from tests.support.engine_fixture import HERE, open_engine
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from engine import Engine
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net")

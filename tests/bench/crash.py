@@ -10,13 +10,9 @@ import asyncio
 import sys
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tests.bench.plumbing import temporary_folder
-from tests.crash.run import run_seed
-
-if TYPE_CHECKING:
-    from tests.crash.run import RunOutcome
+from tests.crash.run import RunOutcome, run_seed
 
 
 def run_one_seed(seed: int, *, talkative: bool) -> RunOutcome:

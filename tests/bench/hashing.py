@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 from zlib import crc32
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from engine.usage import UsageMeter
+from engine.usage import UsageMeter
 
 
 class HashingEmbedder:

@@ -12,11 +12,11 @@ import asyncio
 import json
 import statistics
 import time
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine import Engine, EngineOptions, Question, Scope
 from engine.llm.client.client import ModelClient
@@ -28,9 +28,6 @@ from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.plumbing import disk_mib, resident_mib, start_model_server, temporary_folder
 from tests.bench.synthetic import build_document, build_names
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
 SEARCHES = ("vectors chunks", "vectors entities", "vectors relations", "words", "graph")

@@ -13,10 +13,11 @@ import asyncio
 import json
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean, median
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 from engine import Document, Engine, EngineOptions, Passage, Question, Scope
 from engine.llm.minilm.embedder import MiniLMEmbedder
@@ -24,9 +25,6 @@ from engine.models import RetrievalMode
 from engine.options import RankingOptions
 from tests.bench.plumbing import temporary_folder
 from tests.bench.replay_language import ReplayLanguage, StoredEmbedder, parse_reading
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 BENCH = Path(".bench")
 SLICE = 200

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import asyncio
 import statistics
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from engine import Engine, EngineOptions, Question
 from engine.llm.client.subprocess import SubprocessProvider
@@ -20,9 +20,6 @@ from tests.bench.hashing import HashingEmbedder
 from tests.bench.ingest import SCOPE, ingest, open_llm, wait_until_idle
 from tests.bench.plumbing import milliseconds, parse_arguments, print_spread, temporary_folder
 from tests.bench.synthetic import build_names
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 QUESTIONS = 50
 BEFORE = 500  # documents that are there already, so that idle questions have something to find

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from pathlib import Path
 
 import numpy as np
 
+from engine.llm.base import Embedder
 from engine.llm.formats.tuple_extraction import build_link, build_mention
-from engine.models import Excerpt, Extraction, SearchQuery
+from engine.models import ChatTurn, Excerpt, Extraction, SearchQuery, SummaryInput
+from engine.usage import UsageMeter
 from tests.support.fake_embedder import CachingEmbedder
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from datetime import date
-    from pathlib import Path
-
-    from engine.llm.base import Embedder
-    from engine.models import ChatTurn, SummaryInput
-    from engine.usage import UsageMeter
 
 SENTENCES = re.compile(r"(?<=[.!?])\s+")
 

@@ -7,19 +7,15 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from engine.llm.client.protocol import ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
+from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.lead_sentences import merge_lead_sentences
 from engine.models import Excerpt
 from engine.text.tokenizer import O200kTokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
-
-    from engine.llm.client.protocol import CallParameters
 
 D, END = "<|#|>", "<|COMPLETE|>"
 SHARED = re.compile(r"<excerpts-(\w+)>\n(.*)\n</excerpts-\1>", re.DOTALL)

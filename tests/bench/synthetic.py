@@ -6,14 +6,12 @@ import json
 import random
 import re
 from bisect import bisect
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.models import Document, Passage
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 NAMES = 20_000
 NAMES_PER_DOCUMENT = 20

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
+from bot.engine_context import EngineContext
+from bot.platform.models import Location, Message
 from bot.store import BotStore
 from tests.support import echo_language
-from tests.support.bot_fixture import open_bot
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from bot.engine_context import EngineContext
-    from bot.platform.models import Location, Message
-    from tests.support.bot_fixture import BotFixture
+from tests.support.bot_fixture import BotFixture, open_bot
 
 
 @pytest.fixture

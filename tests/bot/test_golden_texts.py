@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.commands.help import format_command_help, format_overview
@@ -15,9 +15,6 @@ from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
 from bot.texts import corrections
 from tests.support.fake_platform import TRAITS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("golden_texts.md")

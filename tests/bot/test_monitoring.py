@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import aiohttp
 import pytest
@@ -11,9 +11,6 @@ from bot.monitoring import Metrics, list_health_problems, serve_monitoring
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 OK = (200, '{"status": "ok", "reasons": []}')
 NUMBERS = """\

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +19,6 @@ from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 SOURCE = AnswerSource(1, "old", "", "Ada met Bob.", "old", "1", "here", "here")
 LATER = PlatformError("Later.")

@@ -13,8 +13,9 @@ import subprocess
 import sys
 import tempfile
 import threading
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NoReturn
+from typing import Any, Literal, NoReturn
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -25,9 +26,6 @@ from engine.storage.graph import kuzu, kuzu_connection
 from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import REOPEN_AFTER_ROWS, KuzuGraph
 from tests.support.memory_graph import MemoryGraph
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 MODULE: Literal["kuzu", "ladybug"] = "ladybug" if os.environ.get("GRAPH_UNDER_TEST") == "ladybug" else "kuzu"
 BUFFER_POOL_BYTES = 64 << 20

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,9 +18,6 @@ from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
 from tests.support.memory_vectors import MemoryVectors
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 DIM = 8
 ONE = frozenset({1})

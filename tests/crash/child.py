@@ -10,8 +10,8 @@ import asyncio
 import json
 import os
 import sys
+from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from tests.crash.faults import Fault, install_fault
 from tests.crash.models import SlowEmbedder, SlowReader
 from tests.crash.scenario import SPACES, apply_operation, build_options, build_script
 from tests.support.engine_fixture import sqlite_ledger
-
-if TYPE_CHECKING:
-    from collections import Counter
 
 EVERYTHING = Scope(frozenset(SPACES), frozenset())
 

@@ -7,17 +7,15 @@ import functools
 import os
 import signal
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger import Ledger
 from engine.storage.vectors.lance import LanceVectors
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    Method = Callable[..., Awaitable[Any]]
+Method = Callable[..., Awaitable[Any]]
 
 When = Literal["before", "during", "after"]
 WRAPPED: tuple[tuple[type, str, tuple[str, ...]], ...] = (

@@ -7,22 +7,17 @@ from __future__ import annotations
 
 import asyncio
 import re
+from collections.abc import Sequence
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING
+
+import numpy as np
 
 from engine.errors import ModelRefused
-from engine.models import Extraction, Link, Mention
+from engine.models import Excerpt, Extraction, Link, Mention, SummaryInput
+from engine.usage import UsageMeter
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import SENTENCE, ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    import numpy as np
-
-    from engine.models import Excerpt, SummaryInput
-    from engine.usage import UsageMeter
 
 NAME = re.compile(r"[A-Z][A-Za-z]+(?: [A-Z][A-Za-z]+)*")
 UNREADABLE = "illegible"

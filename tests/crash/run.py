@@ -13,15 +13,11 @@ from itertools import accumulate
 from pathlib import Path
 from random import Random
 from threading import Timer
-from typing import TYPE_CHECKING
 
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import stats
 from tests.crash.faults import Fault
-from tests.crash.scenario import build_script, expected_documents
-
-if TYPE_CHECKING:
-    from tests.crash.scenario import Documents
+from tests.crash.scenario import Documents, build_script, expected_documents
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 120.0  # seconds that one life may take

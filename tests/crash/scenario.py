@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
 from random import Random
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from engine import Document, EngineOptions, Extraction, Link, Mention, Passage
+from engine import Document, Engine, EngineOptions, Extraction, Link, Mention, Passage
 from engine.errors import NotFound
 from engine.knowledge.manual_facts import build_manual_document
 from engine.options import ChunkingOptions
 from tests.crash.models import UNREADABLE
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from engine import Engine
 
 SPACES = ("open", "crew", "attic")
 ROOMS = {"square": "open", "mill": "open", "cellar": "crew"}

@@ -11,17 +11,13 @@ import asyncio
 import contextlib
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from tests.support.discord_server import FakeDiscord, File, Permission
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.support.discord_server import Channel, Interaction, Message, Person, Post
+from tests.support.discord_server import Channel, FakeDiscord, File, Interaction, Message, Permission, Person, Post
 
 MANUAL = """# The big kiln
 

@@ -12,18 +12,13 @@ import contextlib
 import json
 import sys
 import tempfile
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tests.support.slack_server import App, FakeSlack, File
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from contextlib import AbstractAsyncContextManager
-
-    from tests.support.slack_server import Entry, Person, Room, SentMessage
+from tests.support.slack_server import App, Entry, FakeSlack, File, Person, Room, SentMessage
 
 REPORT = """# Wind test of 11 November
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -16,9 +17,6 @@ from engine.boundary import normalize_value, repair_surrogates
 from engine.errors import EngineClosed, NotFound
 from engine.models import ChatTurn, Document, Extraction, Filters, Link, Mention, Passage, Question, Scope
 from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LONE = "\ud83d"
 NAIVE = datetime(2026, 11, 20, 12)  # noqa: DTZ001 - that is the point

@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,9 +11,6 @@ from engine.errors import InvalidDocument, InvalidQuestion
 from engine.models import Question
 from engine.options import EngineOptions, RankingOptions
 from tests.support.engine_fixture import HERE, open_engine, open_memory_engine
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 WRONG: list[Any] = [float("nan"), float("inf"), -float("inf"), -1e10, 10**12, 1e300, "7", None, True]
 QUESTION = Question("Ada", HERE)

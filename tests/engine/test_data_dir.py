@@ -2,15 +2,12 @@ from __future__ import annotations
 
 import os
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from engine.data_dir import DataDir
 from engine.errors import DataDirInUse, DiskError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 def test_a_locked_folder_cannot_be_locked_again_until_it_is_released(tmp_path: Path) -> None:

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
-from engine import Scope
+from engine import Engine, Scope
 from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
 from tests.support.engine_fixture import open_memory_engine
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from engine import Engine
 
 HERE = Scope.of("here")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from engine.errors import ModelRefused, NotFound
 from engine.models import Extraction, Mention, Scope
 from tests.support.engine_fixture import HERE, add_indexed, doc, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NOWHERE = frozenset[str]()
 

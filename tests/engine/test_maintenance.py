@@ -2,10 +2,11 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from engine import Engine
 from engine.errors import ModelUnavailable, StoreError
 from engine.options import EngineOptions
 from engine.storage.ledger.work import work_queue
@@ -22,11 +23,6 @@ from tests.support.engine_fixture import (
     wait_until,
 )
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine import Engine
 
 
 async def needs_compaction(engine: Engine) -> bool:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,24 +21,16 @@ from bot.monitoring import Metrics
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, QuestionAsked
+from bot.platform.models import Location, Message, Upload
 from bot.settings import Settings
-from bot.store import BotStore, ChannelSettings
-from engine import FileParser
+from bot.store import BotStore, ChannelSettings, StoredAnswer
+from engine import Engine, FileParser, ParserLimits
+from engine.llm.base import Embedder
 from engine.models import Scope
+from engine.storage.ledger.records.query_results import DocumentInfo
 from tests.support import echo_language
 from tests.support.canned_language import CannedLanguage
-from tests.support.fake_platform import START, FakePlatform
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
-    from pathlib import Path
-
-    from bot.platform.models import Location, Message, Upload
-    from bot.store import StoredAnswer
-    from engine import Engine, ParserLimits
-    from engine.llm.base import Embedder
-    from engine.storage.ledger.records.query_results import DocumentInfo
-    from tests.support.fake_platform import RecordedReply
+from tests.support.fake_platform import START, FakePlatform, RecordedReply
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
 
-from engine.usage import Usage
+from engine.models import Prompt
+from engine.usage import Usage, UsageMeter
 from tests.support.echo_language import EchoLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from engine.models import Prompt
-    from engine.usage import UsageMeter
 
 
 class CannedLanguage(EchoLanguage):

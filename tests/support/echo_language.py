@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from datetime import date
+from pathlib import Path
 
 from bot.engine_context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
 from engine import ParserLimits
 from engine.errors import ModelRefused
-from engine.models import SearchQuery
+from engine.llm.base import Embedder
+from engine.models import ChatTurn, SearchQuery
 from engine.options import EngineOptions
 from engine.text.tokenizer import O200kTokenizer
+from engine.usage import UsageMeter
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.toy_language import NAME, ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from datetime import date
-    from pathlib import Path
-
-    from engine.llm.base import Embedder
-    from engine.models import ChatTurn
-    from engine.usage import UsageMeter
 
 UNREADABLE = "gibberish"
 

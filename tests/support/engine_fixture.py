@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from datetime import datetime
+from pathlib import Path
 
 from engine.engine import Engine
+from engine.llm.base import Embedder, LanguageModel
 from engine.models import Document, Passage, Scope
 from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
 from engine.storage.ledger import Ledger
+from engine.storage.ledger.api import LedgerStore
 from engine.storage.ledger.queries import stats
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.memory_graph import MemoryGraph
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
-    from datetime import datetime
-    from pathlib import Path
-
-    from engine.llm.base import Embedder, LanguageModel
-    from engine.storage.ledger.api import LedgerStore
 
 _STORES: dict[tuple[Path, str, int], Stores] = {}  # of the folders that this run of the tests opened
 

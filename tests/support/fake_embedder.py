@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from hashlib import blake2b
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from engine.errors import ModelError
-    from engine.llm.base import Embedder
-    from engine.usage import UsageMeter
+from engine.errors import ModelError
+from engine.llm.base import Embedder
+from engine.usage import UsageMeter
 
 WORD = re.compile(r"\w+")
 

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from adapters.discord import traits as discord_traits
 from adapters.slack import traits as slack_traits
 from bot.errors import PermissionDenied, PlatformError
-from bot.platform.models import Channel, ListedChannel, Location, Message, Person, Upload
-from bot.platform.ports import MessageLimits, Reaction, ThreadPage
+from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
+from bot.platform.ports import MessageLimits, Reaction, ReplyTarget, ThreadPage
 from bot.platform.traits import PlatformTraits
 from engine.errors import DocumentTooLarge, InvalidDocument
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from bot.platform.models import AnswerFooter, Card
-    from bot.platform.ports import ReplyTarget
 
 TRAITS = {"slack": slack_traits.TRAITS, "discord": discord_traits.TRAITS}
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)

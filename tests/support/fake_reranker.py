@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from engine.usage import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from engine.usage import UsageMeter
+from engine.usage import Usage, UsageMeter
 
 
 class WordReranker:

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from typing import TYPE_CHECKING, Protocol
+from pathlib import Path
+from typing import Protocol
 
+from engine.engine import Engine
+from engine.llm.base import Embedder, LanguageModel
+from engine.models import Document
+from engine.options import EngineOptions
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.scripted_language import ScriptedLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from engine.engine import Engine
-    from engine.llm.base import Embedder, LanguageModel
-    from engine.models import Document
-    from engine.options import EngineOptions
 
 
 class OpenIndexed(Protocol):

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from engine.errors import StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
-
-    from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.graph.base import GraphEdge, GraphNode
 
 
 class MemoryGraph:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, get_args
+from collections.abc import Collection, Sequence
+from typing import get_args
 
 import numpy as np
 
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
 from engine.text.similarity import unit_vectors
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 
 class MemoryVectors:

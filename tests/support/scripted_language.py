@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Sequence
+from datetime import date
 
-from engine.usage import Usage
+from engine.models import ChatTurn, LLMMessage, Prompt, SearchQuery
+from engine.usage import Usage, UsageMeter
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-    from datetime import date
-
-    from engine.models import ChatTurn, LLMMessage, Prompt, SearchQuery
-    from engine.usage import UsageMeter
 
 
 class ScriptedLanguage(ToyLanguage):

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.support.slack_server import FakeSlack, File, RateSettings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.support.slack_server import Entry, PayloadLimits
+from tests.support.slack_server import Entry, FakeSlack, File, PayloadLimits, RateSettings
 
 
 def text_chunk(text: str) -> dict[str, Any]:

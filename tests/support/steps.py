@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from bot.platform.events import ChannelRemoved, MessageEdited, MessagesDeleted, VisibilityChanged
+from bot.platform.models import Message
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-
-    from bot.platform.models import Message
-    from tests.support.bot_fixture import BotFixture
-
-    Step = Callable[[BotFixture], Awaitable[object]]
+Step = Callable[[BotFixture], Awaitable[object]]
 
 DAY = 86400.0  # seconds
 

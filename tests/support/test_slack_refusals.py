@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 import pytest
@@ -26,9 +27,6 @@ from tests.support.slack_scene import (
 from tests.support.slack_server import FakeSlack, Fault, PayloadLimits
 from tests.support.slack_server.methods.blocks import check_blocks
 from tests.support.slack_server.state import SlackError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 
 @pytest.fixture

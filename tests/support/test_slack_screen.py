@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.support.slack_scene import TRASH, Scene, open_scene, row, text_chunk
 from tests.support.slack_server import NotOnScreen, PayloadLimits
 from tests.support.slack_server.rendering import draw_date
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 TASK = {"type": "task_update", "id": "1", "title": "Searched", "status": "complete"}
 

@@ -5,21 +5,15 @@ from __future__ import annotations
 import asyncio
 import re
 from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from datetime import date
 from hashlib import sha256
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from engine.errors import ModelError
 from engine.llm.prompts import render_answer
-from engine.models import Extraction, Link, Mention, SearchQuery
-from engine.usage import Usage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-    from datetime import date
-
-    from engine.models import ChatTurn, Excerpt, LLMMessage, Prompt, SummaryInput
-    from engine.usage import Purpose, UsageMeter
+from engine.models import ChatTurn, Excerpt, Extraction, Link, LLMMessage, Mention, Prompt, SearchQuery, SummaryInput
+from engine.usage import Purpose, Usage, UsageMeter
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 NAME = re.compile(r"\b[A-Z][a-z]+\b")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator, Sequence
 
+from engine.llm.base import Embedder
 from engine.llm.offline.model import OfflineModel
 from engine.llm.prompts import render_entity, render_relation
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
-
-    from engine.llm.base import Embedder
-    from engine.models import Excerpt, Extraction, Prompt
-    from engine.usage import UsageMeter
+from engine.models import Excerpt, Extraction, Prompt
+from engine.usage import UsageMeter
 
 QUESTION = "What is the password of the safe?"
 SECRETS = (

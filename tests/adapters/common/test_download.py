@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import tracemalloc
 import zlib
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import web
@@ -13,9 +13,6 @@ from adapters.common.download import Downloader, FileHosts
 from bot.errors import PermissionDenied, PlatformUnavailable
 from bot.platform.models import Upload
 from engine.errors import DocumentTooLarge, InvalidDocument
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
 
 MIB = 2**20
 

@@ -1,13 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from adapters.common.reactions import StatusReactions
-
-if TYPE_CHECKING:
-    from bot.platform.ports import Reaction
+from bot.platform.ports import Reaction
 
 
 class RecordingClient:

@@ -5,7 +5,8 @@ import io
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 from prompt_toolkit.application import create_app_session
@@ -18,7 +19,15 @@ from adapters.console.chat_loop import ChatLoop
 from adapters.console.commands import COMMANDS
 from adapters.console.terminal_input import read_terminal
 from bot.admin.requests import Ask, Forget, GetEntity, GetStatus, OperationRequest
-from bot.admin.results import AnswerDelta, AnswerEnd, Completed, EntityResult, RetrievalSummary, StatusResult
+from bot.admin.results import (
+    AnswerDelta,
+    AnswerEnd,
+    Completed,
+    EntityResult,
+    OperationResult,
+    RetrievalSummary,
+    StatusResult,
+)
 from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation
@@ -26,12 +35,6 @@ from bot.settings import load_settings
 from engine.errors import ModelUnavailable, NotFound
 from engine.models import ChatTurn, ContextEntity, Source
 from engine.storage.ledger.records.query_results import IndexStatus
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from bot.admin.results import OperationResult
 
 QUESTION = "What is the fee?"
 HISTORY = (ChatTurn("user", QUESTION), ChatTurn("assistant", "Nine crowns."))

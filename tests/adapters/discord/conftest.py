@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from adapters.discord.platform import DiscordPlatform
 from adapters.discord.replies.reply import DiscordReply, EditThrottle
 from bot.platform.events import MessageReceived, QuestionAsked, WorkspaceJoined
-from bot.platform.models import Location
+from bot.platform.models import Location, Message
 from tests.adapters.discord.recording_bot import RecordingBot, connected, keep_addresses, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
-    from pathlib import Path
-
-    from adapters.discord.platform import DiscordPlatform
-    from bot.platform.models import Message
-    from tests.support.discord_server import Message as Posted
+from tests.support.discord_server import Message as Posted
 
 EDIT_INTERVAL = 0.02  # seconds between two edits
 

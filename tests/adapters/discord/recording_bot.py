@@ -3,27 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, TypeVar, cast
+from pathlib import Path
+from typing import TypeVar, cast
 
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 from pydantic import SecretStr
 
 from adapters.discord import run
+from adapters.discord.platform import DiscordPlatform
+from bot.bot import Bot
+from bot.platform.events import PlatformEvent
+from bot.platform.models import Location
 from bot.settings import Settings
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
-    from pathlib import Path
-
-    from adapters.discord.platform import DiscordPlatform
-    from bot.bot import Bot
-    from bot.platform.events import PlatformEvent
-    from bot.platform.models import Location
-    from tests.support.discord_server import FakeDiscord
+from tests.support.discord_server import FakeDiscord
 
 T = TypeVar("T")
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from bot.platform.events import (
     ChannelRemoved,
@@ -11,14 +11,9 @@ from bot.platform.events import (
     WorkspaceJoined,
     WorkspaceLeft,
 )
-from bot.platform.models import Card
+from bot.platform.models import Card, Location
+from tests.adapters.discord.conftest import Town
 from tests.support.discord_server import File, Permission
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bot.platform.models import Location
-    from tests.adapters.discord.conftest import Town
 
 
 async def test_a_message_has_its_author_location_and_files(town: Town) -> None:

@@ -3,7 +3,6 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,15 +10,12 @@ from adapters.discord.platform import split_card
 from adapters.discord.replies.render import MAX_MESSAGE_LENGTH
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import MessageReceived
-from bot.platform.models import Button, Card, Location, Picture
+from bot.platform.models import Button, Card, Location, Message, Picture
 from bot.platform.ports import ReplyTarget
 from engine.errors import DocumentTooLarge, InvalidDocument
+from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import until
 from tests.support.discord_server import File, Permission
-
-if TYPE_CHECKING:
-    from bot.platform.models import Message
-    from tests.adapters.discord.conftest import Town
 
 LONG_AGO = datetime(2020, 1, 1, tzinfo=UTC)
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import pytest
 from pydantic import SecretStr
@@ -15,20 +16,16 @@ from structlog.testing import capture_logs
 from adapters.discord import run
 from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_origin, is_custom_api
 from adapters.discord.interactions.command_sync import SYNC_FILE
+from bot.bot import Bot
 from bot.errors import PlatformError, SetupError
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
 from bot.server import PlatformConnection
 from bot.settings import Settings
 from engine.scheduling.supervisor import Supervisor
+from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until
 from tests.support.discord_server import FakeDiscord
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from bot.bot import Bot
-    from tests.adapters.discord.conftest import Town
 
 README = Path(__file__).parents[3] / "README.md"
 COMMANDS = ("PUT", "/applications/{app}/commands")

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
 import pytest
 
 from tests.adapters.slack.scene import Question, Scene, open_scene
-from tests.support.slack_server import FakeSlack
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.support.slack_server import Person, Room
+from tests.support.slack_server import FakeSlack, Person, Room
 
 
 @pytest.fixture

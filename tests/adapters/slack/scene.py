@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import aiohttp
 
 from adapters.slack import build_context
 from adapters.slack.api import clients
 from adapters.slack.api.rate_limits import RateLimits
+from adapters.slack.context import SlackContext
 from adapters.slack.platform import SlackPlatform
 from bot.errors import PlatformError
+from bot.platform.events import PlatformEvent
 from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Location, Picture
-from bot.platform.ports import ReplyTarget
+from bot.platform.ports import Platform, Reply, ReplyTarget
 from bot.settings import Settings
 from engine.scheduling.supervisor import Supervisor
+from tests.support.slack_server import Entry, FakeSlack, Person, Room, SentMessage
 from tests.support.slack_server.workspace import TEAM
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from contextlib import AbstractAsyncContextManager
-
-    from adapters.slack.context import SlackContext
-    from bot.platform.events import PlatformEvent
-    from bot.platform.ports import Platform, Reply
-    from tests.support.slack_server import Entry, FakeSlack, Person, Room, SentMessage
 
 LINK = "https://smallco.slack.com/archives/C1/p1"
 FOOTER = AnswerFooter(

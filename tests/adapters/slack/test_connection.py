@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import aiohttp
 import pytest
@@ -19,12 +20,7 @@ from bot.platform.events import MessageReceived
 from bot.server import PlatformConnection
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.slack.scene import RecordingBot, settings_for
-from tests.support.slack_server import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.support.slack_server import FakeSlack
+from tests.support.slack_server import FakeSlack, Fault
 
 
 @pytest.fixture(autouse=True)

@@ -1,15 +1,10 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from bot.errors import PermissionDenied
 from bot.platform.models import Button, Card
-from tests.adapters.slack.scene import PICTURE, locate
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
+from tests.adapters.slack.scene import PICTURE, Scene, locate
 
 # Names and links.
 

@@ -3,25 +3,22 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from bot.admin.document_lookup import LOCAL_SPACE, file_key
 from bot.admin.ingest.files import IngestTarget, build_conversations
 from bot.admin.operations import run_operation
+from bot.admin.requests import OperationRequest
+from bot.admin.results import OperationResult
+from bot.engine_context import EngineContext
 from engine.models import Document, Passage
 from tests.support.fake_platform import START
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
-    from pathlib import Path
-
-    from bot.admin.requests import OperationRequest
-    from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
-
-    Perform = Callable[[OperationRequest], Awaitable[list[OperationResult]]]
+Perform = Callable[[OperationRequest], Awaitable[list[OperationResult]]]
 
 Kind = TypeVar("Kind")
 

@@ -1,23 +1,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bot.admin.document_lookup import LOCAL_SPACE
-from bot.admin.requests import AddFact, Forget, GetEntity, Hide, Merge, Reindex, SetDescription
+from bot.admin.requests import AddFact, Forget, GetEntity, Hide, Merge, OperationRequest, Reindex, SetDescription
 from bot.admin.results import Completed, EntityResult
 from engine.errors import ModelUnreachable, NotFound
-from tests.bot.admin.conftest import last, run
+from tests.bot.admin.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bot.admin.requests import OperationRequest
-    from tests.bot.admin.conftest import Perform
 
 pytestmark = pytest.mark.usefixtures("ingested")
 HERE = LOCAL_SPACE

@@ -4,7 +4,6 @@ import errno
 import json
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,15 +12,12 @@ from bot.admin.document_lookup import LOCAL_SPACE, build_scope
 from bot.admin.file_errors import file_write_error
 from bot.admin.requests import Backup, Export, Forget, GetStatus, Ingest, ListDocuments, Reindex, Retry, Verify
 from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
+from bot.engine_context import EngineContext
 from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
-from tests.bot.admin.conftest import last, of_kind, run
+from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from bot.engine_context import EngineContext
-    from tests.bot.admin.conftest import Perform
 
 ingested = pytest.mark.usefixtures("ingested")
 HERE = (LOCAL_SPACE,)

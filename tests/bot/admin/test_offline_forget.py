@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,18 +13,13 @@ from bot.admin import offline_forget
 from bot.admin.offline_forget import forget
 from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
+from bot.engine_context import EngineContext
+from bot.platform.models import Location
 from bot.store import FileRecord
 from tests.support import echo_language
-from tests.support.bot_fixture import open_bot
+from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bot.engine_context import EngineContext
-    from bot.platform.models import Location
-    from tests.support.bot_fixture import BotFixture
 
 NOTES = doc("notes", "The tiles come on Monday.", space="slack:T1:open")
 CHANGED = doc("notes", "The tiles come on Thursday, after all.", space="slack:T1:open")

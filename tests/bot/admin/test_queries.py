@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,14 +11,8 @@ from bot.admin.document_lookup import LOCAL_SPACE, chat_key
 from bot.admin.requests import Ask, Ingest, RetrievalOptions
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult, RetrievalSummary
 from engine.errors import InvalidQuestion, NotFound
-from engine.models import ChatTurn
-from tests.bot.admin.conftest import last
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine.models import Context
-    from tests.bot.admin.conftest import Perform
+from engine.models import ChatTurn, Context
+from tests.bot.admin.conftest import Perform, last
 
 GUDGEON = "When does the Gudgeon leave?"
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)

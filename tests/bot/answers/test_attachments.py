@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,10 +10,8 @@ from bot import texts
 from bot.answers.attachments import Attachments
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
-
-if TYPE_CHECKING:
-    from bot.platform.models import Location, Message
-    from tests.support.bot_fixture import BotFixture
+from bot.platform.models import Location, Message
+from tests.support.bot_fixture import BotFixture
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from prometheus_client import generate_latest
@@ -11,17 +11,12 @@ from bot import texts
 from bot.answers.buttons import AnswerButtons
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import ButtonPressed
-from bot.platform.models import Person
+from bot.platform.models import Location, Person
 from bot.store.channels import FAR_FUTURE
 from engine.errors import EngineError, StoreError
-from tests.support.bot_fixture import run_before
+from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import ROOF
-from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from bot.platform.models import Location
-    from tests.support.bot_fixture import BotFixture
-    from tests.support.fake_platform import RecordedReply
+from tests.support.fake_platform import START, RecordedReply
 
 ASKED = "When do the Tiles come?"
 pytestmark = pytest.mark.usefixtures("tiles")

@@ -6,7 +6,8 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -19,22 +20,15 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync.retention import Retention
 from bot.platform.events import FilesRemoved, MessageEdited, MessagesDeleted
+from bot.platform.models import Location, Message
+from bot.store import AnswerCorrection
 from engine.models import Context, ContextEntity, Question, Scope, SearchQuery
 from engine.storage.ledger.records.query_results import StatingPassage
 from tests.support import steps
-from tests.support.bot_fixture import open_bot, with_settings
+from tests.support.bot_fixture import BotFixture, open_bot, with_settings
 from tests.support.builders import ROOF
-from tests.support.steps import run_steps
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bot.platform.models import Location, Message
-    from bot.store import AnswerCorrection
-    from tests.support.bot_fixture import BotFixture
-    from tests.support.fake_platform import RecordedReply
-    from tests.support.steps import Step
-
+from tests.support.fake_platform import RecordedReply
+from tests.support.steps import Step, run_steps
 
 ASKED, THURSDAY = "When do the Tiles come?", "The Tiles come on Thursday."
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator, Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -15,9 +15,6 @@ from bot.answers.delivery import StreamingReply
 from bot.errors import PlatformError
 from bot.platform.models import AnswerFooter
 from bot.platform.ports import MessageLimits
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Sequence
 
 FOOTER = AnswerFooter("a1")
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot import texts
 from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.platform.models import Channel
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_question, make_source
 from tests.support.fake_platform import TRAITS
-
-if TYPE_CHECKING:
-    from tests.support.bot_fixture import BotFixture
 
 OPEN = Channel(HALL, "hall", "open")
 DIRECT = Channel(HALL, "", "direct", frozenset({"ada"}))

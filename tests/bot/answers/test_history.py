@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,11 +15,9 @@ from bot.platform.events import MessagesDeleted
 from bot.platform.models import Location
 from bot.store import AnswerResult
 from engine.models import ChatTurn, Scope
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_answer, make_question
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from tests.support.bot_fixture import BotFixture
 
 OPEN = Scope(frozenset({"slack:T1:open"}), frozenset())
 VAULT = Scope(frozenset({"slack:T1:VAULT"}), frozenset())

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from datetime import date
+from pathlib import Path
 
 import pytest
 
 from bot import texts
+from bot.bot import Bot
 from bot.platform.events import MessageReceived
+from bot.platform.models import Location, Message
 from engine.llm.offline.model import NOTHING_FOUND
-from tests.support.bot_fixture import open_bot
+from engine.models import ChatTurn, SearchQuery
+from engine.usage import UsageMeter
+from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.canned_language import CannedLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-    from datetime import date
-    from pathlib import Path
-
-    from bot.bot import Bot
-    from bot.platform.models import Location, Message
-    from engine.models import ChatTurn, SearchQuery
-    from engine.usage import UsageMeter
-    from tests.support.bot_fixture import BotFixture
 
 
 class DecidingLanguage(CannedLanguage):

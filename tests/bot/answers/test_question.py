@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot.answers.question import build_question
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
-from engine.models import Filters
-from tests.support.bot_fixture import with_settings
+from engine.models import Filters, Question
+from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import HALL, make_question
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from engine.models import Question
-    from tests.support.bot_fixture import BotFixture
 
 ROOM, THREAD = frozenset({HALL.room}), frozenset({f"{HALL.room}:thread:m1"})
 

@@ -4,26 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot import texts
 from bot.answers.request import request_from_message
 from bot.errors import PermissionDenied, PlatformError
-from bot.platform.models import Location
+from bot.platform.models import Location, Message
 from bot.store.channels import FAR_FUTURE
 from engine.errors import InvalidApiKey, ModelUnavailable
-from tests.support.bot_fixture import open_bot, with_settings
+from tests.support.bot_fixture import BotFixture, open_bot, with_settings
 from tests.support.builders import ROOF
 from tests.support.canned_language import CannedLanguage
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from bot.platform.models import Message
-    from tests.support.bot_fixture import BotFixture
 
 CITED = "[[1]](https://chat.example/T1/ROOF/m1)"  # as it is shown
 ASKED = "When do the Tiles come?"

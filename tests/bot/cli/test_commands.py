@@ -8,23 +8,19 @@ import re
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 import structlog
 from typer.main import get_command
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
 from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.cli.documents import INGEST_HELP, ingest_exit_code
 from engine import describe_formats
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from typer.testing import Result
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = set(get_command(app).commands)  # type: ignore[attr-defined]

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
+from pathlib import Path
 
 import pytest
 
 from bot.admin.results import ExportLine
 from bot.cli.export_file import save_lines
 from engine.errors import DiskError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
 
 
 async def lines(*texts: str, error: Exception | None = None) -> AsyncIterator[ExportLine]:

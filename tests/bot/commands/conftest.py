@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
+from bot.answers.request import AnswerRequest
+from bot.answers.service import AnswerService
 from bot.commands.table import run_command
+from bot.context import BotContext
 from bot.ingest.conversations import MessageRun, window_key
 from bot.ingest.documents import ConversationDocuments
+from bot.ingest.service import IngestService
 from bot.platform.events import CommandInvoked
-from bot.platform.models import Person
+from bot.platform.models import Card, Location, Message, Person, Upload
 from bot.store import AnswerResult, AnswerSource, FileRecord
+from engine import Engine
 from engine.models import Document, Passage
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF, make_answer
-from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from bot.answers.request import AnswerRequest
-    from bot.answers.service import AnswerService
-    from bot.context import BotContext
-    from bot.ingest.service import IngestService
-    from bot.platform.models import Card, Location, Message, Upload
-    from engine import Engine
-    from tests.support.bot_fixture import BotFixture
-    from tests.support.fake_platform import FakePlatform
+from tests.support.fake_platform import START, FakePlatform
 
 NOW = START + timedelta(days=2)
 ATTIC = replace(ROOF, channel="ATTIC")

@@ -3,7 +3,6 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from pydantic import TypeAdapter
@@ -12,11 +11,8 @@ from bot.commands.table import run_command
 from bot.platform.events import CommandInvoked
 from bot.text.sanitize import sanitize_inline
 from engine.errors import InvalidQuestion
-from tests.bot.commands.conftest import ATTIC, NOW
+from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from tests.bot.commands.conftest import Workspace
 
 EVENT = TypeAdapter(CommandInvoked)
 

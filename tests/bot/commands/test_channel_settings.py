@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import NotAllowed, PermissionDenied
 from bot.store import ChannelSettings
 from engine.errors import InvalidQuestion
+from tests.bot.commands.conftest import Workspace
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from tests.bot.commands.conftest import Workspace
 
 
 async def stored(workspace: Workspace) -> ChannelSettings:

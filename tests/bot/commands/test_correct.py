@@ -1,18 +1,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import NotAllowed
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import Scope
-from tests.bot.commands.conftest import ATTIC, OPEN
+from tests.bot.commands.conftest import ATTIC, OPEN, Workspace
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from tests.bot.commands.conftest import Workspace
 
 BEES = 'correct add Mina "Mina keeps bees."'
 pytestmark = pytest.mark.usefixtures("announced")

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from bot.commands.feedback_summary import MAX_LISTED, SUMMARY_PERIOD
 from bot.errors import PlatformError
-from tests.bot.commands.conftest import NOW
+from tests.bot.commands.conftest import NOW, Workspace
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from tests.bot.commands.conftest import Workspace
 
 
 async def rate(workspace: Workspace, id_: str, reply_ref: str = "", *, up: bool = False, **facts: Any) -> None:

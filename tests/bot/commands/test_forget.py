@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from bot.errors import NotAllowed
+from bot.platform.models import Location
 from engine.errors import InvalidQuestion, NotFound
-from tests.bot.commands.conftest import ATTIC
+from tests.bot.commands.conftest import ATTIC, Workspace
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from bot.platform.models import Location
-    from tests.bot.commands.conftest import Workspace
 
 
 @pytest.mark.parametrize(

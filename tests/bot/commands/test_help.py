@@ -1,17 +1,13 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import COMMANDS, list_commands
 from bot.errors import PlatformError
+from bot.platform.traits import PlatformTraits
+from tests.bot.commands.conftest import Workspace
 from tests.support.fake_platform import TRAITS
-
-if TYPE_CHECKING:
-    from bot.platform.traits import PlatformTraits
-    from tests.bot.commands.conftest import Workspace
 
 SLACK, DISCORD = TRAITS["slack"], TRAITS["discord"]
 

@@ -1,17 +1,12 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.commands.home import build_home_card
-from bot.platform.models import Button
-from tests.bot.commands.conftest import ATTIC, NOW
-
-if TYPE_CHECKING:
-    from bot.platform.models import Card
-    from tests.bot.commands.conftest import Workspace
+from bot.platform.models import Button, Card
+from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 
 
 async def home_card(workspace: Workspace, person: str) -> Card:

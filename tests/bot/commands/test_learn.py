@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,14 +20,11 @@ from bot.commands.learn import (
     NOTHING_READABLE,
 )
 from bot.platform.events import CommandInvoked
+from bot.platform.models import Message, Upload
 from engine.errors import InvalidQuestion
 from engine.models import Question
-from tests.bot.commands.conftest import NOW
+from tests.bot.commands.conftest import NOW, Workspace
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from bot.platform.models import Message, Upload
-    from tests.bot.commands.conftest import Workspace
 
 TILES_INDEXED = "I've indexed **tiles.txt**. You can ask me about it."
 pytestmark = pytest.mark.usefixtures("announced")

@@ -1,15 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 
 from adapters.discord import traits as discord_traits
 from adapters.slack import traits as slack_traits
 from bot.commands.message_links import candidate_message_ids, is_message_link, strip_link_markup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 SLACK_LINK = "https://acme.slack.com/archives/C1/p1732099999123456?thread_ts=1732090000.000100&cid=C1"
 DISCORD_LINK = "https://discord.com/channels/11/22/33"

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.admin.document_lookup import build_scope
+from bot.platform.models import Message
 from bot.store import AnswerSource
 from bot.texts import MODEL_TROUBLE
 from engine.errors import InvalidQuestion, ModelUnreachable, NotFound
-from tests.bot.commands.conftest import ATTIC, OPEN
+from tests.bot.commands.conftest import ATTIC, OPEN, Workspace
 from tests.support.builders import ROOF
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from bot.platform.models import Message
-    from tests.bot.commands.conftest import Workspace
 
 HIDDEN = "1 further source that you can't read"
 

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from bot import texts
 from bot.answers.request import started_answer_id
 from bot.errors import PlatformError
-from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived
-from tests.bot.commands.conftest import NOW
+from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, PlatformEvent
+from tests.bot.commands.conftest import NOW, Workspace
 from tests.support.builders import ROOF, make_answer
-
-if TYPE_CHECKING:
-    from bot.platform.events import PlatformEvent
-    from tests.bot.commands.conftest import Workspace
 
 
 async def shown(workspace: Workspace, *events: PlatformEvent) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,10 +11,8 @@ from bot import texts
 from bot.answers.history import ThreadHistory
 from bot.dispatch.addressing import ReplyPolicy
 from bot.store.channels import FAR_FUTURE
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from tests.support.bot_fixture import BotFixture
 
 THREAD = replace(ROOF, thread="m2")  # in which Bob asked and the bot answered
 NAILS, WHOLE = "And the Nails?", "When do the Nails come?"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -13,17 +14,12 @@ from bot.dispatch.event_queue import EventQueue
 from bot.errors import NotConnected, PlatformError, PlatformUnavailable
 from bot.platform.events import ButtonPressed, MessageReceived, PlatformEvent, QuestionAsked, WorkspaceLeft
 from bot.platform.models import Upload
+from bot.store import BotStore
 from engine.errors import DiskError
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import ROOF, make_message
 from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
-
-    from bot.store import BotStore
 
 BUG: Exception = RuntimeError("a bug")
 UNAVAILABLE = PlatformUnavailable("Slack was not reached: X.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -11,13 +11,11 @@ from bot.dispatch import event_queue
 from bot.ingest.channels import ChannelMembership
 from bot.permissions.audience import ResolvedScope
 from bot.platform.events import VisibilityChanged
+from bot.platform.models import Location
 from engine.errors import StoreError
 from engine.models import Scope
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
-
-if TYPE_CHECKING:
-    from bot.platform.models import Location
-    from tests.support.bot_fixture import BotFixture
 
 OPEN = ResolvedScope(Scope(frozenset({"slack:T1:open"}), frozenset()))
 OWN = ResolvedScope(Scope(frozenset({"slack:T1:open", "slack:T1:ROOF"}), frozenset()))

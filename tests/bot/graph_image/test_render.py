@@ -1,18 +1,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
+from bot.engine_context import EngineContext
 from bot.graph_image.model import build_graph_model
 from bot.graph_image.render import build_alt_text, load_graph_model, render_graph
 from engine.errors import NotFound
 from engine.models import Document, Passage, Scope
 from tests.bot.graph_image.town import around
-
-if TYPE_CHECKING:
-    from bot.engine_context import EngineContext
 
 HERE = Scope(frozenset({"here"}), frozenset())
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from engine.models import ContextEntity, ContextRelation
 from engine.retrieval.retriever import Neighborhood
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 TYPES = ("person", "organization", "location", "event")
 

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import BotAdded, ChannelRemoved, VisibilityChanged, WorkspaceLeft
-from tests.support.bot_fixture import with_settings
+from bot.platform.models import Location
+from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import HALL, ROOF
 from tests.support.fake_platform import FakePlatform
-
-if TYPE_CHECKING:
-    from bot.platform.models import Location
-    from tests.support.bot_fixture import BotFixture
 
 ONE = {"window:m1": ["Ada: One."]}
 

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from bot.cli.demo import TOWN_DIR
 from tests.bench.chat_cost import UNBATCHED, measure_cost
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 NAMES = ("council.jsonl", "permits.txt", "ferry-timetable.md", "museum.html")
 FILES = [str(TOWN_DIR / name) for name in NAMES]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -18,26 +19,21 @@ from bot.platform.events import (
     MessageEdited,
     MessageReceived,
     MessagesDeleted,
+    PlatformEvent,
     QuestionAsked,
     VisibilityChanged,
 )
+from bot.platform.models import Location, Message, Upload
 from bot.store import FileRecord
 from engine import ParserLimits
 from engine.errors import ModelRefused
 from engine.models import Question, Scope
-from tests.support.bot_fixture import run_before, with_settings
+from tests.support.bot_fixture import BotFixture, run_before, with_settings
 from tests.support.builders import HALL, ROOF
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.fake_platform import START, TRAITS, FakePlatform
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from bot.platform.events import PlatformEvent
-    from bot.platform.models import Location, Message, Upload
-    from tests.support.bot_fixture import BotFixture
-
-    Change = Callable[[BotFixture], Awaitable[object]]
+Change = Callable[[BotFixture], Awaitable[object]]
 
 TILES = b"The tiles come on Monday, says Ada."
 WORKSPACE = FakePlatform().place("")

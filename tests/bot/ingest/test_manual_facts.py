@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot import texts
 from bot.platform.events import ChannelRemoved
+from bot.platform.models import Location
 from engine.errors import InvalidQuestion
 from engine.models import Extraction, Mention
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from bot.platform.models import Location
-    from tests.support.bot_fixture import BotFixture
 
 BEES = Extraction(mentions=(Mention("Mina", "person", "Mina keeps bees."),))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -11,14 +10,10 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import MessageEdited
 from bot.platform.models import Person
 from tests.support import steps
-from tests.support.bot_fixture import with_settings
+from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START
-from tests.support.steps import delete, edit, edit_event, find, receive, run_steps, say, write
-
-if TYPE_CHECKING:
-    from tests.support.bot_fixture import BotFixture
-    from tests.support.steps import Step
+from tests.support.steps import Step, delete, edit, edit_event, find, receive, run_steps, say, write
 
 ONE, TWO, THREE = say("ada", "One."), say("ada", "Two."), say("ada", "Three.")
 LADDER, MINA = "Ada: Who has the ladder?", "Bob: Mina has it."

@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import ChannelGone, PlatformError
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.resolver import AudienceResolver
-from bot.platform.models import Location, Person
+from bot.platform.models import Channel, ListedChannel, Location, Person
+from bot.store import BotStore
 from engine.models import Scope
 from tests.support.fake_platform import FakePlatform
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from bot.platform.models import Channel, ListedChannel
-    from bot.store import BotStore
 
 OPEN, ADA = "slack:T1:open", frozenset({"slack:T1:open", "slack:T1:dm:ada", "slack::dm:ada"})
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, build_provenance, can_read, provenance_of_answer
 from bot.platform.models import Location
 from engine.models import Context, Scope, SearchQuery
+from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, ROOF, make_answer, make_source
-
-if TYPE_CHECKING:
-    from tests.support.bot_fixture import BotFixture
 
 OPEN, VAULT, DEN = "slack:T1:open", "slack:T1:VAULT", "slack:T1:DEN"
 ADAS = "slack:T1:dm:ada"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +13,6 @@ from bot.platform.models import Location
 from bot.store import BotStore
 from engine.usage import Usage
 from tests.support.builders import HALL, ROOF
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 OTHER = Location("slack", "T2", "HALL")
 REFUSED, SPENT = texts.TOO_MANY_QUESTIONS, texts.BUDGET_SPENT

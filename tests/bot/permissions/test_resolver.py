@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot.errors import PlatformError
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.resolver import AudienceResolver
-from bot.platform.models import Location, Person
+from bot.platform.models import Channel, Location, Person
+from bot.store import BotStore
 from engine.models import Scope
 from tests.support.builders import HALL, ROOF
 from tests.support.fake_platform import FakePlatform
-
-if TYPE_CHECKING:
-    from bot.platform.models import Channel
-    from bot.store import BotStore
 
 OPEN, VAULT = "slack:T1:open", "slack:T1:VAULT"
 ADAS = {OPEN, "slack:T1:dm:ada", "slack::dm:ada"}

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot.platform.models import Location
 from bot.store import AnswerResult, AnswerSource, BotStore
+from bot.store.answers import Answers
 from bot.store.channels import FAR_FUTURE
 from tests.support.builders import ROOF, make_answer
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from bot.store.answers import Answers
 
 THREAD = replace(ROOF, thread="m1")
 SOURCE = AnswerSource(1, "#roof", "https://x", "Monday", "d1", "p1", "slack:T1:open", ROOF.room)

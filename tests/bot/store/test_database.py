@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.platform.models import Location
 from bot.store import BotStore
-from bot.store.database import Database
+from bot.store.database import Database, Row
 from engine.errors import StoreError
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
-    from pathlib import Path
-
-    from bot.store.database import Row
 
 ROOF = Location("slack", "T1", "ROOF", "m1")
 

@@ -1,14 +1,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bot.store.file_fingerprints import FileFingerprints
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.fixture

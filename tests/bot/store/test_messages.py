@@ -4,14 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
-from bot.store import FileRecord, MessageRecord
+from bot.store import BotStore, FileRecord, MessageRecord
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from bot.store import BotStore
 
 ROOM = ROOF.room
 DOCUMENT = f"{ROOM}:window:m1"

@@ -6,7 +6,7 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -16,9 +16,6 @@ from engine.errors import NewerSchema, StoreError
 from tests.support.builders import ROOF, make_answer
 from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 HALL = Location("slack", "T2", "HALL")
 

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.text.terminal import LineWrapper, display_width, strip_control_chars
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 PIECES = st.lists(st.text(alphabet="ab c[1].\né字", max_size=12), max_size=20)
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -10,20 +10,16 @@ from hypothesis import strategies as st
 
 from engine.answers.answer_key import answer_cache_key
 from engine.answers.question_check import MODES
+from engine.engine import Engine
 from engine.errors import InvalidQuestion, ModelUnavailable
-from engine.models import ChatTurn, LLMMessage, Passage, Question, Scope, SearchQuery
+from engine.models import ChatTurn, LLMMessage, Passage, Question, RetrievalMode, Scope, SearchQuery
 from engine.options import ContextWindow, EngineOptions
 from engine.text.tokenizer import O200kTokenizer
+from engine.usage import Purpose
 from tests.support.engine_fixture import HERE, doc, sqlite_ledger
-from tests.support.indexed_engine import index
+from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.scripted_language import ScriptedLanguage
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.models import RetrievalMode
-    from engine.usage import Purpose
-    from tests.support.indexed_engine import OpenIndexed
 
 TOWN = (
     doc("ferry", "The Ferry costs four crowns.", "Ada rows the Ferry to Brook."),

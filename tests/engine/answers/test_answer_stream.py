@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.answers.answer_stream import AnswerFilter
 from engine.answers.citations import CitationFilter
+from engine.engine import Engine
 from engine.errors import ModelUnavailable
 from engine.models import Question
 from engine.options import LONG_ANSWER, ContextWindow, EngineOptions
 from tests.support.engine_fixture import HERE, doc
+from tests.support.indexed_engine import OpenIndexed
 from tests.support.scripted_language import ScriptedLanguage
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from tests.support.indexed_engine import OpenIndexed
 
 FERRY = Question("What does the Ferry cost?", HERE)
 

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.answers.fence_unwrapper import FenceUnwrapper
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 
 def unwrapped(text: str, cuts: Iterable[int] = ()) -> str:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,17 +26,12 @@ from engine.storage.ledger.content.documents import sort_passages
 from engine.storage.ledger.records.content import AmendmentResult, DocumentChange
 from engine.storage.ledger.repositories import SqliteDocuments
 from engine.storage.ledger.work import work_queue
+from engine.storage.sqlite.connection import Connection
 from engine.storage.sqlite.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
 from tests.support.tokenizers import CharacterTokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable
-    from pathlib import Path
-
-    from engine.storage.sqlite.connection import Connection
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
 PACKING = ChunkingOptions(size=40, overlap=4, target_size=16, hash_modulo=3)

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from engine import Engine
 from engine.errors import ModelUnavailable
 from engine.ingest import worker
 from engine.models import Question
 from engine.options import EngineOptions
 from engine.storage.ledger.work import embedding_failures
+from engine.usage import UsageMeter
 from tests.support.engine_fixture import (
     HERE,
     Panic,
@@ -24,13 +27,6 @@ from tests.support.engine_fixture import (
     wait_until,
 )
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-
-    from engine import Engine
-    from engine.usage import UsageMeter
 
 
 def raises(error: BaseException) -> Callable[[np.ndarray], np.ndarray]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given, settings
@@ -15,10 +14,8 @@ from engine.ingest.chunking import ChunkTooLong, build_chunks
 from engine.models import Chunk, ChunkPiece, Passage
 from engine.options import ChunkingOptions
 from engine.text.tokenizer import O200kTokenizer
+from engine.text.windows import Tokenizer
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer, UnevenTokenizer
-
-if TYPE_CHECKING:
-    from engine.text.windows import Tokenizer
 
 LETTERS = "0123456789abcdefghijklmno"
 SMALL = ChunkingOptions(size=40, overlap=6, target_size=15, hash_modulo=3)

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import numpy as np
 
+from engine.engine import Engine
 from engine.models import Passage, Question
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine.engine import Engine
 
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net", "coal", "bell", "salt", "boat")
 MESSAGES = [

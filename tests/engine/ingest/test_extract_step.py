@@ -1,22 +1,18 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 
+from engine.engine import Engine
 from engine.errors import ModelUnavailable
 from engine.ingest import extract_step
+from engine.models import Document
 from engine.options import EngineOptions
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, thread
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from engine.engine import Engine
-    from engine.models import Document
 
 TALKS = ["Ada met Bob.", "Carl saw Dora.", "Eve met Ada.", "Fay wrote Gus."]
 

@@ -5,10 +5,13 @@ import re
 import sqlite3
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine import Engine
 from engine.errors import EngineError, ModelRefused, ModelUnreachable, RateLimited, StoreError
 from engine.ingest import extract_step, worker
 from engine.ingest.extract_step import retry_delay
@@ -21,6 +24,7 @@ from engine.scheduling import supervisor
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.ledger.work.batch import write_profiles
 from engine.storage.sqlite import database
+from engine.usage import Purpose
 from tests.support.engine_fixture import (
     HERE,
     Panic,
@@ -33,13 +37,6 @@ from tests.support.engine_fixture import (
 )
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from engine import Engine
-    from engine.usage import Purpose
 
 
 class ProjectionCounter:

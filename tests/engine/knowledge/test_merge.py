@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from random import Random
 
 import pytest
 from hypothesis import given
@@ -8,9 +8,6 @@ from hypothesis import strategies as st
 
 from engine.knowledge import merge
 from engine.knowledge.merge import UNKNOWN_TYPE, Entity, FactCounts, FactRow, Fragment, description_hash
-
-if TYPE_CHECKING:
-    from random import Random
 
 LABELS = st.sampled_from(["Ada", "ADA", "ada", "works at, leads", "leads", ""])
 TYPES = st.sampled_from(["person", "place", ""])

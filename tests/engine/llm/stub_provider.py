@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.llm.client.client import ModelClient
+from engine.llm.client.protocol import Provider
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.models import Context, Prompt, SearchQuery
 from engine.usage import UsageMeter
 from tests.support.openai_server import Fault, OpenAIServer
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping, Sequence
-
-    from engine.llm.client.protocol import Provider
 
 QUICK = CallTimeouts(timeout=60.0, idle_timeout=60.0, max_attempts=3, initial_wait=0.001, max_wait=0.01, jitter=0.0)
 TOO_LONG = Fault(status=400, message="maximum context length is 8192 tokens")

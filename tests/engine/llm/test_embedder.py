@@ -1,18 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 
 from engine.errors import InvalidApiKey, ModelUnavailable
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.usage import UsageMeter
+from tests.engine.llm.stub_provider import StubProvider
 from tests.support.openai_server import Fault
 from tests.support.openai_wire import hash_vector
-
-if TYPE_CHECKING:
-    from tests.engine.llm.stub_provider import StubProvider
 
 
 @pytest.fixture

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncGenerator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.errors import ModelTimeout, ModelUnavailable
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import StreamDelta
+from engine.llm.client.protocol import CallParameters, StreamDelta
 from engine.models import ChatTurn, Overview, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
-from tests.engine.llm.stub_provider import PROVIDERS, answer_text, make_prompt
+from tests.engine.llm.stub_provider import PROVIDERS, StubProvider, answer_text, make_prompt
 from tests.support.openai_server import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-
-    from engine.llm.client.protocol import CallParameters
-    from tests.engine.llm.stub_provider import StubProvider
 
 ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
 

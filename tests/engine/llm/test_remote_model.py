@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -15,13 +16,8 @@ from engine.llm.remote_model import MAX_MIXED_REPLIES
 from engine.models import Excerpt, Extraction, Link, Mention, SummaryInput
 from engine.options import ContextWindow
 from engine.usage import UsageMeter
-from tests.engine.llm.stub_provider import REFUSED, TOO_LONG, answer_text, make_prompt
+from tests.engine.llm.stub_provider import REFUSED, TOO_LONG, StubProvider, answer_text, make_prompt
 from tests.support.openai_server import Fault
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from tests.engine.llm.stub_provider import StubProvider
 
 END = "<|COMPLETE|>"
 FACTS = """entity<|#|>Ada<|#|>Person<|#|>Ada runs the mill.

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -9,10 +9,8 @@ from engine.llm.config import ModelConfig
 from engine.llm.reranker import LiteLLMReranker
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
+from tests.engine.llm.stub_provider import StubProvider
 from tests.support.openai_server import Fault
-
-if TYPE_CHECKING:
-    from tests.engine.llm.stub_provider import StubProvider
 
 PROVIDERS = pytest.mark.parametrize("provider", ["jina_ai/stub", "cohere/stub", "hosted_vllm/stub"])
 TEXTS = ["The river is long.", "Ada runs the mill.", "Nothing at all."]

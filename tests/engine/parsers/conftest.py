@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import AsyncIterator
 
+import pytest
 import pytest_asyncio
 
 from engine import FileParser
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    import pytest
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

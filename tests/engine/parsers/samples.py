@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Mapping, Sequence
 from io import BytesIO
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _OPENXML = "http://schemas.openxmlformats.org"
 _TYPES = (

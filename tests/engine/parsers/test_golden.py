@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
+from engine.parsers.base import ParsedFile
 from engine.parsers.registry import PARSERS, find_by_extension
 from tests.engine.parsers.samples import docx, paragraph, pdf, table
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from engine.parsers.base import ParsedFile
 
 FOLDER = Path(__file__).parent / "golden"
 SECTIONS = (paragraph("Town", "Heading1"), paragraph("# a_b *x* 漢字"), paragraph("Hours", "Heading2"))

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -18,12 +16,10 @@ from engine.projection.embedding_text import (
     truncate_to_tokens,
 )
 from engine.storage.ledger.records.projection import Profile
+from engine.text.windows import Tokenizer
 from engine.usage import UsageMeter
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.tokenizers import ByteTokenizer, CharacterTokenizer
-
-if TYPE_CHECKING:
-    from engine.text.windows import Tokenizer
 
 
 def test_names_and_relations_are_embedded_as_texts_whichever_end_comes_first() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
 
 import pytest
 
@@ -13,10 +14,6 @@ from tests.support.fake_embedder import HashEmbedder
 from tests.support.memory_graph import MemoryGraph
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
 
 
 def opened(home: Path, stores: Stores) -> AbstractAsyncContextManager[Engine]:

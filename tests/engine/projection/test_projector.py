@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from pathlib import Path
+
+import pytest
 
 from engine.models import Document, Passage
+from engine.storage.vectors.base import VectorRow, VectorTable
 from tests.support.engine_fixture import add_indexed, doc, open_memory_engine, statuses, wait_until
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
-
-    from engine.storage.vectors.base import VectorRow, VectorTable
 
 
 async def test_each_merge_embeds_only_what_it_changes(tmp_path: Path) -> None:

@@ -8,13 +8,15 @@ a key is described but its newest groups.
 from __future__ import annotations
 
 import time
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from engine.errors import ModelUnavailable
 from engine.knowledge.merge import Fragment, description_hash
+from engine.models import SummaryInput
 from engine.options import EngineOptions, SummaryLimits
 from engine.projection.profiles import SUMMARY_RETRY_SECONDS
 from engine.projection.summaries import Summarizer, Summary, SummaryRequest
@@ -29,12 +31,6 @@ from tests.support.engine_fixture import (
     sqlite_ledger,
 )
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from pathlib import Path
-
-    from engine.models import SummaryInput
 
 SMALL = SummaryLimits(call_tokens=100, join_tokens=50)
 NO_CUT = 1  # a hash that ends no group

@@ -4,21 +4,18 @@ import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise, product
-from typing import TYPE_CHECKING, Any, get_args
+from typing import Any, get_args
 
 import pytest
 
+from engine.engine import Engine
 from engine.errors import InvalidQuestion, ModelUnavailable
-from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode
+from engine.models import ChatTurn, Document, Filters, LLMMessage, Passage, Question, RetrievalMode
 from engine.options import EngineOptions, RankingOptions
 from engine.text.tokenizer import O200kTokenizer
 from tests.support.engine_fixture import HERE, doc, thread
 from tests.support.fake_reranker import WordReranker
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.models import LLMMessage
-    from tests.support.indexed_engine import OpenIndexed
+from tests.support.indexed_engine import OpenIndexed
 
 COUNT = O200kTokenizer().count
 FERRY = Question("What of the Ferry?", HERE)

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import AsyncGenerator
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
+from engine.engine import Engine
 from engine.llm.offline.model import NO_HIGHLIGHTS, OfflineModel
-from engine.models import Filters, Overview, Passage, Question, Scope
+from engine.models import Document, Filters, Overview, Passage, Prompt, Question, Scope
 from engine.retrieval import overview as overview_recall
 from engine.text.overview_request import apply_overview_request, parse_overview_request
+from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, doc, open_memory_engine
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.indexed_engine import OpenIndexed
 from tests.support.toy_language import ToyLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from engine.engine import Engine
-    from engine.models import Document, Prompt
-    from engine.usage import UsageMeter
-    from tests.support.indexed_engine import OpenIndexed
 
 MAY = datetime(2026, 5, 1, 9, tzinfo=UTC)
 

@@ -1,14 +1,9 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.pagerank import personalized_pagerank
-
-if TYPE_CHECKING:
-    from engine.retrieval.pagerank import GraphNode
+from engine.retrieval.pagerank import GraphNode, personalized_pagerank
 
 
 def test_targets_of_a_hub_get_less() -> None:

@@ -3,24 +3,19 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 import pytest
 
-from engine.models import ChatTurn, Document, Filters, Passage, Question, Scope, SearchQuery
+from engine.engine import Engine
+from engine.models import ChatTurn, Document, Filters, Passage, Question, RetrievalMode, Scope, SearchQuery
 from engine.storage.ledger.queries import filters
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from tests.support.engine_fixture import HERE, doc
-from tests.support.indexed_engine import index
+from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.scripted_language import ScriptedLanguage
-
-if TYPE_CHECKING:
-    import numpy as np
-
-    from engine.engine import Engine
-    from engine.models import RetrievalMode
-    from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
-    from tests.support.indexed_engine import OpenIndexed
 
 TOWN = (doc("ferry", "Ada rows the Ferry to Brook."), doc("inn", "Bob keeps the Inn at Brook.", room="cellar"))
 WHO = Question("Who rows the Ferry?", HERE)

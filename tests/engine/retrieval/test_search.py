@@ -2,30 +2,25 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Collection
+from typing import Any
 
 import numpy as np
 import pytest
 
+from engine.engine import Engine
 from engine.errors import CorruptProjection
-from engine.models import Question, Scope, SearchQuery
+from engine.models import Question, RetrievalMode, Scope, SearchQuery
 from engine.options import EngineOptions, RankingOptions
 from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
 from engine.scheduling.stopwatch import Stopwatch
+from engine.storage.sqlite.connection import Connection
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, doc, sqlite_ledger
 from tests.support.fake_embedder import HashEmbedder
-from tests.support.indexed_engine import index
+from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.memory_vectors import MemoryVectors
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection
-
-    from engine.engine import Engine
-    from engine.models import RetrievalMode
-    from engine.storage.sqlite.connection import Connection
-    from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
-    from tests.support.indexed_engine import OpenIndexed
 
 MODES: tuple[RetrievalMode, ...] = ("naive", "local", "global", "hybrid", "mix")
 VECTORS_ONLY = EngineOptions(ranking=RankingOptions(fulltext_weight=0.0))

@@ -2,19 +2,15 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.models import Document, Filters, Passage, Question, Scope
+from engine.engine import Engine
+from engine.models import Context, ContextEntity, ContextRelation, Document, Filters, Passage, Question, Scope
 from engine.storage.ledger.work import work_queue
 from tests.support.engine_fixture import HERE, doc, sqlite_ledger
+from tests.support.indexed_engine import OpenIndexed
 from tests.support.scripted_language import ScriptedLanguage
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from engine.models import Context, ContextEntity, ContextRelation
-    from tests.support.indexed_engine import OpenIndexed
 
 THERE, BOTH = Scope(frozenset({"there"}), frozenset()), Scope(frozenset({"here", "there"}), frozenset())
 START = datetime(2026, 3, 1, tzinfo=UTC)

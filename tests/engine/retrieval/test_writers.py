@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
+from engine.engine import Engine
 from engine.errors import InvalidQuestion
 from engine.models import Document, Overview, Passage, Question
 from tests.support.engine_fixture import HERE
-
-if TYPE_CHECKING:
-    from engine.engine import Engine
-    from tests.support.indexed_engine import OpenIndexed
+from tests.support.indexed_engine import OpenIndexed
 
 PAINT, SLOW, LEAK = "The lifeboat needs paint.", "The lifeboat is slow.", "The lifeboat leaks."
 BELL, SOLD = "The bell is broken.", "It is sold."

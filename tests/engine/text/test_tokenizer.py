@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,9 +11,6 @@ from engine.errors import EngineError
 from engine.text import tokenizer
 from engine.text.tokenizer import O200kTokenizer, count_that_fit, find_vocabulary_dir, load_encoding
 from tests.support.tokenizers import CharacterTokenizer
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 O200K = O200kTokenizer()
 

@@ -1,19 +1,15 @@
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import aiohttp
 import pytest
 
+from tests.support.discord_rules.club import Api, Club
 from tests.support.discord_server import Permission
 from tests.support.discord_server.model import Intent
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    import aiohttp
-
-    from tests.support.discord_rules.club import Api, Club
 
 
 @asynccontextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, field
-from datetime import datetime  # noqa: TC003  - fields of dataclasses
+from datetime import datetime
 from enum import IntEnum, IntFlag
 from typing import Any
 
-from tests.support.discord_server.permissions import Permission  # noqa: TC001  - as above
+from tests.support.discord_server.permissions import Permission
 
 Json = dict[str, Any]
 

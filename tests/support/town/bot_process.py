@@ -7,22 +7,18 @@ import contextlib
 import os
 import sqlite3
 import sys
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
 
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import password
+from tests.support.town.protocol import Asked, Town
 from tests.support.town.slack import SlackTown
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-    from pathlib import Path
-    from typing import Any
-
-    from aiohttp import web
-
-    from tests.support.town.protocol import Asked, Town
 
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.05

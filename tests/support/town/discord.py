@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import pytest
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord import client, platform
 from adapters.discord.replies.reply import DiscordReply, EditThrottle
+from bot.bot import Bot
 from bot.platform.models import Location
-from tests.support.discord_server import Channel, FakeDiscord, File, Guild, Interaction, Message, Permission, Person
+from tests.support.discord_server import (
+    Channel,
+    FakeDiscord,
+    File,
+    Guild,
+    Interaction,
+    Message,
+    Permission,
+    Person,
+    Post,
+)
 from tests.support.discord_server.faults import Fault
+from tests.support.discord_server.routing import ApiCall
 from tests.support.discord_server.scenario import BOT
 from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
 from tests.support.verbatim_language import QUESTION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pytest
-
-    from bot.bot import Bot
-    from tests.support.discord_server import Post
-    from tests.support.discord_server.routing import ApiCall
 
 TIMEOUT_SECONDS = 60.0
 EDIT_INTERVAL = 0.02  # seconds between two writes of a reply

@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from pathlib import Path
+from typing import Any, Generic, TypeVar
 
 import pytest
 from pydantic import SecretStr
 
 from bot import bootstrap
+from bot.bootstrap import EngineModels
 from bot.bot import Bot
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from engine.models import Scope
-from tests.support.town.protocol import Town
+from tests.support.town.protocol import Asked, BotPost, Town, Way
 from tests.support.verbatim_language import QUESTION, VerbatimLanguage
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from bot.bootstrap import EngineModels
-    from tests.support.town.protocol import Asked, BotPost, Way
 
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.01

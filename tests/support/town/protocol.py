@@ -5,18 +5,15 @@ An empty channel name is the person's conversation with the bot.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
+from typing import Any, Literal, Protocol, Self
 
+import pytest
+
+from bot.bot import Bot
+from bot.platform.models import Location
 from tests.support.verbatim_language import QUESTION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pytest
-
-    from bot.bot import Bot
-    from bot.platform.models import Location
 
 Way = Literal["mention", "private", "command"]
 HANGING = 99  # calls that a fault stops: more than there will be

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
+import pytest
+
+from bot.bot import Bot
 from bot.platform.models import Location
 from tests.demos.slack_day import load_manifest
-from tests.support.slack_server import FakeSlack, Fault, File, RateSettings, Room, SentMessage
+from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
 from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
 from tests.support.verbatim_language import QUESTION
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    import pytest
-
-    from bot.bot import Bot
-    from tests.support.slack_server import Entry, Person
 
 TIMEOUT_SECONDS = 60.0
 STATUS = "assistant.threads.setStatus"

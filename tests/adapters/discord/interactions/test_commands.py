@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -10,12 +10,10 @@ from bot.commands.table import list_commands
 from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, QuestionAsked
 from bot.platform.models import Button, Card
 from bot.platform.ports import ReplyTarget
+from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import until
 from tests.support.discord_server import File, Permission
 from tests.support.discord_server.people.client import ActionUnavailable
-
-if TYPE_CHECKING:
-    from tests.adapters.discord.conftest import Town
 
 PLAN = File("plan.txt", b"plan", "text/plain")
 

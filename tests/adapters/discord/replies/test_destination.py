@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -12,16 +12,10 @@ from adapters.discord.replies.refs import InteractionHandle
 from adapters.discord.replies.reply import DiscordReply
 from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Message
-from bot.platform.ports import ReplyTarget
+from bot.platform.ports import Reply, ReplyTarget
 from tests.adapters.discord.conftest import EDIT_INTERVAL, Town
-from tests.support.discord_server import Permission
+from tests.support.discord_server import Channel, Permission, Person, Post
 from tests.support.discord_server.model import MessageFlag
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from bot.platform.ports import Reply
-    from tests.support.discord_server import Channel, Person, Post
 
 SOURCE = FooterSource(1, "#square › Ada", "https://discord.com/channels/1/2/3")
 FOOTER = AnswerFooter("a1", (SOURCE,), "From #square.", (Button("👍", "up", "a1"), Button("Delete", "delete", "a1")))

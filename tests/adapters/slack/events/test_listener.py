@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -22,12 +23,7 @@ from bot.platform.events import (
 )
 from bot.platform.models import Button, Card, Location
 from tests.adapters.slack.scene import RecordingBot, Scene, locate, settings_for
-from tests.support.slack_server import FakeSlack, File, Timing
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from tests.support.slack_server import Person, Room
+from tests.support.slack_server import FakeSlack, File, Person, Room, Timing
 
 
 @asynccontextmanager

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from bot.platform.models import AnswerFooter
+from bot.platform.ports import Reply
 from tests.adapters.slack.scene import BARE, FOOTER, LINK, Question
 from tests.support.slack_server import Fault, PayloadLimits
-
-if TYPE_CHECKING:
-    from bot.platform.ports import Reply
 
 WHOLE = "one two three"
 GROWING = ("one ", "one two ")

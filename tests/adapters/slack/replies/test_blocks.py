@@ -1,9 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from pprint import pformat
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,9 +19,6 @@ from adapters.slack.replies.blocks import (
     parse_action,
 )
 from bot.platform.models import AnswerFooter, Button, Card, FooterSource
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXT = "It **leaks** [[1]](https://small.slack.com/archives/C1/p1), see evil.example."

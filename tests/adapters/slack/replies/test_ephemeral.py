@@ -2,19 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from adapters.slack.replies.ephemeral import parse_response_error
 from bot.platform.models import AnswerFooter, Card
 from bot.platform.ports import ReplyTarget
-from tests.adapters.slack.scene import PICTURE, locate
+from tests.adapters.slack.scene import PICTURE, Scene, locate
+from tests.support.slack_server import Person, Room
 from tests.support.slack_server.screen import build_screen
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
-    from tests.support.slack_server import Person, Room
 
 
 def private_texts(person: Person, room: Room) -> list[str]:

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import PermissionDenied
 from bot.platform.models import Card
-from bot.platform.ports import ReplyTarget
-from tests.adapters.slack.scene import BARE, FOOTER, locate
-from tests.support.slack_server import Fault
-
-if TYPE_CHECKING:
-    from bot.platform.ports import Reply
-    from tests.adapters.slack.scene import Question, Scene
-    from tests.support.slack_server import Person, Room
+from bot.platform.ports import Reply, ReplyTarget
+from tests.adapters.slack.scene import BARE, FOOTER, Question, Scene, locate
+from tests.support.slack_server import Fault, Person, Room
 
 
 @pytest.mark.parametrize("by_ref", [True, False], ids=["by its reference", "by its metadata"])

@@ -1,16 +1,13 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from adapters.slack.replies.reply import ABANDONED_AFTER
 from bot.platform.models import AnswerFooter, FooterSource
-from tests.adapters.slack.scene import BARE, FOOTER, LINK, Question, locate
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
+from tests.adapters.slack.scene import BARE, FOOTER, LINK, Question, Scene, locate
 
 
 async def test_an_answer_is_streamed_into_the_thread_and_ends_with_sources_and_buttons(question: Question) -> None:

@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from bot.errors import ChannelGone, PermissionDenied, PlatformError
 from bot.platform.models import Location
-from tests.adapters.slack.scene import locate
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
-    from tests.support.slack_server.state import ChannelKind
+from tests.adapters.slack.scene import Scene, locate
+from tests.support.slack_server.state import ChannelKind
 
 
 @pytest.mark.parametrize(("kind", "expected"), [("public", "open"), ("private", "closed"), ("mpim", "closed")])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -10,11 +9,8 @@ from adapters.slack.workspace.files import FILE_DOMAINS
 from bot.errors import PlatformError
 from bot.platform.models import Upload
 from engine.errors import DocumentTooLarge, InvalidDocument
-from tests.support.slack_server import File
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
-    from tests.support.slack_server import FakeSlack
+from tests.adapters.slack.scene import Scene
+from tests.support.slack_server import FakeSlack, File
 
 LIMIT = 1 << 20
 

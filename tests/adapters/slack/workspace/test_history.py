@@ -1,19 +1,14 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from adapters.slack.workspace import history
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import Card
-from tests.adapters.slack.scene import locate
-from tests.support.slack_server import Fault
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
-    from tests.support.slack_server import SentMessage
+from tests.adapters.slack.scene import Scene, locate
+from tests.support.slack_server import Fault, SentMessage
 
 YESTERDAY = datetime.now(UTC) - timedelta(days=1)
 

@@ -1,14 +1,12 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from adapters.slack.identity import BotIdentity
 from adapters.slack.workspace.users import parse_person
-
-if TYPE_CHECKING:
-    from tests.adapters.slack.scene import Scene
+from tests.adapters.slack.scene import Scene
 
 IDENTITY = BotIdentity(team="T1", user="UBOT", bot="BBOT", url="https://small.slack.com/")
 FULL_NAME = {"display_name": "", "real_name": "Ada Lovelace"}

@@ -5,23 +5,20 @@ import io
 import shutil
 import sqlite3
 import tarfile
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.admin.backup import archive, file_format
 from bot.store import AnswerResult, BotStore
+from engine import Engine
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
 from tests.support.builders import make_answer
 from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from engine import Engine
 
 MIB = 2**20
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,11 +11,7 @@ from bot.admin.ingest import files
 from bot.admin.ingest.files import IngestTarget
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, EmptyDocument, NotFound
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine.models import Document
+from engine.models import Document
 
 TARGET = IngestTarget("console:local", "files")
 MAY_12 = datetime(2026, 5, 12, tzinfo=UTC)

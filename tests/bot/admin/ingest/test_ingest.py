@@ -5,7 +5,7 @@ import json
 import os
 import shutil
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -19,14 +19,9 @@ from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpd
 from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
 from engine.storage.ledger.records.query_results import IndexStatus
-from tests.bot.admin.conftest import last, of_kind, run
+from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.bot.admin.conftest import Perform
 
 AWAY = ModelUnreachable("Nobody is there.")
 

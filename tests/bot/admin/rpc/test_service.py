@@ -6,20 +6,22 @@ import asyncio
 import os
 import subprocess
 import sys
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot import bootstrap
-from bot.admin.requests import Forget, GetStatus, ListDocuments, Verify
-from bot.admin.results import Completed, DocumentList, StatusResult
+from bot.admin.requests import Forget, GetStatus, ListDocuments, OperationRequest, Verify
+from bot.admin.results import Completed, DocumentList, OperationResult, StatusResult
 from bot.admin.rpc import service, socket
 from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
-from bot.admin.rpc.service import LocalService, connect_lazily, connect_or_open
+from bot.admin.rpc.service import AdminService, LocalService, connect_lazily, connect_or_open
 from bot.admin.rpc.socket import RemoteService
-from bot.settings import load_settings
+from bot.bootstrap import EngineModels
+from bot.engine_context import EngineContext
+from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
 from engine.data_dir import DataDir
 from engine.errors import CorruptLedger, DataDirInUse, NotFound
@@ -27,16 +29,6 @@ from tests.bot.admin.conftest import last
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from bot.admin.requests import OperationRequest
-    from bot.admin.results import OperationResult
-    from bot.admin.rpc.service import AdminService
-    from bot.bootstrap import EngineModels
-    from bot.engine_context import EngineContext
-    from bot.settings import Settings
 
 ALL, EMPTY = ListDocuments(("here",)), [DocumentList(())]
 ROOT = Path(__file__).parents[4]

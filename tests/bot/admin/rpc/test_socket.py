@@ -3,22 +3,17 @@ from __future__ import annotations
 import asyncio
 import os
 import stat
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bot.admin.requests import Ask, GetStatus, OperationRequest
-from bot.admin.results import AnswerDelta, Completed
+from bot.admin.results import AnswerDelta, Completed, OperationResult
 from bot.admin.rpc import codec, socket
+from bot.admin.rpc.socket import RemoteService
 from engine.errors import EngineError, NotFound, StoreError
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from bot.admin.results import OperationResult
-    from bot.admin.rpc.socket import RemoteService
 
 QUESTION, FIRST, LAST = Ask("Who?", ("s",)), AnswerDelta("first"), Completed("last")
 

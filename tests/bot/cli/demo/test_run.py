@@ -1,21 +1,16 @@
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
 from bot.admin.requests import Ask, Ingest, OperationRequest
-from bot.admin.results import AnswerDelta, AnswerEnd, IngestResult
+from bot.admin.results import AnswerDelta, AnswerEnd, IngestResult, OperationResult
 from bot.cli.demo import run
 from bot.cli.demo.questions import QUESTIONS
 from bot.settings import Settings, load_settings
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
-    from pathlib import Path
-
-    from bot.admin.results import OperationResult
 
 
 class RecordingService:

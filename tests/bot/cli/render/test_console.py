@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import io
 import re
-from typing import TYPE_CHECKING
+from collections.abc import AsyncGenerator
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -14,6 +15,7 @@ from bot.admin.results import (
     Completed,
     DocumentList,
     ExportLine,
+    OperationResult,
     ProgressUpdate,
     RetrievalSummary,
 )
@@ -24,12 +26,6 @@ from bot.settings import Settings
 from engine.errors import NotFound
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
-    from pathlib import Path
-
-    from bot.admin.results import OperationResult
 
 SOURCE = make_source(title="Rules", label="p. 3", time=None, link="")
 MAX_OUTPUT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS"

@@ -2,26 +2,21 @@ from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
-from rich.console import Console
+from rich.console import Console, RenderableType
 
 from bot.admin import results
+from bot.admin.results import OperationResult
 from bot.cli.render import tables
 from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
 from tests.support.fake_platform import START
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from rich.console import RenderableType
-
-    from bot.admin.results import OperationResult
 
 GOLDEN = Path(__file__).parent / "golden" / "tables.txt"
 LONG = "The fee for a berth is\nnine crowns. " + "word " * 40

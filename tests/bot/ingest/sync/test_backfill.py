@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.sync.backfill import MAX_RETRY_SECONDS
 from bot.platform.events import BotAdded
-from tests.support.bot_fixture import open_bot
+from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
 from tests.support.fake_platform import FakePlatform
 from tests.support.steps import edit, run_steps, say
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from tests.support.bot_fixture import BotFixture
 
 WHOLE = {
     **{f"window:m{1 + 4 * n}": [f"Ada: Run {n} begins.", f"Ada: Run {n} ends."] for n in range(4)},

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,18 +16,10 @@ from engine import ParsedFile
 from engine.engine import Engine
 from engine.models import Passage
 from tests.support import steps
-from tests.support.bot_fixture import open_bot
+from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
 from tests.support.fake_platform import FakePlatform
-from tests.support.steps import DAY, delete_away, edit_away, edit_event, run_steps, say, write
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from contextlib import AbstractAsyncContextManager
-    from pathlib import Path
-
-    from tests.support.bot_fixture import BotFixture
-    from tests.support.steps import Step
+from tests.support.steps import DAY, Step, delete_away, edit_away, edit_event, run_steps, say, write
 
 EACH = 3  # every third write of a story is where it is killed in one run of the tests
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,17 +13,12 @@ from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync import jobs
 from bot.ingest.sync.retention import TOMBSTONE_TTL, Retention
 from bot.platform.events import BotAdded
+from bot.platform.models import Location, Message
 from engine.errors import StoreError
-from tests.support.bot_fixture import with_settings
+from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.steps import DAY, delete, forget_message, run_steps, say
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Sequence
-
-    from bot.platform.models import Location, Message
-    from tests.support.bot_fixture import BotFixture
 
 pytestmark = pytest.mark.usefixtures("roof")
 

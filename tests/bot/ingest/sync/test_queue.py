@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
 
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.sync.pending import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue
 from bot.platform.models import Location
-from tests.support.bot_fixture import run_before
+from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
-
-if TYPE_CHECKING:
-    from tests.support.bot_fixture import BotFixture
 
 YARD = Location("slack", "T2", "YARD")
 WAITS = [FIRST_RETRY_SECONDS * 2**number for number in range(6)] + 3 * [MAX_RETRY_SECONDS]

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from datetime import datetime
+from typing import Any
 
 import pytest
 
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync import deletions, reconcile
+from bot.platform.models import Location, Message
 from engine.errors import StoreError
 from tests.support import steps
-from tests.support.bot_fixture import with_settings
+from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import HALL, ROOF
 from tests.support.fake_platform import FakePlatform
 from tests.support.steps import (
     DAY,
     FOUR,
+    Step,
     delete_away,
     edit_away,
     fail,
@@ -28,14 +32,6 @@ from tests.support.steps import (
     say,
     write,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-    from datetime import datetime
-
-    from bot.platform.models import Location, Message
-    from tests.support.bot_fixture import BotFixture
-    from tests.support.steps import Step
 
 pytestmark = pytest.mark.usefixtures("roof")
 RECONCILE, OFF = steps.reconcile(), steps.save_settings(ingest=False)

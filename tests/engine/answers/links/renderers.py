@@ -9,16 +9,13 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 from urllib.parse import unquote
 
 import mistune
 from markdown_it import MarkdownIt
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from markdown_it.token import Token
+from markdown_it.token import Token
 
 TLD_NAMES = (
     "com net org edu gov info biz app dev xyz online site top shop store tech cloud live link click page space news"

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator, Iterable
 from itertools import chain, cycle
-from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.errors import ModelError, ModelRefused, ModelTimeout
 from engine.llm.client.client import ChatRequest, ModelClient
 from engine.llm.client.litellm import LiteLLMProvider
-from engine.llm.client.protocol import StreamDelta
+from engine.llm.client.protocol import CallParameters, StreamDelta
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.models import LLMMessage
 from engine.usage import UsageMeter
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable
-
-    from engine.llm.client.protocol import CallParameters
 
 REQUEST = ChatRequest(ModelConfig("openai/stub"), "answer", [LLMMessage("user", "Who?")])
 BRIEF = CallTimeouts(timeout=0.1, idle_timeout=0.1, max_attempts=1)

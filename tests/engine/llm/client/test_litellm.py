@@ -4,16 +4,14 @@ import os
 import sys
 import warnings
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
+
+import pytest
 
 from engine.errors import ModelError
 from engine.llm.client.litellm import LiteLLMProvider, load_litellm
 from tests.support.openai_server import OpenAIServer
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    import pytest
 
 READS_A_FILE = """
 import os

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -20,15 +20,12 @@ from engine.errors import (
 )
 from engine.llm.client.client import ChatRequest
 from engine.llm.client.litellm import LiteLLMProvider
+from engine.llm.client.protocol import CallParameters, ChatReply
 from engine.llm.config import ModelConfig
 from engine.models import Excerpt, LLMMessage, SummaryInput
 from engine.usage import UsageMeter
-from tests.engine.llm.stub_provider import PROVIDERS, REFUSED, answer_text, make_prompt
+from tests.engine.llm.stub_provider import PROVIDERS, REFUSED, StubProvider, answer_text, make_prompt
 from tests.support.openai_server import Fault
-
-if TYPE_CHECKING:
-    from engine.llm.client.protocol import CallParameters, ChatReply
-    from tests.engine.llm.stub_provider import StubProvider
 
 ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
 

@@ -6,9 +6,10 @@ import asyncio
 import os
 import signal
 import sys
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,14 +25,9 @@ from engine.llm.reranker import LiteLLMReranker
 from engine.models import LLMMessage
 from engine.process.ipc import encode_frame
 from engine.text.tokenizer import O200kTokenizer
-from engine.usage import UsageMeter
+from engine.usage import Purpose, UsageMeter
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.openai_wire import hash_vector
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
-
-    from engine.usage import Purpose
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 

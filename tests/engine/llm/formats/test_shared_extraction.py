@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
@@ -13,9 +13,6 @@ from engine.llm.formats.shared_extraction import has_misattributed_facts, split_
 from engine.llm.formats.tuple_extraction import parse_tuples
 from engine.llm.formats.tuple_repair import END_MARKER
 from engine.models import Excerpt, Extraction, Link, Mention
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 ADA = "entity<|#|>Ada<|#|>Person<|#|>Ada rows."
 BOB = "entity<|#|>Bob<|#|>Person<|#|>Bob bakes."

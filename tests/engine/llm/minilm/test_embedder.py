@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,9 +18,6 @@ from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
 from engine.scheduling.urgency import foreground_calls
 from engine.usage import UsageMeter
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 GOLDEN = json.loads(Path(__file__).with_name("minilm_golden.json").read_text(encoding="utf-8"))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from engine.llm.minilm.embedder import MiniLMEmbedder
@@ -11,13 +9,10 @@ from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from engine.llm.offline.quotes import Quotation, build_quotations, render_quotations, select_answers
 from engine.llm.offline.ranking import MAX_CANDIDATES, build_terms, rank_sentences
-from engine.models import Context, Prompt, SearchQuery
+from engine.models import Context, Prompt, RetrievalMode, SearchQuery
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
 from tests.support.fake_embedder import HashEmbedder
-
-if TYPE_CHECKING:
-    from engine.models import RetrievalMode
 
 WORKSHOP = (
     "The Brickyard is open from 8:00 to 22:00 on weekdays. Members with a night badge may stay until midnight.",

@@ -3,22 +3,18 @@ from __future__ import annotations
 import struct
 import zipfile
 import zlib
+from collections.abc import Callable
 from contextlib import suppress
 from io import BytesIO
 from random import Random
-from typing import TYPE_CHECKING
 
 import pytest
 
+from engine import FileParser
 from engine.errors import CorruptFile, InvalidDocument
 from engine.parsers.base import ParserLimits
 from engine.parsers.detection.archives import detect_zip_format
 from tests.engine.parsers.samples import archive, assemble_pdf
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from engine import FileParser
 
 ODT = {"mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": b"x" * 100}
 

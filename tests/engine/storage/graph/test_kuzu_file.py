@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,9 +9,6 @@ from engine.errors import CorruptProjection
 from engine.storage.graph import kuzu_file
 from engine.storage.graph.base import GraphNode
 from engine.storage.graph.kuzu import KuzuGraph
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 
 @pytest.fixture

@@ -3,33 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from engine.ingest.chunking import build_chunks
 from engine.ingest.rechunk import rechunk_region
 from engine.knowledge.merge import merge_entity, merge_relation
 from engine.knowledge.summary_plan import SEPARATOR
-from engine.models import Extraction, Link, Mention, Scope
+from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, Scope
 from engine.options import ChunkingOptions
-from engine.storage.ledger import facts, profiles
+from engine.storage.ledger import Ledger, facts, profiles
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import KeyKind, Profile
 from engine.storage.ledger.work import stale_keys
+from engine.storage.sqlite.connection import Connection
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
-
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Sequence
-    from datetime import datetime
-
-    from engine.models import Chunk, Document, Passage
-    from engine.storage.ledger import Ledger
-    from engine.storage.ledger.records import KeyFacts, ScopeIds
-    from engine.storage.sqlite.connection import Connection
 
 CUT = ChunkingOptions(size=60, overlap=0, target_size=1, hash_modulo=1)  # a chunk ends after every passage
 

@@ -1,18 +1,15 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from engine.storage.ledger import cache
 from engine.storage.ledger.records.projection import CachedAnswer
 from engine.storage.ledger.work.work_queue import current_generation
+from engine.storage.sqlite.connection import Connection
 from engine.usage import Usage
-from tests.engine.storage.ledger.ledger_fixture import extraction
-
-if TYPE_CHECKING:
-    from engine.storage.sqlite.connection import Connection
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
 
 async def save_answer(ledger: LedgerFixture, generation: int, **used: Any) -> None:

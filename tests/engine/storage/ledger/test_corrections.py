@@ -1,7 +1,9 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -13,11 +15,7 @@ from engine.storage.ledger.names import resolve_aliases
 from engine.text.names import normalize_name
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-    from pathlib import Path
-
-    Correction = Callable[[LedgerFixture], Awaitable[None]]
+Correction = Callable[[LedgerFixture], Awaitable[None]]
 
 
 async def merge(ledger: LedgerFixture, name: str, into: str) -> list[str]:

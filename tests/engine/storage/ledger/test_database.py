@@ -2,8 +2,10 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, closing
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,15 +15,10 @@ from engine.storage.ledger.repositories import SqliteCache
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import wal
+from engine.storage.sqlite.connection import Connection
 from engine.storage.sqlite.repository import SnapshotDatabase
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, doc, find_files_containing
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-    from pathlib import Path
-
-    from engine.storage.sqlite.connection import Connection
 
 
 @pytest.fixture

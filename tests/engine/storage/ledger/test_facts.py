@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -11,14 +9,11 @@ from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger import facts
 from engine.storage.ledger.facts import excerpt_section
+from engine.storage.ledger.records import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work import work_queue
-from tests.engine.storage.ledger.ledger_fixture import extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from engine.storage.ledger.records import UnextractedChunk
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 ADA, BOB = Mention("Ada", "person", "sings"), Mention("Bob", "person", "listens")
 LINK = Link("Ada", "Bob", "near", "side by side")

@@ -1,17 +1,14 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import pytest
 
+from engine.knowledge.merge import FactCounts
 from engine.storage.ledger import cache, profiles
 from engine.storage.ledger.records.projection import KeyKind, Profile
 from engine.storage.ledger.records.query_results import ChunkFilter
-from tests.engine.storage.ledger.ledger_fixture import extraction
-
-if TYPE_CHECKING:
-    from engine.knowledge.merge import FactCounts
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
 
 @pytest.mark.parametrize("kind", [KeyKind.NAME, KeyKind.PAIR])

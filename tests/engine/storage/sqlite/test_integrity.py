@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,11 +10,7 @@ from bot.store.database import SCHEMA as BOT
 from engine.errors import EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
 from engine.storage.sqlite import integrity
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from engine.storage.sqlite.schema import Schema
+from engine.storage.sqlite.schema import Schema
 
 SCHEMAS = {"ledger": LEDGER, "bot": BOT}
 VALUES = {"INTEGER": 1, "REAL": 1.5, "TEXT": "x", "BLOB": b"\1", "ANY": 1, "": 1}

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import closing
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -11,9 +11,6 @@ from engine.errors import CorruptLedger, EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
 from engine.storage.sqlite import schema
 from engine.storage.sqlite.schema import load_numbered_scripts
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,11 +13,8 @@ from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.content.chunks import chunks_by_key
 from engine.storage.ledger.work import work_queue
-from tests.engine.storage.ledger.ledger_fixture import cut, extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction
 from tests.support.engine_fixture import doc, thread
-
-if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 CHUNKS = "SELECT text, id FROM chunk ORDER BY ordinal"

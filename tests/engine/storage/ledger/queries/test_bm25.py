@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -10,13 +9,10 @@ from hypothesis import strategies as st
 
 from engine.storage.ledger.queries import bm25, lookup
 from engine.storage.ledger.queries.bm25 import K1, B, ScopeSize, score_rows, tokenize_words
-from tests.engine.storage.ledger.ledger_fixture import extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
-if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
-
-    Names = tuple[str, ...]
+Names = tuple[str, ...]
 
 
 async def search(ledger: LedgerFixture, text: str, spaces: Names = ("here",), rooms: Names = ()) -> list[str]:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
+from collections.abc import AsyncIterator
 from itertools import pairwise
-from typing import TYPE_CHECKING
+
+from aiosqlite import Connection
 
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.queries.export import export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE
-
-if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from aiosqlite import Connection
-
 
 FORMATS = ("jsonl", "graphml")
 

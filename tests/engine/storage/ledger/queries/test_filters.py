@@ -3,24 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
 
 import pytest
 
 from engine.models import Document, Filters, Passage, Scope
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.undated import has_excluded_undated
-from engine.storage.ledger.records import ResolvedFilters
+from engine.storage.ledger.records import ResolvedFilters, ScopeIds
 from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.sqlite.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE, doc
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from engine.storage.ledger.records import ScopeIds
-    from engine.storage.sqlite.connection import Connection
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)

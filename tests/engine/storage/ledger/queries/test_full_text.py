@@ -1,15 +1,11 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from engine.storage.ledger.queries import full_text, lookup
 from engine.storage.ledger.queries.full_text import extract_words
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 
 def test_words_are_folded_each_once_without_the_commonest_and_not_too_many() -> None:

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import pytest
 
@@ -10,15 +11,9 @@ from engine.models import Passage
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.queries import filters, lookup
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
+from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, ScopeIds
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc, thread
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from engine.storage.ledger.records.query_results import ScopeIds
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
 

@@ -1,19 +1,14 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from engine.errors import ModelUnavailable
 from engine.storage.ledger.queries import stats
 from engine.storage.ledger.records import IndexStatus
 from engine.storage.ledger.work import work_queue
-from tests.engine.storage.ledger.ledger_fixture import extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 IDS = {"id", "generation", "name_id", "since", "embedded", "graphed", "text_hash"}
 KINDS = ["document", "passage", "chunk", "mention", "link", "entity", "relation"]

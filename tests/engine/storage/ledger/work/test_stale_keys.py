@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from engine.storage.ledger.records.projection import KeyKind, StaleKey
 from engine.storage.ledger.work import stale_keys
-
-if TYPE_CHECKING:
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 
 async def mark(ledger: LedgerFixture, *ids: int, kind: KeyKind = KeyKind.NAME) -> int:

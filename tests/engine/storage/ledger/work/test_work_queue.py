@@ -1,16 +1,19 @@
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import pytest
 
-from engine.errors import InvalidApiKey, ModelNotFound, ModelRefused, ModelUnreachable, PromptTooLong, RateLimited
+from engine.errors import (
+    EngineError,
+    InvalidApiKey,
+    ModelNotFound,
+    ModelRefused,
+    ModelUnreachable,
+    PromptTooLong,
+    RateLimited,
+)
 from engine.storage.ledger.work import work_queue
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
-
-if TYPE_CHECKING:
-    from engine.errors import EngineError
-    from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 NEVER = float("inf")
 
