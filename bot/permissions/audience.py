@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bot.platform.models import ListedChannel, Location
 
 EMPTY_SET: frozenset[str] = frozenset()
+EMPTY_SCOPE = Scope(EMPTY_SET, EMPTY_SET)
 
 
 @dataclass(frozen=True, slots=True)

@@ -149,38 +149,28 @@ class AudienceResolver:
         seconds to wait for suspended spaces.
         """
         await self._suspensions.wait_until_resumed(location, SUSPENSION_WAIT if wait is None else wait)
+        own, nothing = audience.scope_for_room(location), audience.EMPTY_SCOPE
         try:
             scope, whole = await (
                 self._person_scope(location, person, among) if person else self._channel_scope(location, among)
             )
         except EngineError as error:
             log.warning("audience.lookup_failed", channel=location.room, error=type(error).__name__)
-            return ResolvedScope(await self._room_if_unknown(location, person), "unknown")
+            return ResolvedScope(own if await self._reads_room(location, person) is not False else nothing, "unknown")
         kept = self._suspensions.remove_suspended(scope)
         if kept != scope:
             log.warning("audience.visibility_pending", channel=location.room)
-            room = await self._own_room(location, person)
-            return ResolvedScope(replace(kept, rooms=kept.rooms | room), "checking")
+            room = own if await self._reads_room(location, person) else nothing
+            return ResolvedScope(replace(kept, rooms=kept.rooms | room.rooms), "checking")
         return ResolvedScope(scope, "" if whole else "partial")
 
-    async def _room_if_unknown(self, location: Location, person: str) -> Scope:
-        """The room of a reply whose readers are unknown; empty if its one reader is known not to read there."""
-        room = audience.scope_for_room(location)
+    async def _reads_room(self, location: Location, person: str) -> bool | None:
+        """Whether the reader of a reply may read its room; None if that is unknown."""
         try:
             channel = await self.get_channel(location)
         except EngineError:
-            return room
-        reads = not person or channel.kind == "open" or person in channel.members
-        return room if reads else replace(room, rooms=frozenset())
-
-    async def _own_room(self, location: Location, person: str) -> frozenset[str]:
-        """The room of a reply, if its reader may read there; empty if that is unknown."""
-        try:
-            channel = await self.get_channel(location)
-        except EngineError:
-            return frozenset()
-        reads = not person or channel.kind == "open" or person in channel.members
-        return audience.scope_for_room(location).rooms if reads else frozenset()
+            return None
+        return not person or channel.kind == "open" or person in channel.members
 
     async def _channel_scope(self, location: Location, among: Scope | None) -> tuple[Scope, bool]:
         """The scope of everyone in a location, and whether it is complete."""

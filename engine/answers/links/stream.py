@@ -45,8 +45,7 @@ class LinkFilter(StreamRewriter):
     An allowed address is written `<https://ok.com/a>` or `[words](https://ok.com/a)`. `https://evil.com/x` is shown as
     `https[:]//evil[.]com/x`, `[words](https://evil.com)` as `[words] (https[:]//…)`, a picture as a plain link. An
     invisible character keeps names without a scheme from becoming links. Definitions of links and HTML tags with
-    attributes are defused. In code, addresses with a scheme and mentions are treated alike, and nothing else is
-    changed. `domains`: also filter names without a scheme.
+    attributes are defused; in code, addresses with a scheme and mentions. `domains`: also filter bare names.
     """
 
     special = re.compile(rf"[^{link_syntax.BLANKS}]")
@@ -255,13 +254,11 @@ class LinkFilter(StreamRewriter):
         window = self.buffer[at : at + MAX_ADDRESS_CHARACTERS]
         if mention := MENTION.match(window):
             return self.rewrite_mention(at + mention.end(), mention, final=final)
-        found = link_syntax.ANGLE_LINK.match(window)
-        if found is None:
+        if (found := link_syntax.ANGLE_LINK.match(window)) is None:
             hold = not final and len(window) < MAX_ADDRESS_CHARACTERS and link_syntax.PARTIAL_ANGLE_LINK.match(window)
             return None if hold else self.render_less_than(at)
         if link := self.allowed.find_link(decode_escapes(found[1])):
-            words = self.filter_text(found[2] or "")
-            words += " " if self.ends_with_link and self.is_bare_link else ""
+            words = self.filter_text(found[2] or "") + (" " if self.ends_with_link and self.is_bare_link else "")
             angled = self.render_angle_link(link)
             worded = words and self.context.can_have_text(link) and not self.context.is_within_angle(words)
             return RewriteStep(at + found.end(), f"[{words}]({link})" if worded else angled)
@@ -278,32 +275,26 @@ class LinkFilter(StreamRewriter):
         if joins and not behind and not final:
             return None
         shown = self.filter_text(name) if mention["label"] else name
-        if not joins or behind in link_syntax.AFTER_NAME:
-            return RewriteStep(end, shown)
-        self.ends_with_link = False
-        return RewriteStep(end, f"{shown} ")
+        separated = joins and behind not in link_syntax.AFTER_NAME
+        self.ends_with_link = self.ends_with_link and not separated
+        return RewriteStep(end, f"{shown} " if separated else shown)
 
     def render_less_than(self, at: int) -> RewriteStep:
         """A `<` that starts no markup."""
         behind = self.buffer[at + 1 : at + 2]
-        return RewriteStep(
-            at + 1, "<" if not behind or behind in link_syntax.AFTER_LESS_THAN else "<" + ZERO_WIDTH_SPACE
-        )
-
-    # Code.
+        is_plain = not behind or behind in link_syntax.AFTER_LESS_THAN
+        return RewriteStep(at + 1, "<" if is_plain else "<" + ZERO_WIDTH_SPACE)
 
     def rewrite_code(self, code: str, *, certain: bool) -> str:
         if not certain:
             return self.filter_text(code)
         escaped = MENTION.sub(lambda found: escape_mention(found, self.mentioned), code)
-        shown = link_syntax.ANGLED_CODE.sub(
-            f"<{ZERO_WIDTH_SPACE}",
-            link_syntax.CODE_WORD.sub(
-                lambda found: filter_code_word(found[0], self.allowed, angled=self.context.angled), escaped
-            ),
+        angled = self.context.angled
+        words = link_syntax.CODE_WORD.sub(
+            lambda found: filter_code_word(found[0], self.allowed, angled=angled), escaped
         )
+        shown = link_syntax.ANGLED_CODE.sub(f"<{ZERO_WIDTH_SPACE}", words)
         self.ends_with_link, self.is_bare_link = any("://" in word for word in shown.rsplit(None, 1)[-1:]), False
-        struck = (
-            shown != code or "~~" in code or self.context.in_strikethrough
-        )  # some renderers read strikethrough first
+        # Some renderers read strikethrough first.
+        struck = shown != code or "~~" in code or self.context.in_strikethrough
         return shown.replace("](", "] (") if struck else shown

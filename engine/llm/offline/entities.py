@@ -138,9 +138,13 @@ def _find_capitalized(sentence: str, facts: ExcerptFacts) -> list[NamedEntity]:
 
 def _trim_run(words: list[str], start: int, *, at_start: bool, facts: ExcerptFacts) -> tuple[list[str], int]:
     """The run without leading stop words, and without an ambiguous first word of a sentence."""
-    while words and words[0].casefold() in STOP_WORDS and (at_start or len(words) > 1 or len(words[0]) > 1):
-        start += len(words[0]) + 1
-        words, at_start = words[1:], False
+    skipped = 0
+    while skipped < len(words) and words[skipped].casefold() in STOP_WORDS:
+        if not (at_start or len(words) > skipped + 1 or len(words[skipped]) > 1):
+            break
+        start += len(words[skipped]) + 1
+        skipped, at_start = skipped + 1, False
+    words = words[skipped : skipped + _MAX_NAME_WORDS + 1]
     if words and at_start and not _is_name_at_start(words[0], facts) and (len(words) == 1 or is_common(words[0])):
         return words[1:][:_MAX_NAME_WORDS], start + len(words[0]) + 1
     return words[:_MAX_NAME_WORDS], start
