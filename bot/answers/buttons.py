@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.monitoring import Metrics
     from bot.platform.events import ButtonPressed
-    from bot.platform.models import AnswerFooter
+    from bot.platform.models import AnswerFooter, Location
     from bot.platform.ports import Reply
     from bot.store import AnswerSource, StoredAnswer
 
@@ -51,7 +51,7 @@ class AnswerButtons:
         """Run the action and report to the person. Raises PlatformError."""
         try:
             stored = await self.context.store.answers.get(clicked.value)
-            if stored is None:
+            if stored is None or not _is_same_workspace(clicked.location, stored.location):
                 raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - shown below like every other
             notice = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
         except (NotFound, NotAllowed) as error:
@@ -173,6 +173,10 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
     "delete": AnswerButtons.delete_answer,
     "share": AnswerButtons.share_answer,
 }
+
+
+def _is_same_workspace(one: Location, other: Location) -> bool:
+    return (one.platform, one.workspace) == (other.platform, other.workspace)
 
 
 def _public_target(stored: StoredAnswer, mark: str) -> ReplyTarget:

@@ -32,7 +32,7 @@ CATCH_UP_QUESTION = (
 async def catch_up_command(call: CommandContext) -> Card | None:
     """Summarize this channel since a time, or since the caller's last message; None: the answer follows."""
     time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
-    newest = await call.store.messages.get_newest_time(call.location.room)
+    newest = await call.find_last_message_time()
     if newest is None or newest < time:
         return Card(f"I have read no messages here since {format_utc(time)}.")
     if not call.settings.llm_model:

@@ -99,6 +99,11 @@ class CommandContext:
         drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
         return bool(await can_read(self.services.context.audience, drawn, self.location, self.invocation.person))
 
+    async def find_last_message_time(self) -> datetime | None:
+        """The time of the last stored message here; None if there is none, or the caller may not read it."""
+        room = self.location.room
+        return await self.store.messages.get_newest_time(room) if await self.can_read(room) else None
+
     async def is_manager(self) -> bool:
         """Whether the caller is a manager of the workspace."""
         location = self.location

@@ -127,7 +127,7 @@ async def _format_channel_status(call: CommandContext) -> list[str]:
         return [await _not_indexed_notice(call)]
     lines = [f"**#{escape_markdown(name)}**"]
     read = (await call.services.context.get_channel_settings(room)).ingest
-    last = await store.messages.get_newest_time(room)
+    last = await call.find_last_message_time()
     if not read:
         lines.append(f"- {await _not_indexed_notice(call)}")
     if read or last:

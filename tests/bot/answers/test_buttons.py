@@ -55,6 +55,16 @@ async def test_each_button_is_for_whom_it_is_meant(
     assert bool(kept) is (shown != "")
 
 
+async def test_a_button_of_another_workspace_does_nothing(bot: BotFixture) -> None:
+    bot.platform.people["max"] = Person("max", "Max", is_manager=True)
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    foreign = Location("slack", "T2", "ROOF")
+    forged = ButtonPressed("k1", foreign, "max", "delete", reply.target.answer, "h")
+    await AnswerButtons(bot.context, bot.metrics).handle(forged)
+    assert not reply.deleted
+    assert bot.platform.private_messages[-1][1].text == texts.NO_ANSWER
+
+
 async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: BotFixture) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)
     assert await press(bot, reply, "bob", "up") == texts.POSITIVE_FEEDBACK

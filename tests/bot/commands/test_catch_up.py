@@ -43,6 +43,13 @@ async def test_where_nobody_posted_nothing_is_asked(workspace: Workspace) -> Non
     assert workspace.asked == []
 
 
+async def test_somebody_who_may_not_read_the_channel_learns_no_times(workspace: Workspace) -> None:
+    await workspace.post("ada", "The pump leaks.", ATTIC)
+    assert "I have read no messages here" in await workspace.text("bob", "catch-up 3 days", ATTIC)
+    assert "Last message" not in await workspace.text("bob", "status", ATTIC)
+    assert "Last message" in await workspace.text("ada", "status", ATTIC)
+
+
 async def test_what_is_no_time_is_refused(workspace: Workspace) -> None:
     with pytest.raises(InvalidQuestion):
         await workspace.command("bob", "catch-up the boat")
