@@ -58,7 +58,6 @@ LOCALHOST_START = re.compile(r"(?<=[/@\]])(?=localhost)", re.IGNORECASE)
 INVISIBLE = re.compile(
     r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]"
 )
-MISSING_HOST = re.compile(r"\[:\]//(?=[^.]*\Z)")  # the host may follow after the end of the word
 MARKUP = re.compile(r"[`<\t\n\r\x00-\x1f]|!(?=\[)|\](?=[(:\[])")
 
 WORD_JOINER = "\u2060"  # invisible: the name looks the same, and no platform reads it as a domain
@@ -274,3 +273,9 @@ def _is_host(word: str) -> bool:
     label, rest = dots[-1][1].lower().strip("_-"), word[dots[-1].end(1) :]
     short = len(label) == 2 and label not in AMBIGUOUS_EXTENSIONS
     return short or label in TOP_LEVEL_DOMAINS or label.startswith("xn--") or rest[:1] in tuple("/?#:\\")
+
+
+def break_missing_host(text: str) -> str:
+    """Split a defused `://` without a dot after it: its host may follow after the end of the word."""
+    head, dot, tail = text.rpartition(".")
+    return head + dot + tail.replace("[:]//", f"[:]/{WORD_JOINER}/")

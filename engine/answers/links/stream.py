@@ -16,11 +16,10 @@ from engine.answers.links import link_syntax
 from engine.answers.links.addresses import (
     CLOSING_PUNCTUATION,
     MAX_ADDRESS_CHARACTERS,
-    MISSING_HOST,
     OPENING_PUNCTUATION,
     SCHEME,
-    WORD_JOINER,
     AllowedAddresses,
+    break_missing_host,
     decode_and_normalize,
     decode_escapes,
     defang_word,
@@ -171,7 +170,7 @@ class LinkFilter(StreamRewriter):
             tail = " "  # a space will separate it from the link before
         dead = self.render_defanged(read, before, after)
         if behind and behind in link_syntax.EDGE_CHARACTERS:
-            dead = MISSING_HOST.sub(f"[:]/{WORD_JOINER}/", dead)  # the following text may be its host
+            dead = break_missing_host(dead)
         return self.render_address(read, behind) or self.render_name(word, read, tail) or dead
 
     def render_defanged(self, read: str, before: str, after: str) -> str:
