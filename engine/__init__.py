@@ -94,8 +94,8 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorStore as VectorStore
     from engine.text.author_request import by_author as by_author
     from engine.text.author_request import channel_of as channel_of
-    from engine.text.cleaning import clean_multiline as clean_multiline
-    from engine.text.cleaning import clean_single_line as clean_single_line
+    from engine.text.cleanup import clean_multiline as clean_multiline
+    from engine.text.cleanup import clean_single_line as clean_single_line
     from engine.text.names import normalize_name as normalize_name
     from engine.text.overview_request import OverviewRequest as OverviewRequest
     from engine.text.overview_request import apply_overview_request as apply_overview_request
@@ -178,7 +178,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.storage.ledger.records": ("StatingPassage", "DocumentInfo", "DocumentStatus", "IndexStatus"),
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),
-    "engine.text.cleaning": ("clean_multiline", "clean_single_line"),
+    "engine.text.cleanup": ("clean_multiline", "clean_single_line"),
     "engine.text.names": ("normalize_name",),
     "engine.text.overview_request": ("OverviewRequest", "apply_overview_request"),
     "engine.text.stream_rewriter": ("RewriteStep", "StreamRewriter"),

@@ -13,8 +13,8 @@ from bot.answers.buttons import AnswerButtons
 from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
 from bot.commands.table import run_command
-from bot.dispatch.addressing import ReplyPolicy
 from bot.dispatch.follow_up.question_rules import is_small_talk
+from bot.dispatch.reply_policy import ReplyPolicy
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import (
     ButtonPressed,

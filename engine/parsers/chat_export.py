@@ -14,8 +14,8 @@ from engine.errors import CorruptFile, EmptyDocument
 from engine.models import Passage
 from engine.parsers import json_records
 from engine.parsers.base import ParsedFile
-from engine.parsers.detection.encoding import decode_text
-from engine.text.cleaning import clean_multiline, clean_single_line
+from engine.parsers.detection.charset import decode_text
+from engine.text.cleanup import clean_multiline, clean_single_line
 from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message_line
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.detection.encoding import decode_text
-from engine.parsers.passages.packing import Block, BlockType, word_count
+from engine.parsers.detection.charset import decode_text
+from engine.parsers.passages.blocks import Block, BlockType, word_count
 from engine.parsers.passages.sections import find_first_heading, passages_by_section
-from engine.text.cleaning import clean_lines, clean_single_line
+from engine.text.cleanup import clean_lines, clean_single_line
 
 _SCRIPT_TAGS = frozenset({"script", "style"})
 # Elements whose text is skipped.

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import CorruptFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
-from engine.parsers.detection.encoding import decode_text
-from engine.parsers.passages.packing import Block, group_blocks, join_blocks
+from engine.parsers.detection.charset import decode_text
+from engine.parsers.passages.blocks import Block, group_blocks, join_blocks
 from engine.parsers.passages.sections import format_span
-from engine.text.cleaning import clean_multiline
+from engine.text.cleanup import clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

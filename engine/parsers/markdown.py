@@ -10,10 +10,10 @@ from markdown_it import MarkdownIt
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.detection.encoding import decode_text
-from engine.parsers.passages.packing import Block
+from engine.parsers.detection.charset import decode_text
+from engine.parsers.passages.blocks import Block
 from engine.parsers.passages.sections import find_first_heading, passages_by_section
-from engine.text.cleaning import clean_lines, clean_multiline, clean_single_line
+from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
-from engine.parsers.detection.encoding import decode_text
-from engine.parsers.passages.packing import MAX_WORDS, Block, group_blocks, join_blocks, word_count
+from engine.parsers.detection.charset import decode_text
+from engine.parsers.passages.blocks import MAX_WORDS, Block, group_blocks, join_blocks, word_count
 from engine.parsers.passages.sections import format_span
-from engine.text.cleaning import clean_lines, clean_multiline
+from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -9,7 +9,7 @@ import kreuzberg
 
 from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.parsers.dates import is_default_time, parse_date
-from engine.parsers.passages.packing import Block
+from engine.parsers.passages.blocks import Block
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

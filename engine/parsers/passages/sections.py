@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.models import Passage
-from engine.parsers.passages.packing import Block, group_blocks, join_blocks
-from engine.text.cleaning import clean_multiline, clean_single_line
+from engine.parsers.passages.blocks import Block, group_blocks, join_blocks
+from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

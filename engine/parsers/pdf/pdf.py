@@ -6,9 +6,9 @@ from engine.errors import CorruptFile, EmptyDocument, EncryptedFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
 from engine.parsers.office.rich_text import extract_document, modified_time
-from engine.parsers.passages.packing import group_blocks, join_blocks
+from engine.parsers.passages.blocks import group_blocks, join_blocks
 from engine.parsers.pdf.reflow import dehyphenate, reflow_paragraphs
-from engine.text.cleaning import clean_lines, clean_multiline
+from engine.text.cleanup import clean_lines, clean_multiline
 
 # FPDF_ERR_PASSWORD of PDFium's public header.
 _PASSWORD = 4

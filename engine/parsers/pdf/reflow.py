@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.parsers.passages.packing import Block
+from engine.parsers.passages.blocks import Block
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

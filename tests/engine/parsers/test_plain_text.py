@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import CorruptFile
-from engine.parsers.detection.encoding import decode_text
-from engine.parsers.passages.packing import MAX_WORDS, word_count
+from engine.parsers.detection.charset import decode_text
+from engine.parsers.passages.blocks import MAX_WORDS, word_count
 from engine.parsers.plain_text import parse
 
 WESTERN = "Die Bücherei öffnet um neun – “pünktlich”."

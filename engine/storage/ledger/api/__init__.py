@@ -7,7 +7,7 @@ Ids are the ledger's integers; they leave the engine nowhere.
 
 from engine.storage.ledger.api.content import Corrections, Documents, Facts
 from engine.storage.ledger.api.projection import Cache, Profiles, WorkQueue
-from engine.storage.ledger.api.reading import Search, Stats
+from engine.storage.ledger.api.queries import Search, Stats
 from engine.storage.ledger.api.store import ExportFormat, LedgerStore, LedgerView
 
 __all__ = [

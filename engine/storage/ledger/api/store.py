@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.storage.ledger.api.content import Corrections, Documents, Facts
     from engine.storage.ledger.api.projection import Cache, Profiles, WorkQueue
-    from engine.storage.ledger.api.reading import Search, Stats
+    from engine.storage.ledger.api.queries import Search, Stats
 
 ExportFormat = Literal["jsonl", "graphml"]
 

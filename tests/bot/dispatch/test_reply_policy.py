@@ -9,7 +9,7 @@ import pytest
 
 from bot import texts
 from bot.answers.history import ThreadHistory
-from bot.dispatch.addressing import ReplyPolicy
+from bot.dispatch.reply_policy import ReplyPolicy
 from bot.store.channels import FAR_FUTURE
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
