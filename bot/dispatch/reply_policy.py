@@ -1,4 +1,4 @@
-"""Decide whether a message without a mention is meant for the bot: a follow-up in a thread that it answered in."""
+"""Decide whether the bot answers a message that does not mention it, by the setting of its channel."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ RECENT_PERIOD = timedelta(days=1)  # whose authors a message in a channel may ad
 
 
 class ReplyPolicy:
-    """Decides by a channel's setting: `mention` (never), `thread` (questions where it answered), `all` (anywhere)."""
+    """Applies the setting of a channel: `mention` (never), `thread` (questions where the bot answered), `all`."""
 
     def __init__(self, context: BotContext, historian: ThreadHistory) -> None:
         self._context = context
         self._thread_history = historian
 
     async def should_answer(self, message: Message) -> bool:
-        """Whether a message without a mention may be answered: a question to nobody else.
+        """Whether to answer a message without a mention: a question to the bot in a thread that it answered in.
 
-        Its author was answered by the bot in that thread. A configured model makes the final decision.
+        Its author must be one whom the bot answered there. A configured model makes the final decision.
         """
         if message.by_bot or message.own or not message.text.strip():
             return False
@@ -74,7 +74,7 @@ class ReplyPolicy:
         return True
 
     async def _is_follow_up(self, message: Message) -> bool:
-        """Whether it continues its author's exchange with the bot, and addresses nobody else in the thread."""
+        """Whether a message continues its author's exchange with the bot, and addresses nobody else in the thread."""
         location = message.location
         askers, latest = await self._thread_history.get_askers(location)
         if message.author not in askers or await self._replies_to_another(message):
@@ -85,7 +85,7 @@ class ReplyPolicy:
         return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
 
     async def _is_for_nobody_else(self, message: Message) -> bool:
-        """Whether it addresses nobody in the thread, or nobody who posted in the channel lately."""
+        """Whether a message addresses nobody in its thread, or nobody who posted in the channel recently."""
         if await self._replies_to_another(message):
             return False
         others = {each.author: None for each in reversed(await self._earlier_messages(message))}
@@ -93,7 +93,7 @@ class ReplyPolicy:
         return classify_message(message.text, names) in self._answered_verdicts()
 
     async def _earlier_messages(self, message: Message) -> list[MessageRecord]:
-        """Earlier messages in its thread; outside of threads, recent ones in the channel."""
+        """Earlier messages of others in the thread of a message; outside of threads, recent ones in the channel."""
         location, messages = message.location, self._context.store.messages
         if location.thread:
             records = await messages.list_by_thread(location.room, location.thread)
@@ -106,7 +106,7 @@ class ReplyPolicy:
         return frozenset({"question", "unclear"} if self._context.settings.llm_model else {"question"})
 
     async def _replies_to_another(self, message: Message) -> bool:
-        """Whether it replies to a message that is not an answer of the bot."""
+        """Whether a message replies to one that is no answer of the bot."""
         answers, replied = self._context.store.answers, message.replies_to
         return bool(replied) and await answers.get_by_message(message.location.without_thread, replied) is None
 

@@ -1,4 +1,4 @@
-"""Mentions of people, channels and groups in chat markup: find them, and defuse those that would notify somebody."""
+"""Find mentions of people, channels and groups in chat markup, and defuse those that notify people."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ MENTION = re.compile(
 MENTION_START = re.compile(r"<(?:!(?:channel|here|everyone|group|subteam)|@&|[@#]!?\w+\|)", re.IGNORECASE)
 BROADCAST_NAMES = ("everyone", "here", "channel")
 BROADCAST = re.compile(f"@(?={'|'.join(BROADCAST_NAMES)})", re.IGNORECASE)
-ZERO_WIDTH_SPACE = "\u200b"  # invisible: the word looks the same, but notifies nobody
+ZERO_WIDTH_SPACE = "\u200b"  # invisible; a word with it notifies nobody
 
 
 def find_mentions(text: str) -> frozenset[str]:
-    """The people and channels that a text mentions, as sign and id ("@U1", "#C1"); groups are never included."""
+    """The people and channels that a text mentions, as sign and id ("@U1", "#C1"); groups are left out."""
     return frozenset(found["sign"] + found["id"] for found in MENTION.finditer(text) if found["id"])
 
 
 def defuse_broadcasts(text: str) -> str:
-    """The text with @everyone, @here and @channel defused, so that they notify nobody."""
+    """Defuse @everyone, @here and @channel, so that they notify nobody."""
     return BROADCAST.sub("@" + ZERO_WIDTH_SPACE, text)
 
 
 def escape_mention(found: re.Match[str], allowed: frozenset[str]) -> str:
-    """A mention unchanged if it is allowed, else the name as plain text."""
+    """Keep an allowed mention; turn any other into the name as plain text."""
     if not found["id"]:
         name = (found["label"] or found["all"].lstrip("!@&").rpartition("^")[2]).lstrip("@")
         return f"@{ZERO_WIDTH_SPACE}{defuse_broadcasts(name)}"

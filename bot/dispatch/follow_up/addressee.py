@@ -46,7 +46,7 @@ _NOT_NAMES = frozenset.union(
 
 
 def is_for_others(sentence: Sentence, names: frozenset[str]) -> bool:
-    """Whether a sentence addresses somebody; `names` are the words of the names of those in the thread."""
+    """Whether a sentence addresses somebody; `names`: the words of the participants' names."""
     if any(map(_is_mention, sentence.tokens)):
         return not _asks_about_mention(sentence.words)
     tokens, greeted = _without_greeting(sentence.tokens)
@@ -75,7 +75,7 @@ def _asks_about_mention(words: Sequence[str]) -> bool:
 
 
 def _without_greeting(raw: Sequence[str]) -> tuple[list[str], bool]:
-    """Its tokens without marks and interjections at the start, and whether there was a greeting."""
+    """The tokens without leading marks and interjections, and whether there was a greeting."""
     tokens, greeted = [token for token in raw if token not in {"¿", "¡", '"', "*", "_"}], False
     while tokens and (
         not tokens[0][0].isalnum()
@@ -109,7 +109,7 @@ def _is_called(words: Sequence[str], at: int) -> bool:
 
 
 def _starts_with_unknown_name(tokens: Sequence[str], words: Sequence[str], *, greeted: bool) -> bool:
-    """Rule 6 for the start: a title, or a word that can be a name before a mark and a question."""
+    """Rule 6 for the start: a title, or a possible name before a mark and a question."""
     if len(words) < 3:
         return False
     if words[0] in _TITLES:
@@ -122,6 +122,6 @@ def _starts_with_unknown_name(tokens: Sequence[str], words: Sequence[str], *, gr
 
 
 def _can_be_name(token: str) -> bool:
-    """Whether a word is none of the common words, no adverb and no participle."""
+    """Whether a word is no common word, adverb or participle."""
     word = normalize_word(token)
     return token.isalpha() and word not in _NOT_NAMES and not word.endswith(("ly", "ing", "ed", "mente"))

@@ -51,10 +51,10 @@ _HOW_ABOUT = (("how", "about"), ("what", "about"))
 
 
 def classify_message(text: str, people: Collection[str] = (), *, interrupted: bool = False) -> Verdict:
-    """What a message in a thread with the bot is.
+    """Classify a message in a thread of the bot.
 
-    `people` are the names of those who talk there. `interrupted`: somebody else spoke after the bot's last answer.
-    "unclear": a statement, or a question to whom is not clear; a model may decide.
+    `people`: the names of the participants. `interrupted`: somebody else wrote after the bot's last answer. "unclear":
+    a statement, or a question to nobody in particular; a model may decide.
     """
     sentences = split_sentences(text)
     if not sentences or _ends_in_laughter(text, sentences):
@@ -67,7 +67,7 @@ def classify_message(text: str, people: Collection[str] = (), *, interrupted: bo
 
 
 def is_small_talk(text: str) -> bool:
-    """Whether it is only thanks, praise or emoji, so that there is nothing to answer."""
+    """Whether a message is only thanks, praise or emoji, and needs no answer."""
     has_data = any(mark in text for mark in ("://", "`", ">", '"', "“"))
     sentences = split_sentences(text)
     return bool(text.strip()) and not has_data and all(not s.is_question and _is_chatter(s.words) for s in sentences)
@@ -96,7 +96,7 @@ def _classify_words(words: Words, sentence: Sentence, *, interrupted: bool) -> V
 
 
 def _core_words(sentence: Sentence) -> Words:
-    """Its words without what comes before a question, and without the bot's name."""
+    """The words of a sentence without openers and the bot's name."""
     clauses = list(sentence.clauses)
     while len(clauses) > 1 and (
         _is_chatter(clauses[0]) or clauses[0] in phrases.OPENERS or clauses[0][0] in phrases.BOTS
@@ -117,7 +117,7 @@ _LEADING = phrases.INTERJECTIONS | {"bitte"}
 
 
 def _find_start(words: Words, patterns: Collection[Words]) -> Words:
-    """The phrase that the words start with, or empty."""
+    """The phrase that starts the words, or empty."""
     return next((pattern for pattern in patterns if words[: len(pattern)] == pattern), ())
 
 
@@ -128,7 +128,7 @@ def _is_chatter(words: Sequence[str]) -> bool:
 
 
 def _classify_request(words: Words, sentence: Sentence) -> Verdict | None:
-    """Rule 2; None if it starts with neither a request nor a preface."""
+    """Rule 2; None if the words start with neither a request nor a preface."""
     if start := _find_start(words, phrases.REQUESTS):
         idiom = not sentence.is_question and _IDIOM.match(" ".join(words))
         personal = idiom or sentence.clauses[0] in _ABOUT_IT or _says_you(words[len(start) :])
@@ -151,7 +151,7 @@ def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
 
 
 def _is_for_effect(words: Words, sentence: Sentence) -> bool:
-    """Whether it has a word or phrase for effect, is a negated question, or has a tag that seeks consent."""
+    """Whether the words contain a phrase for effect, a negated question, or a tag that seeks consent."""
     first, marked = words[0], sentence.is_question
     if not phrases.EFFECT.isdisjoint(words[1:]) or _find_start(words, phrases.RHETORICAL) or words == ("why", "not"):
         return True
@@ -169,7 +169,7 @@ def _is_for_effect(words: Words, sentence: Sentence) -> bool:
 
 
 def _says_you(words: Sequence[str]) -> bool:
-    """Whether it speaks to somebody; "if you come by bike" and the French "du" do not."""
+    """Whether the words speak to somebody; "if you come by bike" and the French "du" do not."""
     no_you = frozenset[str]() if phrases.FRENCH.isdisjoint(words) else phrases.NOT_YOU
     pairs = zip(("", *words), words, strict=False)
     return any(
@@ -179,14 +179,14 @@ def _says_you(words: Sequence[str]) -> bool:
 
 
 def _is_about_plans(words: Words) -> bool:
-    """Whether it asks what a person does or will do: "did he", "when will they"; "what did he" asks for a fact."""
+    """Whether the words ask what a person does or will do ("did he"), not for a fact ("what did he")."""
     pairs = set(pairwise(words))
     will = {(verb, who) for verb in ("will", "would", "are", "can", "should") for who in ("he", "she", "they")}
     return not will.isdisjoint(pairs) or (words[0] in phrases.AUXILIARIES and words[1:2] in {("he",), ("she",)})
 
 
 def _is_about_people_present(words: Words) -> bool:
-    """Whether it invites or is about "us" or "anybody"; "do we need a permit" and "are we allowed" ask for a fact."""
+    """Whether the words invite, or are about "us" or "anybody", and ask for no fact ("do we need a permit")."""
     if _find_start(words, phrases.INVITATIONS) or _asks_what_people_do(words):
         return True
     if words[:2] in _HOW_ABOUT and not phrases.PROPOSALS.isdisjoint(words[2:]):
@@ -197,7 +197,7 @@ def _is_about_people_present(words: Words) -> bool:
 
 
 def _asks_what_people_do(words: Words) -> bool:
-    """Whether it asks what people are doing: "who is coming", "what are they planning"."""
+    """Whether the words ask what people are doing: "who is coming", "what are they planning"."""
     words = tuple(" ".join(phrases.CONTRACTIONS.get(word, word) for word in words[:3]).split()) + words[3:]
     doing = words[3:4] if words[2:3] and words[2] in phrases.PRONOUNS | phrases.PEOPLE else words[2:3]
     return words[0] in phrases.QUESTION_WORDS and words[1:2] in {("is",), ("are",)} and "".join(doing).endswith("ing")
@@ -221,7 +221,7 @@ def _is_question(words: Words, sentence: Sentence) -> bool:
 
 
 def _is_unmarked_question(words: Words) -> bool:
-    """Whether a question word asks also without a mark: "when does", not "when I was"; "who pays", not "who did"."""
+    """Whether a question word needs no question mark: "when does", "who pays"; not "when I was", "who did"."""
     first, *rest = words
     if not rest or words[:2] in _HOW_ABOUT:
         return 1 < len(words) <= MAX_FRAGMENT_WORDS
@@ -240,7 +240,7 @@ def _is_unmarked_question(words: Words) -> bool:
 
 
 def _is_inverted(words: Words) -> bool:
-    """Whether a verb before its subject asks also without a mark: "does the", "is it", "was there"."""
+    """Whether a verb stands before its subject: "does the", "is it", "was there"."""
     first, second = words[:2]
     if first in {"does", "did", "do", "are"}:
         return True
@@ -250,13 +250,13 @@ def _is_inverted(words: Words) -> bool:
 
 
 def _is_german_question(words: Words) -> bool:
-    """Whether a German verb before its subject asks also without a mark."""
+    """Whether a German verb stands before its subject."""
     subject = len(words) > 2 and words[1] in {"das", "der", "die", "es", "man"}
     return subject and words[2] not in {"nicht", "ja", "doch", "so", "super"}
 
 
 def _asks(clause: Words) -> bool:
-    """Whether a later clause asks: "According to Bob, who pays?", "the fee, is it refundable?"."""
+    """Whether a later clause is a question: "According to Bob, who pays?", "the fee, is it refundable?"."""
     return clause[0] in phrases.QUESTION_WORDS or (len(clause) > 2 and clause[0] in phrases.AUXILIARIES)
 
 
