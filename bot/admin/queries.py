@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import format_remaining
-from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult, RetrievalSummary
+from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult
 from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
 from engine.errors import InvalidQuestion, NotFound
 
@@ -27,7 +27,7 @@ SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
 
 async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
-    """Yield summary, deltas and end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
+    """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
     question, engine = await _build_question(engine_context, request), engine_context.engine
     async with child_task(_start_answer(engine, question, request.output)) as working:
         if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
@@ -39,7 +39,6 @@ async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[Ope
     async with aclosing(begun) as answer:
         context = answer.context
         await _check_not_empty(engine, context, question.scope)
-        yield RetrievalSummary(len(context.entities), len(context.relations), len(context.sources))
         async for piece in answer:
             yield AnswerDelta(piece)
         truncated = context.overview is not None and context.overview.truncated

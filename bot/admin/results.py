@@ -17,15 +17,6 @@ from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket rea
 
 
 @dataclass(frozen=True, slots=True)
-class RetrievalSummary:
-    """What was retrieved for a question, sent before the first words of the answer."""
-
-    entities: int
-    relations: int
-    passages: int
-
-
-@dataclass(frozen=True, slots=True)
 class AnswerDelta:
     """The next piece of an answer."""
 
@@ -145,8 +136,7 @@ class Completed:
 
 
 OperationResult = (
-    RetrievalSummary
-    | AnswerDelta
+    AnswerDelta
     | AnswerEnd
     | ContextResult
     | PromptResult

@@ -40,7 +40,7 @@ log = structlog.get_logger(__name__)
 SOCKET_NAME = "threadlore.sock"
 URL = "http://threadlore/"  # the name of the host means nothing on a Unix socket
 MAX_PATH_BYTES = 100  # of a socket path that every system accepts
-PRIVATE_UMASK = 0o177  # the owner may read and write
+PRIVATE_MODE = 0o600  # the owner may read and write
 READ_SECONDS = 10.0  # for the body of a request
 DRAIN_SECONDS = 24 * 3600.0  # for requests that are running when the process stops
 
@@ -168,18 +168,16 @@ def _bind_socket(path: Path) -> socket.socket:
     """Bind a socket that only the owner can reach; replaces the socket of a killed process."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if path.name != SOCKET_NAME and path.parent.stat().st_uid != os.getuid():
+        folder = path.parent.lstat()
+        if path.name != SOCKET_NAME and not (stat.S_ISDIR(folder.st_mode) and folder.st_uid == os.getuid()):
             raise DiskError(
                 f"{path.parent} belongs to another user.", hint="Choose a data directory with a shorter path."
             )
         path.unlink(missing_ok=True)
         bound = socket.socket(socket.AF_UNIX)
-        before = os.umask(PRIVATE_UMASK)
-        try:
-            bound.bind(str(path))
-            bound.listen()
-        finally:
-            os.umask(before)
+        bound.bind(str(path))
+        path.chmod(PRIVATE_MODE)
+        bound.listen()  # nobody can connect before
     except OSError as error:
         raise DiskError(f"The socket {path} cannot be created: {error.strerror}.") from error
     return bound

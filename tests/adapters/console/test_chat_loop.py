@@ -25,7 +25,6 @@ from bot.admin.results import (
     Completed,
     EntityResult,
     OperationResult,
-    RetrievalSummary,
     StatusResult,
 )
 from bot.cli.chat_session import ChatSession
@@ -57,7 +56,6 @@ class ScriptedService:
         if isinstance(request, Ask):
             if "error" in request.text:
                 raise ModelUnavailable("The model is away.", hint="Wait.")
-            yield RetrievalSummary(0, 0, 1)
             yield AnswerDelta("Nine crowns [1].")
             await self.gate.wait()
             yield AnswerEnd((SOURCE,), ())

@@ -37,7 +37,6 @@ REQUESTS: list[OperationRequest] = [
     requests.Retry(("s",)),
 ]
 EVENTS: list[OperationResult] = [
-    results.RetrievalSummary(1, 2, 3),
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
     results.ContextResult(

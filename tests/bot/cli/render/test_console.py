@@ -17,7 +17,6 @@ from bot.admin.results import (
     ExportLine,
     OperationResult,
     ProgressUpdate,
-    RetrievalSummary,
 )
 from bot.cli.render import console
 from bot.cli.render.console import Screen
@@ -74,7 +73,7 @@ def progress(stage: str, done: int = 0, total: int = 0, *facts: str, **more: str
 async def test_an_answer_is_written_piece_by_piece_with_its_sources_below(terminal: RecordedScreen) -> None:
     pieces = [AnswerDelta(piece) for piece in ("The fee for a berth is nine crowns a ", "night [1", "].")]
     end = AnswerEnd((SOURCE,), (Usage("answer", "m", 10, 5),))
-    assert len(await terminal.show(RetrievalSummary(1, 0, 1), *pieces, end)) == 5
+    assert len(await terminal.show(*pieces, end)) == 4
     assert terminal.out.startswith("The fee for a berth is nine crowns a\nnight [1].\n\n[1] Rules · p. 3\n")
     assert terminal.out.endswith("10 tokens in, 5 out\n")
 

@@ -95,7 +95,6 @@ def test_an_answer_becomes_text_sources_and_usage_for_programs() -> None:
     usage = (Usage("answer", "m", 1, 2, cut_off=True),)
     pieces = [results.AnswerDelta("Nine "), results.AnswerDelta("crowns [1].")]
     events: list[OperationResult] = [
-        results.RetrievalSummary(1, 1, 1),
         *pieces,
         results.AnswerEnd((RULES,), usage, cut_off=True),
     ]
