@@ -76,5 +76,5 @@ class Attachments:
     async def _ingest_files(self) -> Sequence[FileResult]:
         origin = self._request.origin
         if isinstance(origin, Message):
-            return await self._file_ingest.ingest(origin, asked=True)
+            return await self._file_ingest.ingest(origin, with_question=True)
         return await self._file_ingest.ingest_from_command(origin, self._request.time) if origin is not None else ()

@@ -67,7 +67,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
     lines = []
     if message.uploads:
         outcomes = await call.services.ingest_service.files.ingest(
-            message, asked=True, quiet=True, is_explicit=_is_author(call, message)
+            message, with_question=True, quiet=True, is_explicit=_is_author(call, message)
         )
         lines += await _report_files(call, message.uploads, outcomes)
     if message.text.strip():

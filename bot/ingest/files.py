@@ -67,11 +67,11 @@ class FileIngest:
         return outcomes
 
     async def ingest(
-        self, message: Message, *, asked: bool = False, quiet: bool = False, is_explicit: bool = False
+        self, message: Message, *, with_question: bool = False, quiet: bool = False, is_explicit: bool = False
     ) -> list[FileResult]:
         """Make the files of a message documents; durable when it returns, searchable a little later.
 
-        `asked`: they came with a question, and are read even where the channel is not. `quiet`: without reactions.
+        `with_question`: they came with one and are read even in channels that are not. `quiet`: without reactions.
         `is_explicit`: the author asked for it, even if they had opted out at that time.
         Raises PlatformError for a temporary failure.
         """
@@ -79,7 +79,9 @@ class FileIngest:
             return []
         was_announced = await self._context.store.channels.is_announced(message.location.room)
         link = self._context.platform_for(message.location).message_link(message.location, message.id)
-        shared = SharedFiles(message, link, with_question=asked, is_explicit=is_explicit, was_announced=was_announced)
+        shared = SharedFiles(
+            message, link, with_question=with_question, is_explicit=is_explicit, was_announced=was_announced
+        )
         if await self._get_rejection(shared):
             return []
         if not quiet:

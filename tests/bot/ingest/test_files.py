@@ -180,9 +180,9 @@ async def test_files_of_channels_and_people_that_are_not_indexed_stay_out_unless
 ) -> None:
     await bot.save_settings(ROOF, ingest=False)
     files = bot.ingest_service.files
-    assert [len(await files.ingest(message, asked=asked)) for asked in (False, True)] == [0, 1]
+    assert [len(await files.ingest(message, with_question=asked)) for asked in (False, True)] == [0, 1]
     await bot.forget_person("ada")
-    assert await files.ingest(message, asked=True) == []
+    assert await files.ingest(message, with_question=True) == []
     assert await titles(bot) == []
 
 
@@ -279,7 +279,7 @@ async def test_a_file_obeys_what_changed_while_it_was_fetched(
     if shared_with == "command":
         outcomes = await files.ingest_from_command(learn(*message.uploads), START)
     else:
-        outcomes = await files.ingest(message, asked=shared_with == "question")
+        outcomes = await files.ingest(message, with_question=shared_with == "question")
     assert [each.reason for each in outcomes if isinstance(each, RejectedFile)] == ([reason] if reason else [])
     assert await bot.spaces(ROOF) == ([] if reason else [ROOF.room])
     if change is opt_out:

@@ -271,7 +271,7 @@ async def test_the_file_of_a_deleted_question_is_forgotten(bot: BotFixture) -> N
     shared = [bot.share(direct, bot.platform.add_file(f"{n}.txt", b"The tiles."), text="Look.") for n in range(3)]
     for each in shared:
         await bot.receive(each, addressed=True)
-        await bot.ingest_service.files.ingest(each, asked=True)
+        await bot.ingest_service.files.ingest(each, with_question=True)
     bot.platform.delete_message(shared[0])
     bot.platform.messages[-1] = replace(shared[2], uploads=())
     await run_steps(bot, [BUSY, RECONCILE])
