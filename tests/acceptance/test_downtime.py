@@ -150,8 +150,7 @@ async def test_removed_server_is_kept_or_deleted_by_setting(live: LiveBot[Discor
 @SLACK
 @pytest.mark.usefixtures("pretend_hour_passed")
 @pytest.mark.parametrize(
-    ("method", "error"),
-    [("history", "token_expired"), ("replies", "internal_error"), ("replies", "missing_scope")],
+    ("method", "error"), [("history", "token_expired"), ("replies", "internal_error"), ("replies", "missing_scope")]
 )
 async def test_an_error_that_may_pass_forgets_nothing(live: LiveBot[SlackTown], method: str, error: str) -> None:
     slack = live.town.slack

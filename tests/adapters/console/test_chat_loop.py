@@ -19,14 +19,7 @@ from adapters.console.chat_loop import ChatLoop
 from adapters.console.commands import COMMANDS
 from adapters.console.terminal_input import read_terminal
 from bot.admin.requests import Ask, Forget, GetEntity, GetStatus, OperationRequest
-from bot.admin.results import (
-    AnswerDelta,
-    AnswerEnd,
-    Completed,
-    EntityResult,
-    OperationResult,
-    StatusResult,
-)
+from bot.admin.results import AnswerDelta, AnswerEnd, Completed, EntityResult, OperationResult, StatusResult
 from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation

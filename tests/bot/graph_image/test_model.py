@@ -23,12 +23,7 @@ def test_the_name_that_was_asked_for_stands_in_the_middle_and_the_weightiest_com
 def test_names_behind_are_added_with_the_links_between_those_that_are_shown() -> None:
     drawn = build_graph_model(around("Ada", ["Bob", "Carla"]), [around("Bob", ["Carla", "Eve", "Ada"])])
     assert names(drawn, 2) == ["Eve"]
-    assert {edge.ends for edge in drawn.edges} == {
-        ("ada", "bob"),
-        ("ada", "carla"),
-        ("bob", "carla"),
-        ("bob", "eve"),
-    }
+    assert {edge.ends for edge in drawn.edges} == {("ada", "bob"), ("ada", "carla"), ("bob", "carla"), ("bob", "eve")}
 
 
 def test_one_name_brings_only_a_few_along() -> None:

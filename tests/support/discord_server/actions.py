@@ -204,7 +204,7 @@ def _update_thread(world: World, message: Message) -> None:
 
 def _emit_message(world: World, name: str, message: Message) -> None:
     if world.can_view(world.app, message.channel) or message.seen_by:
-        world.emit(name, event_json(message, world), _intent(message), message=message)
+        world.emit(name, event_json(message, world), _intent(message))
 
 
 def _location_payload(message: Message) -> Json:

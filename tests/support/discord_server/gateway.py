@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Any
 from aiohttp import WSMsgType, web
 
 from tests.support.discord_server.model import Intent
-from tests.support.discord_server.payloads import guild_create_json, mask_content, member_json, user_json
+from tests.support.discord_server.payloads import guild_create_json, member_json, user_json
 
 if TYPE_CHECKING:
-    from tests.support.discord_server.model import Json, Message
+    from tests.support.discord_server.model import Json
     from tests.support.discord_server.world import World
 
 HEARTBEAT_MS = 41_250
-KNOWN_INTENTS = (1 << 26) - 1
 PRIVILEGED_INTENTS = Intent.MEMBERS | Intent.PRESENCES | Intent.MESSAGE_CONTENT
 ABORT = -1
 
@@ -64,20 +63,17 @@ class Session:
 class Sessions:
     """All sessions of the app."""
 
-    def __init__(self, world: World) -> None:
-        self._world = world
+    def __init__(self) -> None:
         self.all: dict[str, Session] = {}
 
     def find(self, connection: Connection) -> Session | None:
         return next((session for session in self.all.values() if session.connection is connection), None)
 
-    def emit(self, name: str, data: Json, intent: int, *, message: Message | None = None) -> None:
+    def emit(self, name: str, data: Json, intent: int) -> None:
         """Send an event to every session with one of these intents; 0 means all sessions."""
         for session in self.all.values():
-            if intent and not session.intents & intent:
-                continue
-            masked = message is not None and not session.intents & Intent.MESSAGE_CONTENT
-            session.dispatch(name, mask_content(data, self._world) if masked else data)
+            if not intent or session.intents & intent:
+                session.dispatch(name, data)
 
 
 class Gateway:
@@ -85,7 +81,7 @@ class Gateway:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.sessions = Sessions(world)
+        self.sessions = Sessions()
         self.connections: set[Connection] = set()
         self.identifies = 0
         self.resumes = 0
@@ -143,16 +139,11 @@ class Gateway:
             self._identify(data, connection)
         elif op == 6:
             self._resume(data, connection)
-        elif (session := self.sessions.find(connection)) is None:
-            connection.close(4003)
-        elif op == 8:
+        elif op == 8 and (session := self.sessions.find(connection)) is not None:
             self._send_members(data, session)
 
     def _identify(self, data: Json, connection: Connection) -> None:
         intents = data["intents"]
-        if intents & ~KNOWN_INTENTS:
-            connection.close(4013)
-            return
         if intents & PRIVILEGED_INTENTS & ~self.world.privileged:
             connection.close(4014)
             return
@@ -184,8 +175,6 @@ class Gateway:
     def _send_members(self, data: Json, session: Session) -> None:
         """Op 8: all members of a guild."""
         guild = self.world.guilds[str(data["guild_id"])]
-        if not session.intents & Intent.MEMBERS:
-            return
         members = [member_json(member) for member in guild.members.values()]
         chunk: dict[str, Any] = {"guild_id": guild.id, "members": members, "chunk_index": 0, "chunk_count": 1}
         session.dispatch("GUILD_MEMBERS_CHUNK", chunk | {"nonce": data.get("nonce")})

@@ -171,11 +171,7 @@ def message_json(message: Message, world: World, *, deep: bool = True) -> Json:
 
 
 def _interaction_metadata(message: Message, interaction: Interaction, world: World) -> Json:
-    metadata: Json = {
-        "id": interaction.id,
-        "type": int(interaction.kind),
-        "user": user_json(interaction.user),
-    }
+    metadata: Json = {"id": interaction.id, "type": int(interaction.kind), "user": user_json(interaction.user)}
     if message.followup and interaction.original is not None:
         metadata["original_response_message_id"] = interaction.original.id
     return {"application_id": world.app.id, "webhook_id": world.app.id, "interaction_metadata": metadata}
@@ -191,15 +187,3 @@ def event_json(message: Message, world: World) -> Json:
     if (member := guild.members.get(message.author.id)) is not None:
         payload["member"] = member_json(member, user=False)
     return payload
-
-
-def mask_content(payload: Json, world: World) -> Json:
-    """Remove what an app without the message content intent does not get: all but its own, DMs and mentions of it."""
-    reply = payload.get("referenced_message")
-    if isinstance(reply, dict):
-        payload = payload | {"referenced_message": mask_content(reply, world)}
-    channel = world.channels.get(payload["channel_id"])
-    readable = {payload["author"]["id"], *(user["id"] for user in payload["mentions"])}
-    if world.app.id in readable or (channel is not None and channel.guild is None):
-        return payload
-    return payload | {"content": "", "embeds": [], "attachments": [], "components": []}

@@ -89,7 +89,7 @@ class World:
         self.commands: dict[str, dict[str, Json]] = {}
         self.pings: list[Ping] = []
         self.previews: list[tuple[Message, str]] = []
-        self.emit: Emit = lambda *_, **__: None
+        self.emit: Emit = lambda *_: None
         self.connections_changed = asyncio.Event()
 
     # Look-ups for the app; each raises ApiError.

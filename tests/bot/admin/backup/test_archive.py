@@ -306,8 +306,7 @@ async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
 
 
 @pytest.mark.parametrize(
-    ("change", "kind"),
-    [("PRAGMA user_version = 99", NewerSchema), ("CREATE TABLE {} (n)", EarlySchema)],
+    ("change", "kind"), [("PRAGMA user_version = 99", NewerSchema), ("CREATE TABLE {} (n)", EarlySchema)]
 )
 @pytest.mark.parametrize(("name", "table"), [("ledger.db", "piece"), ("bot.db", "inbox")])
 def test_a_backup_of_another_version_leaves_the_folder_as_it_is(

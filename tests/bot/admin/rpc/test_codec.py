@@ -39,9 +39,7 @@ REQUESTS: list[OperationRequest] = [
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
     results.AnswerEnd((SOURCE,), (Usage("answer", "m", 1, 2, 0.5),)),
-    results.ContextResult(
-        Context(SearchQuery("q", ("h",), ("l",)), "mix", (ADA,), (MET,), (SOURCE,), {"search": 1.5}),
-    ),
+    results.ContextResult(Context(SearchQuery("q", ("h",), ("l",)), "mix", (ADA,), (MET,), (SOURCE,), {"search": 1.5})),
     results.PromptResult((LLMMessage("system", "x"),)),
     results.ProgressUpdate("parsing", 1, 2),
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),

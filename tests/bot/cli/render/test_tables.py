@@ -94,10 +94,7 @@ def test_usage_is_one_line_and_nothing_without_a_model() -> None:
 def test_an_answer_becomes_text_sources_and_usage_for_programs() -> None:
     usage = (Usage("answer", "m", 1, 2, cut_off=True),)
     pieces = [results.AnswerDelta("Nine "), results.AnswerDelta("crowns [1].")]
-    events: list[OperationResult] = [
-        *pieces,
-        results.AnswerEnd((RULES,), usage, cut_off=True),
-    ]
+    events: list[OperationResult] = [*pieces, results.AnswerEnd((RULES,), usage, cut_off=True)]
     answer = json.loads(tables.to_json(events))
     assert (answer["text"], answer["cut_off"]) == ("Nine crowns [1].", True)
     assert answer["sources"][0]["link"] == "https://town.example/rules"

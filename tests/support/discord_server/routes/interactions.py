@@ -6,14 +6,7 @@ from typing import TYPE_CHECKING
 
 from tests.support.discord_server import actions
 from tests.support.discord_server.errors import ApiError, invalid_form
-from tests.support.discord_server.model import (
-    Interaction,
-    InteractionType,
-    Json,
-    Message,
-    MessageFlag,
-    MessageType,
-)
+from tests.support.discord_server.model import Interaction, InteractionType, Json, Message, MessageFlag, MessageType
 from tests.support.discord_server.payloads import message_json
 from tests.support.discord_server.routes.limits import (
     AllowedMentions,

@@ -1,8 +1,9 @@
-"""What the fake Slack refuses: a fake that accepts everything proves nothing."""
+"""What the fake Slack refuses, hides and loses: a fake that accepts everything proves nothing."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any
 
@@ -12,21 +13,97 @@ import pytest_asyncio
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from tests.support.slack_scene import (
-    CITATION,
-    FEEDBACK,
-    MARKDOWN,
-    TRASH,
-    Scene,
-    button,
-    open_scene,
-    row,
-    section,
-    text_chunk,
+from tests.support.slack_server import (
+    App,
+    Entry,
+    FakeSlack,
+    Fault,
+    File,
+    NotOnScreen,
+    PayloadLimits,
+    RateSettings,
+    Timing,
 )
-from tests.support.slack_server import FakeSlack, Fault, PayloadLimits
 from tests.support.slack_server.methods.blocks import check_blocks
 from tests.support.slack_server.state import SlackError
+
+
+def text_chunk(text: str) -> dict[str, Any]:
+    return {"type": "markdown_text", "text": text}
+
+
+def section(text: str, **more: Any) -> dict[str, Any]:
+    return {"type": "section", "text": {"type": "mrkdwn", "text": text}, **more}
+
+
+def row(kind: str, *elements: dict[str, Any]) -> dict[str, Any]:
+    return {"type": kind, "elements": list(elements)}
+
+
+def button(text: str, value: str = "v", **more: Any) -> dict[str, Any]:
+    return {"type": "button", "text": {"type": "plain_text", "text": text}, "value": value, **more}
+
+
+CITATION = {"type": "citation", "url": "https://a.example", "text": "1", "index": 1}
+TRASH = button("Delete", type="icon_button", icon="trash")
+VOTE = {"text": {"type": "plain_text", "text": "Good"}, "value": "up"}
+FEEDBACK = {"type": "feedback_buttons", "positive_button": VOTE, "negative_button": VOTE}
+MARKDOWN = {"type": "markdown", "text": "x" * 6000}
+
+
+class Scene:
+    """Ada and Bob in #roof with a thread and the app's messages. Tables use the capital `names` instead of ids."""
+
+    def __init__(self, slack: FakeSlack) -> None:
+        self.slack = slack
+        self.client = AsyncWebClient(slack.space.app.bot_token, slack.base_url, retry_handlers=[])
+        self.ada, self.bob, self.eve = slack.user("Ada"), slack.user("Bob"), slack.stranger("Eve")
+        self.roof = slack.channel("roof", members=[self.ada, self.bob])
+        self.outside = slack.channel("outside", members=[self.ada], bot=False)
+        self.hidden = slack.channel("hidden", members=[self.ada], kind="private", bot=False)
+        self.attic = slack.channel("attic", members=[self.ada])
+
+    async def set_up(self) -> None:
+        slack, ada = self.slack, self.ada
+        self.single = await ada.says(self.roof, "single", files=[File("a.txt", b"hello")])
+        self.root = await ada.says(self.roof, "root")
+        self.reply = await ada.says(self.roof, "reply", thread=self.root)
+        self.names = {
+            "ROOF": self.roof.id, "OUTSIDE": self.outside.id, "HIDDEN": self.hidden.id, "ATTIC": self.attic.id,
+            "DIRECT": ada.direct.id, "ADA": ada.id, "EVE": self.eve.id, "TEAM": slack.space.team,
+            "HERS": self.single.ts, "ROOT": self.root.ts, "REPLY": self.reply.ts,
+        }  # fmt: skip
+        self.names["OWN"] = (await self.call("chat.postMessage", channel="ROOF", text="own"))["ts"]
+        start = {"channel": "ROOF", "thread_ts": "ROOT", "recipient_user_id": "ADA", "recipient_team_id": "TEAM"}
+        for name in ("STOPPED", "STREAM"):
+            self.names[name] = (await self.call("chat.startStream", **start, chunks=[text_chunk("x")]))["ts"]
+        await self.call("chat.stopStream", channel="ROOF", ts="STOPPED")
+        await self.call("reactions.add", channel="ROOF", timestamp="OWN", name="eyes")
+        self.attic.channel.archived = True
+
+    async def call(self, method: str, **args: Any) -> Any:
+        filled = {key: self.names.get(value, value) if isinstance(value, str) else value for key, value in args.items()}
+        return await self.client.api_call(method, json=filled)
+
+    async def find_error(self, method: str, **args: Any) -> str:
+        """The error of a call; empty if it succeeds."""
+        try:
+            await self.call(method, **args)
+        except SlackApiError as error:
+            return str(error.response["error"])
+        return ""
+
+    def entry(self, name: str) -> Entry:
+        """A message as Ada sees it."""
+        return next(each for each in self.slack.sees(self.ada, self.roof).all_entries() if each.ts == self.names[name])
+
+
+@asynccontextmanager
+async def open_scene(limits: PayloadLimits | None = None) -> AsyncIterator[Scene]:
+    async with FakeSlack(rates=RateSettings(on=False), limits=limits) as slack:
+        scene = Scene(slack)
+        await scene.set_up()
+        yield scene
 
 
 @pytest.fixture
@@ -223,3 +300,111 @@ async def test_a_response_url_works_five_times_for_half_an_hour(scene: Scene) ->
         }
     assert "number 4" in scene.slack.sees(scene.ada, scene.roof)
     assert "number 4" not in scene.slack.sees(scene.bob, scene.roof)
+
+
+async def test_an_event_comes_only_where_the_app_is_and_with_its_subscription_and_scope(scene: Scene) -> None:
+    before = len(scene.slack.socket.deliveries)
+    await scene.ada.mentions(scene.outside, "hi")
+    await scene.ada.mentions(scene.ada.direct, "hi")  # no app_mention in private
+    assert [each.payload["event"]["type"] for each in scene.slack.socket.deliveries[before:]] == ["message"]
+    shipped = App.from_manifest()
+    without_event = replace(shipped, events=shipped.events - {"message.groups"})
+    without_scope = replace(shipped, scopes=shipped.scopes - {"groups:history"})
+    for app in (without_event, without_scope):
+        async with FakeSlack(app) as slack:
+            ada = slack.user("Ada")
+            await ada.says(slack.channel("closed", members=[ada], kind="private"), "secret")
+            assert not slack.socket.deliveries
+
+
+async def test_an_event_that_is_not_acknowledged_comes_again_until_it_is_lost() -> None:
+    async with FakeSlack(timing=Timing(ack=0.1, retries=(0, 0.1))) as slack, aiohttp.ClientSession() as session:
+        ada, url = slack.user("Ada"), slack.socket_url(slack.socket.ticket())
+        roof = slack.channel("roof", members=[ada])
+        await ada.says(roof, "lost")
+        await slack.wait_until_delivered()
+        assert slack.socket.deliveries[0].lost == "connection_failed"
+        async with session.ws_connect(url) as ws:
+            assert (await ws.receive_json())["type"] == "hello"
+            await ada.says(roof, "kept")
+            first, second = await ws.receive_json(), await ws.receive_json()
+            await ws.send_json({"envelope_id": second["envelope_id"]})
+            await slack.wait_until_delivered()
+        assert first["payload"] == second["payload"]
+        assert (first["retry_attempt"], second["retry_attempt"], second["retry_reason"]) == (0, 1, "timeout")
+        with pytest.raises(aiohttp.WSServerHandshakeError):  # a ticket is good for one connection
+            await session.ws_connect(url)
+
+
+async def test_a_command_that_is_not_acknowledged_shows_a_failure() -> None:
+    async with FakeSlack(timing=Timing(ack=0.05)) as slack:
+        ada = slack.user("Ada")
+        roof = slack.channel("roof", members=[ada])
+        await ada.slash(roof, "status")
+        assert "dispatch_failed" in slack.sees(ada, roof)
+
+
+async def test_a_stream_grows_until_it_is_stopped_or_expires(scene: Scene) -> None:
+    append = {"channel": "ROOF", "ts": "STREAM"}
+    await scene.call("chat.appendStream", **append, chunks=[text_chunk(" of **that**"), TASK])
+    assert (scene.entry("STREAM").text, scene.entry("STREAM").writing) == ("x of that\n✓ Searched", True)
+    scene.slack.clock.advance(300)
+    late = await scene.find_error("chat.appendStream", **append, chunks=[text_chunk("y")])
+    assert (late, scene.entry("STREAM").broken) == ("message_not_in_streaming_state", True)
+    await scene.call("chat.update", **append, text="hidden by blocks")
+    assert scene.entry("STREAM").text == "x of that\n✓ Searched"
+    await scene.call("chat.update", **append, text="visible", blocks=[])
+    assert (scene.entry("STREAM").text, scene.entry("STREAM").broken) == ("visible", False)
+
+
+async def test_a_stream_has_a_limit_as_a_whole() -> None:
+    async with open_scene(PayloadLimits(streamed=10)) as scene:
+        append = {"channel": "ROOF", "ts": "STREAM"}
+        assert await scene.find_error("chat.appendStream", **append, chunks=[text_chunk("y" * 10)]) == "msg_too_long"
+        assert not await scene.find_error("chat.appendStream", **append, chunks=[text_chunk("y" * 9)])
+
+
+async def test_mentions_notify_once_and_links_get_a_preview_where_wanted(scene: Scene) -> None:
+    post = {"channel": "ROOF", "text": "&lt;!channel&gt; @channel <https://a.example|here>"}
+    await scene.call("chat.postMessage", **post)
+    assert scene.slack.space.pings == []
+    await scene.call("chat.postMessage", **post, unfurl_links=True, link_names=True)
+    for half in ("<!he", "re>"):
+        await scene.call("chat.appendStream", channel="ROOF", ts="STREAM", chunks=[text_chunk(half)])
+    assert [ping.target for ping in scene.slack.space.pings] == ["channel", "here"]
+    assert [entry.previews for entry in scene.slack.sees(scene.ada, scene.roof).entries][-2:] == [
+        (), ("https://a.example",),
+    ]  # fmt: skip
+
+
+async def test_markdown_is_drawn_only_where_slack_draws_it(scene: Scene) -> None:
+    written = "# Roof\nIt is **red**, see [1](https://a.example) and b.example. `**code**`"
+    await scene.call("chat.postMessage", channel="ROOF", text="x", blocks=[{"type": "markdown", "text": written}])
+    await scene.call("chat.postMessage", channel="ROOF", text=written)
+    drawn, literal = scene.slack.sees(scene.ada, scene.roof).entries[-2:]
+    assert drawn.text == "Roof\nIt is red, see 1 (https://a.example) and b.example. `**code**`"
+    assert (drawn.body, literal.text) == (written, written)
+    assert drawn.links == (("1", "https://a.example"), ("b.example", "http://b.example"))
+
+
+async def test_only_those_who_may_see_a_channel_or_a_button_see_it(scene: Scene) -> None:
+    slack, gus = scene.slack, scene.slack.user("Gus", kind="guest")
+    sees = {person.name: slack.sees(person, scene.roof).is_open for person in (scene.bob, gus, scene.eve)}
+    assert sees == {"Bob": True, "Gus": False, "Eve": False}
+    assert not slack.sees(scene.bob, scene.hidden).is_open
+    trash = row("context_actions", {**TRASH, "visible_to_user_ids": [scene.bob.id]})
+    await scene.call("chat.update", channel="ROOF", ts="OWN", text="x", blocks=[trash])
+    assert scene.entry("OWN").buttons == ()
+    with pytest.raises(NotOnScreen):
+        await scene.ada.clicks(scene.entry("OWN"), "Delete")
+
+
+async def test_a_status_ends_with_the_reply_or_after_two_minutes(scene: Scene) -> None:
+    status = {"channel_id": "ROOF", "thread_ts": "ROOT", "status": "is thinking…"}
+    await scene.call("assistant.threads.setStatus", **status)
+    assert scene.entry("ROOT").status == "Threadlore is thinking…"
+    scene.slack.clock.advance(120)
+    assert scene.entry("ROOT").status == ""
+    await scene.call("assistant.threads.setStatus", **status)
+    await scene.call("chat.postMessage", channel="ROOF", thread_ts="ROOT", text="done")
+    assert scene.entry("ROOT").status == ""
