@@ -57,7 +57,7 @@ _TEXT_EXTENSIONS = (
     *("go", "rs", "rb", "php", "pl", "lua", "r", "sql", "sh", "bash", "zsh", "ps1", "bat", "swift", "css", "scss"),
     *("proto", "graphql", "tf", "dockerfile", "makefile"),
 )
-_DOCX = "engine.parsers.office.docx:parse"
+_DOCX = "engine.parsers.office.docx:parse_docx"
 _OFFICE = "engine.parsers.office.office:parse"
 _MAIL = "engine.parsers.office.office:parse_mail"
 _OPENXML = "application/vnd.openxmlformats-officedocument."

@@ -7,7 +7,7 @@ from engine.parsers.office.rich_text import build_blocks, extract_document, modi
 from engine.parsers.passages.sections import find_first_heading, passages_by_section
 
 
-def parse(name: str, data: bytes, mime: str) -> ParsedFile:
+def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages by section; outside of headings labeled "paragraphs 3–7". Raises EncryptedFile or CorruptFile."""
     result = extract_document(data, mime)
     blocks = build_blocks(result)
