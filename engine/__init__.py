@@ -62,20 +62,20 @@ if TYPE_CHECKING:
     from engine.options import SummaryLimits as SummaryLimits
     from engine.parsers.base import ParsedFile as ParsedFile
     from engine.parsers.base import ParserLimits as ParserLimits
+    from engine.parsers.base import read_file_content as read_file_content
     from engine.parsers.chat_export import CONVERSATION_GAP as CONVERSATION_GAP
     from engine.parsers.chat_export import CONVERSATION_TOKENS as CONVERSATION_TOKENS
     from engine.parsers.chat_export import ChatMessage as ChatMessage
     from engine.parsers.chat_export import group_conversations as group_conversations
     from engine.parsers.chat_export import has_chat_messages as has_chat_messages
     from engine.parsers.chat_export import parse_messages as parse_messages
-    from engine.parsers.file_content import read_file_content as read_file_content
     from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.retriever import Neighborhood as Neighborhood
-    from engine.scheduling.backoff import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import Supervisor as Supervisor
+    from engine.scheduling.supervisor import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import describe_error as describe_error
     from engine.scheduling.tasks import cancel_tasks as cancel_tasks
     from engine.scheduling.tasks import child_task as child_task
@@ -112,7 +112,6 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.answers.mentions": ("find_mentions",),
     "engine.boundary": ("normalize_value", "repair_surrogates"),
     "engine.data_dir": ("DataDir",),
-    "engine.storage.files": ("remove_tree",),
     "engine.document_input": ("plausible_time",),
     "engine.engine": ("Engine",),
     "engine.errors": ("EngineError",),
@@ -155,7 +154,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "RankingOptions",
         "SummaryLimits",
     ),
-    "engine.parsers.base": ("ParsedFile", "ParserLimits"),
+    "engine.parsers.base": ("ParsedFile", "ParserLimits", "read_file_content"),
     "engine.parsers.chat_export": (
         "CONVERSATION_GAP",
         "CONVERSATION_TOKENS",
@@ -164,15 +163,14 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "has_chat_messages",
         "parse_messages",
     ),
-    "engine.parsers.file_content": ("read_file_content",),
     "engine.parsers.registry": ("describe_formats",),
     "engine.parsers.sandbox.pool": ("FileParser",),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
     "engine.retrieval.retriever": ("Neighborhood",),
-    "engine.scheduling.backoff": ("backoff_seconds",),
-    "engine.scheduling.supervisor": ("Supervisor", "describe_error"),
+    "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
+    "engine.storage.files": ("remove_tree",),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
     "engine.storage.ledger": ("Ledger", "compute_file_checksum", "merge_log", "prepare_restored_ledger"),
     "engine.storage.ledger.records": ("StatingPassage", "DocumentInfo", "DocumentStatus", "IndexStatus"),

@@ -7,18 +7,74 @@ import inspect
 from contextlib import aclosing
 from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from engine.errors import EngineClosed
+from engine.errors import EngineClosed, InvalidQuestion, OutOfRange
+from engine.models import RetrievalMode
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable
+    from collections.abc import AsyncGenerator, Callable, Mapping
+
+    from engine.models import Question
+    from engine.options import EngineOptions, RankingOptions
 
 Value = TypeVar("Value")
 Guarded = TypeVar("Guarded", bound=type)
 
 PATH = "path"  # parameters of this name are passed on as they are
 COLLECTIONS = (tuple, list, frozenset, set)
+
+MAX_RESULTS = 1_000
+MAX_TOKENS = 10_000_000
+MAX_SECONDS = 10 * 365 * 86_400.0  # ten years
+MAX_WEIGHT = 1_000.0
+
+QUESTION_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "top_k": (1, MAX_RESULTS),
+    "chunk_top_k": (1, MAX_RESULTS),
+    "max_entity_tokens": (0, MAX_TOKENS),
+    "max_relation_tokens": (0, MAX_TOKENS),
+    "max_total_tokens": (1, MAX_TOKENS),
+    "threshold": (-1.0, 1.0),
+}
+OPTION_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "extraction_concurrency": (1, 1_000),
+    "embed_batch_size": (1, 100_000),
+    "projection_batch_size": (1, 1_000_000),
+    "extraction_linger": (0.0, MAX_SECONDS),
+    "summary_cooldown": (0.0, MAX_SECONDS),
+    "compaction_delay": (0.01, MAX_SECONDS),
+    "max_attempts": (1, 1_000),
+}
+RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
+    "vector_weight": (0.0, MAX_WEIGHT),
+    "fulltext_weight": (0.0, MAX_WEIGHT),
+    "fulltext_overfetch": (1, 100),
+    "rrf_damping": (0, 100_000),
+    "entity_vector_weight": (0.0, MAX_WEIGHT),
+    "entity_fulltext_weight": (0.0, MAX_WEIGHT),
+    "entity_fulltext_share": (0.0, 100.0),
+    "max_entity_overfetch": (1, 100),
+    "max_neighbor_edges": (0, 100_000),
+    "relation_similarity_share": (0.0, MAX_WEIGHT),
+    "relation_degree_share": (0.0, MAX_WEIGHT),
+    "relation_weight_share": (0.0, MAX_WEIGHT),
+    "relation_degree_saturation": (0.001, MAX_WEIGHT),
+    "relation_weight_saturation": (0.001, MAX_WEIGHT),
+    "graph_token_share": (0.0, 1.0),
+    "max_evidence_chunks": (1, 10_000),
+    "max_vector_candidates": (0, 100_000),
+    "chunks_per_item": (0, 1_000),
+    "max_seed_facts": (0, 10_000),
+    "chunk_seed_weight": (0.0, MAX_WEIGHT),
+    "restart_probability": (0.0, 1.0),
+    "pagerank_iterations": (0, 1_000),
+    "text_overfetch": (1, 100),
+    "min_rerank_score": (-1e9, 1e9),
+}
+
+MAX_QUESTION_CHARACTERS = 8_000
+MODES = frozenset(get_args(RetrievalMode))
 
 
 def repair_surrogates(text: str) -> str:
@@ -114,3 +170,44 @@ def _wrap_generator(method: Callable[..., AsyncGenerator[Any, None]]) -> Callabl
                 yield piece
 
     return checked
+
+
+def check_number(name: str, number: object, least: float, most: float) -> None:
+    """Raise OutOfRange unless the number is between the bounds, inclusive; whole bounds require a whole number."""
+    whole = isinstance(least, int)
+    types = int if whole else (int, float)
+    if not isinstance(number, types) or isinstance(number, bool) or not least <= number <= most:
+        kind = "a whole number" if whole else "a number"
+        raise OutOfRange(f"{name} must be {kind} from {least:,} to {most:,}, not {number!r:.40}.")
+
+
+def check_numbers(record: Question | EngineOptions | RankingOptions, bounds: Mapping[str, tuple[float, float]]) -> None:
+    """Raise OutOfRange for the first field of the record that is outside its bounds."""
+    for name, (least, most) in bounds.items():
+        check_number(name, getattr(record, name), least, most)
+
+
+def check_options(options: EngineOptions) -> None:
+    """Raise OutOfRange for the first option that is outside its bounds."""
+    check_numbers(options, OPTION_BOUNDS)
+    check_numbers(options.ranking, RANKING_BOUNDS)
+
+
+def check_question(question: Question) -> None:
+    """Raise InvalidQuestion if the text is missing, empty or too long, or a field is out of bounds."""
+    if not isinstance(question.text, str):
+        raise InvalidQuestion(
+            f"A question must be text, not {type(question.text).__name__}.", hint="Pass the question as a string."
+        )
+    if not question.text.strip():
+        raise InvalidQuestion("The question is empty.", hint="Enter a question.")
+    if len(question.text) > MAX_QUESTION_CHARACTERS:
+        raise InvalidQuestion(
+            f"The question has {len(question.text):,} characters; the limit is {MAX_QUESTION_CHARACTERS:,}.",
+            hint="Share the long text as a file and ask about it.",
+        )
+    if question.mode not in MODES:
+        raise InvalidQuestion(
+            f"There is no retrieval mode “{question.mode}”.", hint=f"Use one of: {', '.join(sorted(MODES))}."
+        )
+    check_numbers(question, QUESTION_BOUNDS)

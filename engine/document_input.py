@@ -13,7 +13,7 @@ from engine.boundary import Closable, guard_public_methods, repair_surrogates
 from engine.errors import NotFound
 from engine.models import Document
 from engine.parsers import plain_text
-from engine.parsers.file_content import read_file_content
+from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
     from engine.parsers.sandbox.pool import FileParser

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
-from engine.boundary import guard_public_methods
-from engine.bounds import MAX_RESULTS, check_number, check_options
+from engine.boundary import MAX_RESULTS, check_number, check_options, guard_public_methods
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
 from engine.ingest.amendment import amend_document

@@ -87,11 +87,10 @@ usage:
 memory:
 models:
 process: errors
-boundary: errors
+boundary: {LEAVES} options
 data_dir: errors storage
 text: {LEAVES}
 options: {LEAVES} text
-bounds: {LEAVES} options
 knowledge: {LEAVES} options text
 scheduling: {LEAVES}
 parsers: {LEAVES} options text process
@@ -101,7 +100,7 @@ runtime: {LEAVES} options text scheduling llm storage
 projection: {LEAVES} options text knowledge scheduling llm storage runtime data_dir
 retrieval: {LEAVES} options text knowledge scheduling llm storage runtime
 ingest: {LEAVES} options text knowledge scheduling llm storage runtime projection
-answers: {LEAVES} options text scheduling llm storage runtime retrieval bounds boundary
+answers: {LEAVES} options text scheduling llm storage runtime retrieval boundary
 document_input: {LEAVES} boundary parsers
 maintenance: {LEAVES} options scheduling storage runtime projection ingest
 """

@@ -13,7 +13,7 @@ from engine.answers.answer_stream import AnswerFilter, repair_deltas
 from engine.answers.citations import CitationFilter
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
 from engine.answers.query_cache import QueryCache
-from engine.answers.question_check import check_question
+from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
 from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call, next_answer_delta
 from engine.models import Context, Prompt, SearchQuery

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import stat
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.errors import DocumentTooLarge, UnsupportedFormat
+
 if TYPE_CHECKING:
     from datetime import datetime
+    from pathlib import Path
 
     from engine.models import Passage
 
@@ -42,3 +46,17 @@ class ParserLimits:
     max_memory: int = 2048 * MIB
     timeout_seconds: float = 60.0
     workers: int = 2
+
+
+def read_file_content(path: Path, limit: int) -> bytes:
+    """Read a regular file of at most `limit` bytes. Raises OSError, DocumentTooLarge and UnsupportedFormat."""
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode):
+        raise UnsupportedFormat(f"{path.name} is a folder, a device, a pipe or a socket.", hint="Use a regular file.")
+    if found.st_size > limit:
+        raise DocumentTooLarge(f"{path.name} has {found.st_size / MIB:.0f} MiB; the maximum is {limit / MIB:.0f}.")
+    with path.open("rb") as file:
+        data = file.read(limit + 1)  # the file may have grown
+    if len(data) > limit:
+        raise DocumentTooLarge(f"{path.name} has more than the maximum of {limit / MIB:.0f} MiB.")
+    return data

@@ -14,7 +14,7 @@ from engine.errors import CorruptFile, EmptyDocument
 from engine.models import Passage
 from engine.parsers import json_records
 from engine.parsers.base import ParsedFile
-from engine.parsers.detection.charset import decode_text
+from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
 from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message_line
 

@@ -7,9 +7,8 @@ from html.parser import HTMLParser
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.detection.charset import decode_text
-from engine.parsers.passages.blocks import Block, BlockType, word_count
-from engine.parsers.passages.sections import find_first_heading, passages_by_section
+from engine.parsers.passages import Block, BlockType, find_first_heading, passages_by_section, word_count
+from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_single_line
 
 _SCRIPT_TAGS = frozenset({"script", "style"})

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import CorruptFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
-from engine.parsers.detection.charset import decode_text
-from engine.parsers.passages.blocks import Block, group_blocks, join_blocks
-from engine.parsers.passages.sections import format_span
+from engine.parsers.passages import Block, format_span, group_blocks, join_blocks
+from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_multiline
 
 if TYPE_CHECKING:

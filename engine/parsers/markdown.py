@@ -10,9 +10,8 @@ from markdown_it import MarkdownIt
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.detection.charset import decode_text
-from engine.parsers.passages.blocks import Block
-from engine.parsers.passages.sections import find_first_heading, passages_by_section
+from engine.parsers.passages import Block, find_first_heading, passages_by_section
+from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
 if TYPE_CHECKING:

@@ -57,9 +57,9 @@ _TEXT_EXTENSIONS = (
     *("go", "rs", "rb", "php", "pl", "lua", "r", "sql", "sh", "bash", "zsh", "ps1", "bat", "swift", "css", "scss"),
     *("proto", "graphql", "tf", "dockerfile", "makefile"),
 )
-_DOCX = "engine.parsers.office.docx:parse_docx"
-_OFFICE = "engine.parsers.office.office:parse"
-_MAIL = "engine.parsers.office.office:parse_mail"
+_DOCX = "engine.parsers.office:parse_docx"
+_OFFICE = "engine.parsers.office:parse"
+_MAIL = "engine.parsers.office:parse_mail"
 _OPENXML = "application/vnd.openxmlformats-officedocument."
 
 PARSERS: dict[str, FileFormat] = {
@@ -68,7 +68,7 @@ PARSERS: dict[str, FileFormat] = {
     "html": FileFormat("HTML", "engine.parsers.html:parse", ("html", "htm", "xhtml", "shtml")),
     "pdf": FileFormat(
         "PDF",
-        "engine.parsers.pdf.pdf:parse",
+        "engine.parsers.pdf:parse",
         ("pdf",),
         "application/pdf",
         signature=rb"\s{0,1019}+%PDF-",

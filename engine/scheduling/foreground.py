@@ -5,9 +5,8 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
-
-from engine.scheduling.urgency import foreground_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
@@ -18,6 +17,8 @@ YIELD_INTERVAL_SECONDS = 0.005  # seconds of work after which other tasks of the
 # Seconds that background work yields at a stretch, and seconds in which it then does not.
 MAX_YIELD_SECONDS, YIELD_PAUSE_SECONDS = 3.0, 0.5
 RECENT_REQUEST_SECONDS = 5.0  # seconds after a question in which another one is likely
+
+_is_foreground: ContextVar[bool] = ContextVar("urgent", default=False)
 
 
 class ForegroundPriority:
@@ -75,3 +76,19 @@ async def iterate_cooperatively(
             if priority is not None:
                 await priority.yield_to_foreground()
             since = time.monotonic()
+
+
+@contextmanager
+def foreground_calls() -> Iterator[None]:
+    """Mark all work started inside as foreground work."""
+    before = _is_foreground.get()
+    _is_foreground.set(True)
+    try:
+        yield
+    finally:
+        _is_foreground.set(before)  # no token: a generator may be ended in another context
+
+
+def is_urgent() -> bool:
+    """Whether this runs within `foreground_calls`."""
+    return _is_foreground.get()

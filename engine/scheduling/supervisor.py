@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from engine.errors import EngineError
-from engine.scheduling.backoff import backoff_seconds
 from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # seconds before a restart; 
 HEALTHY_AFTER_SECONDS = 60.0  # seconds without a failure after which a task counts as healthy again
 EXIT_ERRORS: tuple[type[BaseException], ...] = (asyncio.CancelledError, KeyboardInterrupt, SystemExit, GeneratorExit)
 EVENT_LOOP_TASK = "event loop"
+
+_MAX_DOUBLINGS = 64
 
 
 def is_task_exit(error: BaseException, task: asyncio.Task[Any] | None) -> bool:
@@ -204,3 +205,8 @@ class Supervisor:
 
 class _LoopError(Exception):
     """An event loop error without an exception."""
+
+
+def backoff_seconds(tries: int, first: float, longest: float) -> float:
+    """Seconds to wait after this many consecutive failures: `first` after one, then doubled up to `longest`."""
+    return float(min(first * 2 ** min(max(tries - 1, 0), _MAX_DOUBLINGS), longest))

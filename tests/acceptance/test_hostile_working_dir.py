@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.process.child_path import child_python_path
+from engine.process import child_python_path
 
 PLANTED = "import os; open(os.environ.get('PLANTED', '/nonexistent'), 'a').write(__file__)\n"
 MODULES = [

@@ -8,7 +8,7 @@ from contextlib import asynccontextmanager
 from itertools import count
 from typing import TYPE_CHECKING
 
-from engine.scheduling.urgency import is_urgent
+from engine.scheduling.foreground import is_urgent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -15,8 +15,7 @@ import structlog
 from engine.errors import ModelUnavailable
 from engine.llm.client import codec
 from engine.llm.client.protocol import SETTINGS_PREFIX
-from engine.process.child_path import child_python_path
-from engine.process.ipc import encode_frame, read_frame_async
+from engine.process import child_python_path, encode_frame, read_frame_async
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

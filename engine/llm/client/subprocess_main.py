@@ -18,7 +18,7 @@ from engine.errors import ModelError, ModelUnavailable
 from engine.llm.client import codec
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.memory import raise_gc_threshold
-from engine.process.ipc import encode_frame, ignore_stop_signals, read_frame
+from engine.process import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
     from typing import BinaryIO

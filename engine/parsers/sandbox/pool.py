@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
+import sys
+import tempfile
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import DocumentTooLarge
+from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
 from engine.parsers.base import ParsedFile, ParserLimits
-from engine.parsers.sandbox.process import ParserProcess
+from engine.parsers.sandbox import protocol
+from engine.process import LENGTH_PREFIX_BYTES, child_python_path, encode_frame
 
 if TYPE_CHECKING:
     from types import TracebackType
+
+# A worker is replaced after this many files, which limits memory leaks of parsers.
+_MAX_FILES_PER_PROCESS = 200
+# Messages of a failed allocation in Rust, C++ or Python.
+_OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"out of memory", b"Cannot allocate memory")
+# Upper bound of the JSON size of one character, including its share of the passage's fields.
+_BYTES_PER_CHARACTER = 12
+_STDERR_TAIL = 4096
 
 
 class FileParser:
@@ -49,3 +62,108 @@ class FileParser:
             return await process.parse(name, data)
         finally:
             self._idle.put_nowait(process)
+
+
+class ParserProcess:
+    """One worker, started on first use and restarted after a crash. Parses one file at a time."""
+
+    def __init__(self, limits: ParserLimits) -> None:
+        self._limits = limits
+        self._process: asyncio.subprocess.Process | None = None
+        self._file_count = 0
+        self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  - closed with the worker
+
+    @property
+    def pid(self) -> int | None:
+        """Process id while one runs."""
+        return self._process.pid if self._process else None
+
+    async def parse(self, name: str, data: bytes) -> ParsedFile:
+        """Parse the file. Raises the worker's error, DocumentTooLarge beyond time or memory, CorruptFile on a crash."""
+        try:
+            async with asyncio.timeout(self._limits.timeout_seconds):
+                payload = await self._request(name, data)
+        except TimeoutError as error:
+            await self.kill()
+            raise DocumentTooLarge(
+                f"{name} took longer than {self._limits.timeout_seconds:g} seconds to read."
+            ) from error
+        except (EOFError, ConnectionError) as error:
+            raise await self._crash_error(name) from error
+        except BaseException:
+            # Otherwise the next request would receive this result.
+            await self.kill()
+            raise
+        if self._file_count >= _MAX_FILES_PER_PROCESS:
+            await self.kill()
+        try:
+            return protocol.decode_result(payload)
+        except (ValueError, KeyError, TypeError) as error:  # the parser is compromised, or its memory is corrupt
+            await self.kill()
+            raise CorruptFile(f"The parser of {name} returned an invalid result.") from error
+
+    async def kill(self) -> int | None:
+        """End the process at once. Returns its exit status, None if there was none."""
+        process, self._process, self._file_count = self._process, None, 0
+        if process is None:
+            return None
+        if process.returncode is None:
+            process.kill()
+        if process.stdin:
+            process.stdin.close()
+        return await process.wait()
+
+    async def close(self) -> None:
+        """End the process and close its files."""
+        await self.kill()
+        self._stderr.close()
+
+    async def _request(self, name: str, data: bytes) -> bytes:
+        if self._process is None or self._process.returncode is not None:
+            await self.kill()
+            self._process = await self._start_process()
+        pipe_in, pipe_out = self._process.stdin, self._process.stdout
+        if pipe_in is None or pipe_out is None:
+            raise ConnectionError("the worker has no pipes")
+        self._file_count += 1
+        pipe_in.write(encode_frame(name.encode("utf-8", "replace")))
+        pipe_in.write(encode_frame(data))
+        await pipe_in.drain()
+        size = int.from_bytes(await pipe_out.readexactly(LENGTH_PREFIX_BYTES), "big")
+        if size > _BYTES_PER_CHARACTER * self._limits.max_text_length + _STDERR_TAIL * _STDERR_TAIL:
+            raise ConnectionError("the worker sent an unexpected frame")
+        return await pipe_out.readexactly(size)
+
+    async def _start_process(self) -> asyncio.subprocess.Process:
+        """Start a worker with a minimal environment: parsers must not see our keys."""
+        self._stderr.seek(0)
+        self._stderr.truncate()
+        environment = {
+            "PYTHONPATH": child_python_path(),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "MALLOC_ARENA_MAX": "2",
+            "RAYON_NUM_THREADS": "2",
+            "OMP_NUM_THREADS": "1",
+        }
+        return await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", "-m", "engine.parsers.sandbox.worker", protocol.encode_limits(self._limits)),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=self._stderr,
+            env=environment,
+            cwd=os.sep,
+        )
+
+    async def _crash_error(self, name: str) -> InvalidDocument:
+        """The error for a worker that died over this file."""
+        process = self._process
+        status = await process.wait() if process and process.returncode is not None else await self.kill()
+        await self.kill()
+        self._stderr.seek(0, os.SEEK_END)
+        self._stderr.seek(max(0, self._stderr.tell() - _STDERR_TAIL))
+        stderr = self._stderr.read()
+        if any(message in stderr for message in _OUT_OF_MEMORY):
+            return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
+        if status is not None and sys.platform != "win32" and status == -signal.SIGXCPU:
+            return DocumentTooLarge(f"{name} took too long to read.")
+        return CorruptFile(f"The parser crashed on {name}.")

@@ -10,12 +10,15 @@ import contextlib
 import ctypes
 import os
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
+from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
+from engine.parsers.dates import find_stated_date
+from engine.parsers.detection import detect_format
+from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
-from engine.parsers.sandbox.parse import parse_file
-from engine.process.ipc import encode_frame, ignore_stop_signals, read_frame
+from engine.process import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile, ParserLimits
@@ -76,6 +79,24 @@ def _limit_cpu_seconds(seconds: float) -> None:
         used = resource.getrusage(resource.RUSAGE_SELF)
         soft = int(used.ru_utime + used.ru_stime + _THREADS * seconds) + 2
         resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
+
+
+def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
+    """The file as passages, at least one. Raises one of the InvalidDocument family."""
+    file_format = PARSERS[detect_format(name, data, limits)]
+    parsed = file_format.parse(name, data)
+    if not parsed.passages:
+        raise EmptyDocument(f"There is no text in {name}.")
+    if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
+        raise DocumentTooLarge(f"{name} holds more than {limits.max_text_length:,} characters of text.")
+    if parsed.time or not file_format.is_dated:
+        return parsed
+    return replace(parsed, time=find_stated_date(name, _document_head(parsed)) or parsed.saved_at)
+
+
+def _document_head(parsed: ParsedFile) -> str:
+    """The title and the first passage: where a document states its date."""
+    return f"{parsed.title}\n{parsed.passages[0].text}" if parsed.title else parsed.passages[0].text
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.answers.answer_key import answer_cache_key
-from engine.answers.question_check import MODES
+from engine.boundary import MODES
 from engine.engine import Engine
 from engine.errors import InvalidQuestion, ModelUnavailable
 from engine.models import ChatTurn, LLMMessage, Passage, Question, RetrievalMode, Scope, SearchQuery

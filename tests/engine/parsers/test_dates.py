@@ -7,7 +7,7 @@ import pytest
 
 from engine.parsers.base import ParserLimits
 from engine.parsers.dates import find_stated_date, is_default_time, parse_date
-from engine.parsers.sandbox.parse import parse_file
+from engine.parsers.sandbox.worker import parse_file
 from tests.engine.parsers.samples import docx, paragraph, pdf
 
 TOWN = Path(__file__).parents[3] / "bot" / "cli" / "demo" / "town"

@@ -5,8 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.errors import EncryptedFile
-from engine.parsers.pdf.pdf import _extract_with_pdfium
-from engine.parsers.pdf.reflow import dehyphenate, reflow_paragraphs
+from engine.parsers.pdf import _extract_with_pdfium, dehyphenate, reflow_paragraphs
 from engine.parsers.registry import PARSERS
 from tests.engine.parsers.samples import pdf
 

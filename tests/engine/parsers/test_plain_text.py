@@ -5,9 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.errors import CorruptFile
-from engine.parsers.detection.charset import decode_text
-from engine.parsers.passages.blocks import MAX_WORDS, word_count
-from engine.parsers.plain_text import parse
+from engine.parsers.passages import MAX_WORDS, word_count
+from engine.parsers.plain_text import decode_text, parse
 
 WESTERN = "Die Bücherei öffnet um neun – “pünktlich”."
 CYRILLIC = "Библиотека открывается в девять часов утра и закрывается в шесть часов вечера. " * 3

@@ -14,7 +14,7 @@ from engine.errors import (
     UnsupportedFormat,
 )
 from engine.parsers.registry import PARSERS
-from engine.parsers.sandbox.parse import parse_file
+from engine.parsers.sandbox.worker import parse_file
 from tests.engine.parsers.samples import archive, bomb, docx, paragraph, pdf
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")

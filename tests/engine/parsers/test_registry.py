@@ -9,9 +9,9 @@ import pytest
 from engine.errors import UnsupportedFormat
 from engine.models import Passage
 from engine.parsers.base import ParsedFile, ParserLimits
-from engine.parsers.detection.detect import detect_format
+from engine.parsers.detection import detect_format
 from engine.parsers.registry import PARSERS, FileFormat, describe_formats, find_by_extension
-from engine.parsers.sandbox.parse import parse_file
+from engine.parsers.sandbox.worker import parse_file
 
 README = Path(__file__).parents[3] / "README.md"
 

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from engine.errors import StoreError
-from engine.scheduling.backoff import backoff_seconds
-from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor
+from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor, backoff_seconds
 from tests.support.engine_fixture import Panic
 
 

@@ -23,7 +23,7 @@ from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.reranker import LiteLLMReranker
 from engine.models import LLMMessage
-from engine.process.ipc import encode_frame
+from engine.process import encode_frame
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose, UsageMeter
 from tests.support.openai_server import Fault, OpenAIServer

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from engine.errors import EngineError
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
-from engine.scheduling.urgency import foreground_calls
+from engine.scheduling.foreground import foreground_calls
 from engine.usage import UsageMeter
 
 GOLDEN = json.loads(Path(__file__).with_name("minilm_golden.json").read_text(encoding="utf-8"))

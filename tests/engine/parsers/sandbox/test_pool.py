@@ -11,7 +11,7 @@ import pytest
 
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, DocumentTooLarge
-from engine.parsers.sandbox.parse import parse_file
+from engine.parsers.sandbox.worker import parse_file
 from tests.engine.parsers.test_golden import INPUTS
 
 LIMITS = ParserLimits(workers=1)

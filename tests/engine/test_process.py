@@ -4,7 +4,7 @@ from io import BytesIO
 
 import pytest
 
-from engine.process.ipc import encode_frame, read_frame
+from engine.process import encode_frame, read_frame
 
 
 def test_payloads_come_as_they_went_and_then_nothing() -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -34,3 +37,10 @@ def ignore_stop_signals() -> None:
     """Ignore SIGINT and SIGTERM: the parent handles them, and the child ends with its pipe."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
+
+
+def child_python_path() -> str:
+    """PYTHONPATH for a child: ours without relative folders, and without the current one unless it is the program's."""
+    here, own = Path.cwd(), Path(__file__).parents[1]
+    kept = [path for path in sys.path if Path(path).is_absolute() and (Path(path) != here or here == own)]
+    return os.pathsep.join(kept)

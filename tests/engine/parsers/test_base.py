@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from engine.errors import DocumentTooLarge, UnsupportedFormat
-from engine.parsers.file_content import read_file_content
+from engine.parsers.base import read_file_content
 
 
 def test_a_file_that_is_too_large_is_not_even_read(tmp_path: Path) -> None:

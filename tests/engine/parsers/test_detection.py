@@ -13,15 +13,45 @@ import pytest
 from engine import FileParser
 from engine.errors import CorruptFile, InvalidDocument
 from engine.parsers.base import ParserLimits
-from engine.parsers.detection.archives import detect_zip_format
-from tests.engine.parsers.samples import archive, assemble_pdf
+from engine.parsers.detection import detect_format, detect_zip_format
+from tests.engine.parsers.samples import archive, assemble_pdf, docx, paragraph, pdf
 
-ODT = {"mimetype": b"application/vnd.oasis.opendocument.text", "content.xml": b"x" * 100}
+PAGE = b"<!doctype html><html><body>Sign in</body></html>"
+ODT_FILES = {"mimetype": b"application/vnd.oasis.opendocument.text"}
+ODT = archive(ODT_FILES)
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("a.txt", b"text", "plain"),
+        ("README", b"text", "plain"),
+        ("a.MD", b"# text", "markdown"),
+        ("a.htm", b"<p>text", "html"),
+        ("saved", PAGE, "html"),
+        ("a.md", b"<html>in markdown", "markdown"),
+        ("a.jsonl", b"{}", "messages"),
+        ("a.pdf", pdf([["text"]]), "pdf"),
+        ("a.txt", pdf([["text"]]), "pdf"),
+        ("a.txt", b"A file that begins with %PDF- is a PDF.", "plain"),
+        ("a.docx", docx(paragraph("text")), "docx"),
+        ("a.bin", docx(paragraph("text")), "docx"),
+        ("a.rtf", b"{\\rtf1 text}", "rtf"),
+        ("a.eml", b"Subject: text\n\ntext", "eml"),
+        ("a.odt", ODT, "odt"),
+    ],
+)
+def test_the_bytes_decide_before_the_name(name: str, data: bytes, kind: str) -> None:
+    assert detect_format(name, data, ParserLimits()) == kind
 
 
 @pytest.mark.parametrize("packing", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_damage_anywhere_in_an_archive_is_an_invalid_document(packing: int) -> None:
-    whole, random, errors = archive(ODT, packing), Random(packing), set[type[InvalidDocument]]()
+    whole, random, errors = (
+        archive(ODT_FILES, packing),
+        Random(packing),
+        set[type[InvalidDocument]](),
+    )
     assert detect_zip_format(whole, ParserLimits()) == "odt"
     for _ in range(250):
         damaged = bytearray(whole)

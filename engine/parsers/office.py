@@ -1,4 +1,4 @@
-"""Adapter to kreuzberg: calls it, maps its errors, and turns its document tree into blocks."""
+"""Parse office formats other than DOCX, through kreuzberg: spreadsheets, slides, OpenDocument, RTF, EPUB, e-mail."""
 
 from __future__ import annotations
 
@@ -8,15 +8,45 @@ from typing import TYPE_CHECKING, Any
 import kreuzberg
 
 from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
+from engine.parsers.base import ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
-from engine.parsers.passages.blocks import Block
+from engine.parsers.passages import Block, find_first_heading, passages_by_section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
     from datetime import datetime
 
+    from engine.models import Passage
+
 # More threads would only reserve address space that counts against the memory limit.
 _THREADS = 2
+
+
+def parse(name: str, data: bytes, mime: str) -> ParsedFile:
+    """Passages by heading (a sheet of a workbook is one), else by paragraphs. Raises EncryptedFile or CorruptFile."""
+    result = extract_document(data, mime)
+    return ParsedFile(name, _passages(result), saved_at=modified_time(result.metadata))
+
+
+def parse_mail(name: str, data: bytes, mime: str) -> ParsedFile:
+    """An e-mail by paragraphs, dated by its own header. Raises EncryptedFile or CorruptFile."""
+    result = extract_document(data, mime)
+    return ParsedFile(name, _passages(result), modified_time(result.metadata))
+
+
+def _passages(result: Any) -> tuple[Passage, ...]:
+    return passages_by_section(build_blocks(result), "paragraph")
+
+
+def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
+    """Passages by section; outside of headings labeled "paragraphs 3–7". Raises EncryptedFile or CorruptFile."""
+    result = extract_document(data, mime)
+    blocks = build_blocks(result)
+    return ParsedFile(
+        find_first_heading(blocks) or name,
+        passages_by_section(blocks, "paragraph"),
+        saved_at=modified_time(result.metadata),
+    )
 
 
 def extract_document(data: bytes, mime: str, *, pages: bool = False) -> Any:

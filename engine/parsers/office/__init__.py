@@ -1,1 +1,0 @@
-"""DOCX and the other office formats, through kreuzberg. Imports `passages`, `dates` and the base of `parsers`."""

@@ -1,1 +1,0 @@
-"""Turn blocks of a parsed file into passages with locators. Pure."""
