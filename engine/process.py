@@ -1,4 +1,4 @@
-"""Frames on pipes between a process and its child: four bytes of length, then that many bytes."""
+"""Child processes: frames on pipes (four bytes of length, then that many bytes), stop signals, module search path."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Result and limits of parsing a file."""
+"""Result and limits of parsing a file, and reading its content within a limit."""
 
 from __future__ import annotations
 

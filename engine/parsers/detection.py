@@ -1,4 +1,4 @@
-"""Detect the format of a file by its first bytes, else by its extension. Pure."""
+"""Detect the format of a file by its first bytes, else by its extension; check archives before they are unpacked."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ _HTML_PAGE = re.compile(
 )
 _HEAD_BYTES = 4096
 
-_MAX_FILES = 10_000
+_MAX_ARCHIVE_FILES = 10_000
 # A file that unpacks to less than this is never treated as a zip bomb.
 _MIN_BOMB_SIZE = 8 * 1024 * 1024
-_ENCRYPTED = 0x1
+_ENCRYPTED_FLAG = 0x1
 _MAX_MIMETYPE_SIZE = 100
 # Errors of zipfile on damaged archives: its own, and those of each compression method (bz2: OSError).
 _DAMAGED_ERRORS = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, zlib.error, LZMAError)
@@ -117,7 +117,7 @@ def detect_zip_format(data: bytes, limits: ParserLimits) -> str:
     try:
         with zipfile.ZipFile(BytesIO(data)) as archive:
             files = archive.infolist()
-            _check_limits(files, len(data), limits)
+            _check_archive_limits(files, len(data), limits)
             file_format = _zip_format(archive, files)
     except _DAMAGED_ERRORS as error:
         raise CorruptFile("The file is a damaged or incomplete archive.") from error
@@ -128,13 +128,13 @@ def detect_zip_format(data: bytes, limits: ParserLimits) -> str:
     return file_format
 
 
-def _check_limits(files: list[zipfile.ZipInfo], size: int, limits: ParserLimits) -> None:
+def _check_archive_limits(files: list[zipfile.ZipInfo], size: int, limits: ParserLimits) -> None:
     unpacked = sum(file.file_size for file in files)
-    if len(files) > _MAX_FILES or unpacked > limits.max_unpacked_size:
+    if len(files) > _MAX_ARCHIVE_FILES or unpacked > limits.max_unpacked_size:
         raise DocumentTooLarge(f"The file would unpack to {unpacked // 2**20} MiB in {len(files)} parts.")
     if unpacked > max(_MIN_BOMB_SIZE, limits.max_unpack_ratio * size):
         raise DocumentTooLarge(f"The file would unpack to {unpacked // max(size, 1)} times its size, like a zip bomb.")
-    if any(file.flag_bits & _ENCRYPTED for file in files):
+    if any(file.flag_bits & _ENCRYPTED_FLAG for file in files):
         raise EncryptedFile("The archive is locked with a password.")
 
 

@@ -1,4 +1,4 @@
-"""Parse office formats other than DOCX, through kreuzberg: spreadsheets, slides, OpenDocument, RTF, EPUB, e-mail."""
+"""Parse office formats through kreuzberg: Word, spreadsheets, slides, OpenDocument, RTF, EPUB, e-mail, notebooks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Group blocks of text into passages: short enough to check at a glance, long enough to be meaningful. Pure."""
+"""Group blocks of text into passages, by section: short enough to check at a glance, long enough to mean something."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse plain text into paragraphs, located by their lines. Pure."""
+"""Plain text: decode the bytes of a text file, and parse it into paragraphs located by their lines. Pure."""
 
 from __future__ import annotations
 

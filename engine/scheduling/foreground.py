@@ -1,4 +1,4 @@
-"""Let background work yield to callers who wait for an answer."""
+"""Mark work for callers who wait for an answer, and let background work yield to it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ YIELD_INTERVAL_SECONDS = 0.005  # seconds of work after which other tasks of the
 MAX_YIELD_SECONDS, YIELD_PAUSE_SECONDS = 3.0, 0.5
 RECENT_REQUEST_SECONDS = 5.0  # seconds after a question in which another one is likely
 
-_is_foreground: ContextVar[bool] = ContextVar("urgent", default=False)
+_is_foreground: ContextVar[bool] = ContextVar("foreground", default=False)
 
 
 class ForegroundPriority:

@@ -1,4 +1,4 @@
-"""Parse files in a pool of worker processes, never in this process."""
+"""Parse files in a pool of worker processes, never in this process: start, call, kill and replace the workers."""
 
 from __future__ import annotations
 
