@@ -1,4 +1,4 @@
-"""Guard public methods: repair texts and times of arguments, check questions and numbers, refuse calls after closing."""
+"""Guard public methods: repair texts and times, check questions and numbers, refuse calls after closing."""
 
 from __future__ import annotations
 
