@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test lint format bench bench-cost bench-load bench-crash bench-quality bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test lint format bench bench-cost bench-load bench-crash bench-quality bench-peer bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -94,6 +94,10 @@ lock: $(DEV) ## resolve the dependencies again into the three locks
 
 bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.quality --locomo $(if $(DATA),--data "$(DATA)")
+
+bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/path/to/data DOCUMENTS=2000 MINUTES=90)
+	@$(BIN)/python -m tests.bench.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
+	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PICTURE),--picture "$(PICTURE)")
 
 bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")

@@ -1,0 +1,1 @@
+"""Runs the published LightRAG beside Threadlore on the same documents, vectors, extraction and keywords."""
