@@ -24,6 +24,9 @@ RESERVE_SHARE = 4  # … and at most a fourth of the context window
 EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions around the text
 OVERLAP_SHARE, TARGET_SHARE, JOIN_SHARE = 12, 2, 4  # of reduced chunks, and of a reduced summary call: 1 / share
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
+# Bytes of 32,000 rows of 384 dimensions. A search of all of them takes 2 to 4 ms of a core, on disk 25 ms or more;
+# loading them takes 150 ms, as much as six searches on disk.
+VECTOR_CACHE_BYTES = 48 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,9 +212,10 @@ class EngineOptions:
     `graph_backend`: the graph database. `fts_tokenizer`: the full-text tokenizer of a new data directory; trigram suits
     scripts without spaces. `extraction_concurrency`: chunks extracted at once. `extraction_linger`: seconds that a
     short closed conversation waits to share a call. `summary_cooldown`: seconds between two summaries of the same
-    entity or relation. `compaction_delay`: seconds until deleted bytes are erased from the files. `max_attempts`:
-    tries before a chunk fails for good. `cache_answers`: replay the answer of an identical prompt.
-    `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
+    entity or relation. `compaction_delay`: seconds until deleted bytes are erased from the files.
+    `vector_cache_bytes`: a table of vectors of up to this size is also kept in memory and searched there; there are
+    three. `max_attempts`: tries before a chunk fails for good. `cache_answers`: replay the answer of an identical
+    prompt. `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
     """
 
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
@@ -226,6 +230,7 @@ class EngineOptions:
     projection_batch_size: int = 4096
     summary_cooldown: float = 600.0
     compaction_delay: float = 600.0
+    vector_cache_bytes: int = VECTOR_CACHE_BYTES
     max_attempts: int = 6
     cache_answers: bool = True
     replace_embedder: bool = False

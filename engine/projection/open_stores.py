@@ -130,7 +130,7 @@ async def open_vectors(
 
     if not await ledger.work.get_setting("reindexing"):
         try:
-            vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor)
+            vectors = await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
         except CorruptProjection as error:
             log.warning("vectors.recreated", error=str(error))
             await ledger.work.set_setting("reindexing", 1)
@@ -139,7 +139,7 @@ async def open_vectors(
                 await _check_ledger_age(vectors, ledger, folder)
             return vectors
     await LanceVectors.erase(folder.vectors_path)
-    return await LanceVectors.open(folder.vectors_path, dim, supervisor)
+    return await LanceVectors.open(folder.vectors_path, dim, supervisor, options.vector_cache_bytes)
 
 
 async def _check_ledger_age(vectors: LanceVectors, ledger: LedgerStore, folder: DataDir) -> None:

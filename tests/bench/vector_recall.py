@@ -98,7 +98,7 @@ async def measure(count: int) -> None:
     town = SyntheticVectors(count)
     print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {memory()}")
     with temporary_folder() as folder:
-        store = await LanceVectors.open(Path(folder) / "vectors", DIM)
+        store = await LanceVectors.open(Path(folder) / "vectors", DIM, cache_bytes=0)
         began = time.perf_counter()
         for start in range(0, count, BATCH):
             await insert_rows(store, town, np.arange(start, min(count, start + BATCH)))

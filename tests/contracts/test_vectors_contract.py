@@ -13,19 +13,24 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
+from engine.options import VECTOR_CACHE_BYTES
 from engine.storage.vectors import lance
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
+from engine.storage.vectors.row_arrays import RowArrays
 from tests.support.memory_vectors import MemoryVectors
 
 DIM = 8
 ONE = frozenset({1})
 
 
-@pytest.fixture(params=["lance", "memory"])
+@pytest.fixture(params=["lance", "lance on disk", "memory"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
-    vectors: VectorStore = MemoryVectors(DIM) if request.param == "memory" else await LanceVectors.open(tmp_path, DIM)
+    vectors: VectorStore = MemoryVectors(DIM)
+    if request.param != "memory":
+        cache_bytes = VECTOR_CACHE_BYTES if request.param == "lance" else 0
+        vectors = await LanceVectors.open(tmp_path, DIM, cache_bytes=cache_bytes)
     yield vectors
     await vectors.close()
 
@@ -214,20 +219,27 @@ async def apply_step(store: VectorStore, kind: str, ids: list[tuple[int, int, in
         await store.clear()
 
 
+@pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 8 * RowArrays.row_bytes(DIM), 0])
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(STEPS)
-def test_any_sequence_of_calls_and_restarts_equals_a_dict(steps: list[tuple[str, list[tuple[int, int, int]]]]) -> None:
+@given(steps=STEPS)
+def test_any_sequence_of_calls_and_restarts_equals_a_dict(
+    cache_bytes: int, steps: list[tuple[str, list[tuple[int, int, int]]]]
+) -> None:
     async def run(path: Path) -> None:
-        model, store = MemoryVectors(DIM), await LanceVectors.open(path, DIM)
+        model, store = MemoryVectors(DIM), await LanceVectors.open(path, DIM, cache_bytes=cache_bytes)
         for kind, ids in steps:
             if kind == "reopen":
                 await store.close()
-                store = await LanceVectors.open(path, DIM)
+                store = await LanceVectors.open(path, DIM, cache_bytes=cache_bytes)
             await apply_step(store, kind, ids)
             await apply_step(model, kind, ids)
             assert await store.list_rows("chunks") == await model.list_rows("chunks")
             area = VectorFilter(frozenset({1, 2}))
             assert sorted(await search_ids(store, area, 50)) == sorted(await search_ids(model, area, 50))
+            found, expected = await store.fetch("chunks", range(6)), await model.fetch("chunks", range(6))
+            assert {id_: parts.tolist() for id_, parts in found.items()} == {
+                id_: parts.tolist() for id_, parts in expected.items()
+            }
         await store.close()
 
     with tempfile.TemporaryDirectory() as folder:
@@ -239,7 +251,7 @@ async def open_large_store(path: Path, rows: int = 22_000) -> tuple[LanceVectors
     random = np.random.default_rng(3)
     vectors = random_units(100, 32)[random.integers(0, 100, rows)] + 0.1 * random_units(rows, 32, 1)
     spaces = random.choice([0, 1, 2], rows, p=[0.5, 0.495, 0.005])
-    store = await LanceVectors.open(path, 32)
+    store = await LanceVectors.open(path, 32, cache_bytes=0)
     keys = [VectorRow(number, int(space), 0, 0) for number, space in enumerate(spaces)]
     await store.upsert("relations", keys, vectors)
     await store.compact()
@@ -275,7 +287,7 @@ async def test_above_twenty_thousand_rows_an_index_finds_what_exact_search_finds
     spaces[:500] = 0
     assert await measure_recall(store, vectors, spaces, [0]) >= 0.98
     await store.close()
-    store = await LanceVectors.open(tmp_path, 32)
+    store = await LanceVectors.open(tmp_path, 32, cache_bytes=0)
     assert await measure_recall(store, vectors, spaces, [0, 1]) >= 0.98
     await store.close()
 
@@ -284,7 +296,7 @@ async def test_filter_of_four_thousand_rows_finds_all_its_vectors(tmp_path: Path
     own, foreign = 4_000, 8_000
     vectors = np.concatenate([random_units(1, 32) + 0.02 * random_units(own, 32, 1), random_units(foreign, 32, 2)])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    store = await LanceVectors.open(tmp_path, 32)
+    store = await LanceVectors.open(tmp_path, 32, cache_bytes=0)
     await store.upsert("chunks", [VectorRow(at, int(at >= own), 0, 0) for at in range(own + foreign)], vectors)
     await store.compact()
     assert store._tables["chunks"].is_indexed

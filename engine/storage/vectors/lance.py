@@ -11,6 +11,7 @@ import structlog
 
 from engine.errors import CorruptProjection, EmbedderMismatch, EngineError, StoreError
 from engine.memory import configure_malloc
+from engine.options import VECTOR_CACHE_BYTES
 from engine.scheduling.supervisor import Supervisor
 from engine.scheduling.tasks import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
@@ -43,8 +44,9 @@ IDLE_WRITES, IDLE_ROWS = 8, 128
 class LanceVectors:
     """Vectors of one embedder, in a folder that one process opens at a time."""
 
-    def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor | None = None) -> None:
+    def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor | None, cache_bytes: int) -> None:
         self._path = path
+        self._cache_bytes = cache_bytes
         self._supervisor = supervisor or Supervisor()
         self._connection = connection
         self._dim = dim
@@ -55,13 +57,16 @@ class LanceVectors:
         self._idle_timers: dict[VectorTable, asyncio.TimerHandle] = {}
 
     @classmethod
-    async def open(cls, path: Path, dim: int, supervisor: Supervisor | None = None) -> LanceVectors:
+    async def open(
+        cls, path: Path, dim: int, supervisor: Supervisor | None = None, cache_bytes: int = VECTOR_CACHE_BYTES
+    ) -> LanceVectors:
         """Open or create the vectors in the folder `path`; `dim` dimensions each.
 
+        A table of up to `cache_bytes` is searched in memory.
         Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
         with translate_library_errors(path):
-            vectors = cls(path, await _connect(path), dim, supervisor)
+            vectors = cls(path, await _connect(path), dim, supervisor, cache_bytes)
             for name in TABLES:
                 await vectors._open_table(name)
         return vectors
@@ -130,6 +135,7 @@ class LanceVectors:
     async def compact(self) -> None:
         for name in TABLES:
             await self._wait_for_maintenance(name)
+            self._get_table(name).drop_cache()  # which still holds vectors of deleted rows
             await self._run_maintenance(name, purge=True)
 
     async def close(self) -> None:
@@ -151,7 +157,7 @@ class LanceVectors:
                 )
         else:
             table = await self._connection.create_table(name, schema=build_schema(self._dim))
-        opened = LanceTable(self._path / f"{name}.lance", self._dim)
+        opened = LanceTable(self._path / f"{name}.lance", self._dim, self._cache_bytes)
         await opened.attach(table)
         self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
 

@@ -1,0 +1,84 @@
+"""Rows in arrays: their order, their filters, and the memory that they take."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
+from engine.storage.vectors.row_arrays import COPY_SHARE, ArraysFull, RowArrays
+
+DIM = 4
+ALL = VectorFilter(frozenset({1, 2}))
+
+
+def fill_arrays(count: int, max_rows: int = 1_000) -> tuple[RowArrays, np.ndarray]:
+    """Rows of space 1, every 20th of space 2."""
+    arrays, vectors = RowArrays(DIM, max_rows), np.random.default_rng(1).standard_normal((count, DIM))
+    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    arrays.upsert([VectorRow(at, 1 + (at % 20 == 0), 0, 0) for at in range(count)], vectors)
+    return arrays, vectors
+
+
+def test_equal_rows_come_by_id_and_part_and_the_lowest_are_chosen() -> None:
+    arrays = RowArrays(DIM, 10)
+    for id_ in (7, 3, 5):
+        arrays.upsert([VectorRow(id_, 1, 0, part) for part in (1, 0)], np.eye(DIM, dtype=np.float32)[[0, 0]])
+    found = arrays.search(np.eye(DIM, dtype=np.float32)[0], 3, ALL)
+    assert found == [VectorHit(3, 0, 1.0), VectorHit(3, 1, 1.0), VectorHit(5, 0, 1.0)]
+
+
+@pytest.mark.parametrize("space", [1, 2])
+def test_few_rows_and_many_are_compared_alike(space: int) -> None:
+    arrays, vectors = fill_arrays(500)
+    inside = [at for at in range(500) if 1 + (at % 20 == 0) == space]
+    assert (len(inside) * COPY_SHARE < 500) == (space == 2)
+    exact = sorted(inside, key=lambda at: -float(vectors[at].astype(float) @ vectors[13]))[:12]
+    found = arrays.search(vectors[13], 12, VectorFilter(frozenset({space})))
+    assert [hit.id for hit in found] == exact
+    assert [hit.similarity for hit in found] == pytest.approx([float(vectors[at] @ vectors[13]) for at in exact])
+
+
+def test_deletion_keeps_every_other_row() -> None:
+    arrays, vectors = fill_arrays(200)
+    gone = {0, 1, 57, 100, 198, 199}
+    arrays.delete(gone)
+    arrays.delete(gone)
+    assert len(arrays) == 194
+    found = arrays.fetch(range(300))
+    assert list(found) == [at for at in range(200) if at not in gone]
+    assert all((parts == vectors[[id_]]).all() for id_, parts in found.items())
+    arrays.delete(range(200))
+    assert arrays.fetch(range(300)) == {}
+    assert arrays.search(vectors[0], 5, ALL) == []
+
+
+def test_what_was_fetched_does_not_change_with_the_rows() -> None:
+    arrays, vectors = fill_arrays(3)
+    before = arrays.fetch([1])[1]
+    arrays.upsert([VectorRow(1, 1, 0, 0)], -vectors[[1]])
+    assert (before == vectors[[1]]).all()
+
+
+def test_too_many_rows_are_refused() -> None:
+    arrays, vectors = fill_arrays(10, max_rows=10)
+    arrays.upsert([VectorRow(3, 1, 0, 0)], vectors[[0]])
+    with pytest.raises(ArraysFull):
+        arrays.upsert([VectorRow(10, 1, 0, 0)], vectors[[0]])
+
+
+@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the memory of the process from Linux")
+def test_room_for_rows_takes_no_memory_before_they_come() -> None:
+    def resident() -> int:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
+
+    before = resident()
+    arrays = RowArrays(384, 100_000)
+    assert resident() - before < 10 << 20
+    keys = {name: np.zeros(20_000, int) for name in VectorRow._fields}
+    arrays.append(keys, np.ones((20_000, 384), np.float32))
+    assert 25 << 20 < resident() - before < 60 << 20
+    del arrays
+    assert resident() - before < 10 << 20
