@@ -103,7 +103,7 @@ def test_synthetic_documents_follow_the_given_ones() -> None:
 
 
 def test_a_slice_ends_at_each_stage_and_at_the_end() -> None:
-    assert list(split_slices(250, [130, 900])) == [(0, 100), (100, 130), (130, 230), (230, 250)]
+    assert list(split_slices(250, 100, [130, 900])) == [(0, 100), (100, 130), (130, 230), (230, 250)]
 
 
 def test_recall_counts_gold_documents_among_the_first() -> None:

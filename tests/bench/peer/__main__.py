@@ -25,6 +25,7 @@ from tests.bench.peer.corpus import ReplayDocument, ReplayQuestion, extend, load
 from tests.bench.peer.install import ROOT, VERSION, PeerNotInstallable, build_environment, install_peer
 from tests.bench.peer.measurement import (
     MODES,
+    GrowthPlan,
     SystemFigures,
     grow,
     load_figures,
@@ -88,8 +89,8 @@ async def measure(arguments: argparse.Namespace, python: Path) -> list[SystemFig
         await fill_cache(systems[1], documents, questions)
         for system in systems:
             await system.start()
-        until = time.monotonic() + 60 * arguments.minutes
-        return await grow(systems, documents, questions, [len(musique)], until, save)
+        plan = GrowthPlan([len(musique)], arguments.slice, time.monotonic() + 60 * arguments.minutes)
+        return await grow(systems, documents, questions, plan, save)
 
 
 def save(figures: Sequence[SystemFigures]) -> None:
@@ -101,6 +102,7 @@ def parse_command_line() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help=f"the folder that holds {MUSIQUE}")
     parser.add_argument("--documents", type=int, default=2000, help="add so many documents at most")
+    parser.add_argument("--slice", type=int, default=100, help="documents added to one system before the other's turn")
     parser.add_argument("--minutes", type=float, default=90, help="begin no further slice after so many minutes")
     parser.add_argument("--picture", type=Path, default=BENCH / "growth.svg", help="where to draw the curves")
     parser.add_argument("--again", action="store_true", help="print and draw the figures of the last run")

@@ -16,7 +16,19 @@ from tests.bench.peer.system import Reply, System
 MODES = ("naive", "local", "global", "hybrid", "mix")
 CUTS = (2, 5, 10)
 ROUNDS = 2
-SLICE = 100
+UNCHANGED = 100  # documents that are added again unchanged
+
+
+@dataclass(frozen=True, slots=True)
+class GrowthPlan:
+    """Sizes of the store at which everything is measured; documents of a slice.
+
+    After the moment `until` (time.monotonic) no further slice is begun.
+    """
+
+    stages: Sequence[int]
+    slice_size: int
+    until: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +87,7 @@ def build_slice(before: int, count: int, reply: Reply) -> SliceFigures:
     return SliceFigures(before, count, reply.seconds, reply.processor, reply.waited, reply.computed)
 
 
-def split_slices(count: int, stages: Sequence[int], size: int = SLICE) -> Iterator[tuple[int, int]]:
+def split_slices(count: int, size: int, stages: Sequence[int]) -> Iterator[tuple[int, int]]:
     """(start, stop) of each slice; a slice also ends at each stage."""
     start = 0
     for stage in sorted({*(each for each in stages if each < count), count}):
@@ -151,7 +163,7 @@ async def measure_changes(system: System, documents: Sequence[ReplayDocument]) -
     delete = await system.call("delete", key=deleted.key)
     await system.call("edit", document=asdict(edited))
     await system.call("ingest", documents=to_rows([deleted]))
-    again = await system.call("ingest_again", documents=to_rows(documents[-SLICE:]))
+    again = await system.call("ingest_again", documents=to_rows(documents[-UNCHANGED:]))
     return {"edit": edit.seconds, "delete": delete.seconds, "reingest": again.seconds}
 
 
@@ -159,23 +171,19 @@ async def grow(
     systems: Sequence[System],
     documents: Sequence[ReplayDocument],
     questions: Sequence[ReplayQuestion],
-    stages: Sequence[int],
-    until: float,
+    plan: GrowthPlan,
     save: Callable[[list[SystemFigures]], None],
 ) -> list[SystemFigures]:
-    """Add the documents slice by slice, to each system in turn, and measure at the stages and at the end.
-
-    After the moment `until` (time.monotonic) no further slice is begun.
-    """
+    """Add the documents slice by slice, to each system in turn, and measure at the stages and at the end."""
     figures = [SystemFigures(system.name) for system in systems]
-    for start, stop in split_slices(len(documents), stages):
+    for start, stop in split_slices(len(documents), plan.slice_size, plan.stages):
         rows = to_rows(documents[start:stop])
         for system, each in zip(systems, figures, strict=True):
             each.slices.append(build_slice(start, stop - start, await system.call("ingest", documents=rows)))
         save(figures)
         print_rates(figures)
-        is_last = stop == len(documents) or time.monotonic() > until
-        if stop in stages or is_last:
+        is_last = stop == len(documents) or time.monotonic() > plan.until
+        if stop in plan.stages or is_last:
             measured = await measure_stage(systems, documents[:stop], questions)
             for each, stage in zip(figures, measured, strict=True):
                 each.stages.append(stage)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tests.bench.peer.measurement import CUTS, SLICE, StageFigures, SystemFigures
+from tests.bench.peer.measurement import CUTS, UNCHANGED, StageFigures, SystemFigures
 
 REMARKS = """
 Both run with their own defaults: {peer} with JSON, NanoVectorDB and NetworkX files that it holds in memory; {ours} with
@@ -98,7 +98,7 @@ def build_stage_table(
     seconds = (
         ("edit one document, s", theirs.edit, own.edit),
         ("delete one document, s", theirs.delete, own.delete),
-        (f"ingest {SLICE} unchanged documents again, s", theirs.reingest, own.reingest),
+        (f"ingest {UNCHANGED} unchanged documents again, s", theirs.reingest, own.reingest),
         ("start and first question, s", theirs.start, own.start),
     )
     yield from (row(label, f"{a:.2f}", f"{b:.2f}", ratio(a, b)) for label, a, b in seconds)

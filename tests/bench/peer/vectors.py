@@ -35,7 +35,7 @@ class VectorCache:
         file.parent.mkdir(parents=True, exist_ok=True)
         self._db = sqlite3.connect(file, check_same_thread=False)
         self._db.execute("PRAGMA synchronous = OFF")  # what a power failure loses is computed again
-        self._db.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, row BLOB) WITHOUT ROWID")
+        self._db.execute("CREATE TABLE IF NOT EXISTS vector (key BLOB PRIMARY KEY, row BLOB)")
 
     def load(self, keys: Sequence[bytes]) -> dict[bytes, np.ndarray]:
         """The cached vectors among these keys."""
