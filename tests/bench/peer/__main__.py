@@ -29,7 +29,6 @@ from tests.bench.peer.measurement import (
     SystemFigures,
     grow,
     load_figures,
-    measure_retrieval,
     save_figures,
     to_rows,
 )
@@ -65,7 +64,7 @@ async def fill_cache(ours: System, documents: Sequence[ReplayDocument], question
     await ours.start()
     reply = await ours.call("ingest", documents=to_rows(documents))
     for mode in MODES:
-        await measure_retrieval(ours, mode, questions)
+        await ours.call("retrieve", mode=mode, questions=[each.keywords() for each in questions], rounds=0)
     await ours.stop()
     shutil.rmtree(ours.home)
     print(f"A first run of {OURS} made {reply.computed:,} vectors in {reply.waited:.0f} s.", flush=True)
@@ -101,12 +100,26 @@ def save(figures: Sequence[SystemFigures]) -> None:
 def parse_command_line() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, help=f"the folder that holds {MUSIQUE}")
-    parser.add_argument("--documents", type=int, default=2000, help="add so many documents at most")
+    parser.add_argument("--documents", type=int, default=2000, help="documents to add at most")
     parser.add_argument("--slice", type=int, default=100, help="documents added to one system before the other's turn")
-    parser.add_argument("--minutes", type=float, default=90, help="begin no further slice after so many minutes")
+    parser.add_argument(
+        "--minutes", type=float, default=90, help="minutes of growth after which no further slice begins"
+    )
     parser.add_argument("--picture", type=Path, default=BENCH / "growth.svg", help="where to draw the curves")
     parser.add_argument("--again", action="store_true", help="print and draw the figures of the last run")
     return parser.parse_args()
+
+
+def run_comparison(arguments: argparse.Namespace) -> None:
+    """Measure; ends the program with a reason where there is no peer or a process fails."""
+    try:
+        figures = asyncio.run(measure(arguments, install_peer(BENCH / "venv")))
+    except PeerNotInstallable as failure:
+        sys.exit(f"{PEER} could not be installed, so there is nothing to compare with:\n{failure}")
+    except RunnerFailed as failure:
+        sys.exit(str(failure))
+    if (reached := figures[0].stages[-1].documents) < arguments.documents:
+        print(f"Stopped after {arguments.minutes:g} minutes at {reached:,} of {arguments.documents:,} documents.")
 
 
 def main() -> None:
@@ -115,15 +128,13 @@ def main() -> None:
         if arguments.data is None or not (arguments.data / MUSIQUE).is_dir():
             print(f"skipped: no data; give the folder that holds {MUSIQUE}, as DATA=…")
             return
-        try:
-            asyncio.run(measure(arguments, install_peer(BENCH / "venv")))
-        except PeerNotInstallable as failure:
-            sys.exit(f"{PEER} could not be installed, so there is nothing to compare with:\n{failure}")
-        except RunnerFailed as failure:
-            sys.exit(str(failure))
+        run_comparison(arguments)
+    elif not (BENCH / FIGURES).exists():
+        sys.exit("There is no last run.")
     peer, ours = load_figures(BENCH / FIGURES)
     print_report(peer, ours, os.cpu_count() or 1)
     draw_growth((peer, ours), arguments.picture)
+    print(f"\nBoth growth curves: {arguments.picture}")
 
 
 if __name__ == "__main__":

@@ -30,16 +30,15 @@ def draw_growth(systems: Sequence[SystemFigures], file: Path) -> None:
 
 
 def draw_curve(axes: Axes, system: SystemFigures, color: str) -> None:
-    """One point per slice, in its middle; the name and the last rate stand at the end of the line."""
+    """One point per slice, in its middle; the name with the first and the last rate stands above the beginning."""
     places = [each.before + each.count / 2 for each in system.slices]
     rates = [each.count / each.seconds for each in system.slices]
     axes.plot(places, rates, color=color, linewidth=2, marker="o", markersize=4)
     axes.annotate(
-        f"{system.name}: {rates[-1]:.3g}/s",
-        (places[-1], rates[-1]),
+        f"{system.name}: {rates[0]:.3g} → {rates[-1]:.3g} per second",
+        (places[0], max(rates[: 1 + len(rates) // 2])),
         (0, 9),
         textcoords="offset points",
-        horizontalalignment="right",
         color=color,
         fontweight="bold",
     )

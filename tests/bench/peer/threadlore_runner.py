@@ -28,6 +28,7 @@ from tests.bench.peer.vectors import DIM, CachedVectors
 from tests.bench.rule_model import END, EXCHANGE, FRAGMENTS, SHARED, SINGLE_EXCERPT, D, RuleProvider
 
 SPACE = "peer"
+SCOPE = Scope.of(SPACE)
 MAX_TOKENS = 128  # as MiniLMEmbedder declares it, so that its 256 word pieces hold every text
 
 
@@ -98,10 +99,11 @@ class ThreadloreRunner:
             passage = Passage("1", document["text"])
             await self.engine.add(Document(document["key"], SPACE, SPACE, document["key"], (passage,)))
         await self.engine.wait_until_indexed()
-        statuses = {each.key: each.status for each in await self.engine.list_documents(Scope.of(SPACE))}
-        failed = [document["key"] for document in documents if statuses.get(document["key"]) != "indexed"]
-        if failed:
-            raise RuntimeError(f"{len(failed)} documents were not indexed, for example {failed[0]}.")
+        if problems := await self.engine.list_problems():
+            raise RuntimeError(problems[0])
+        last = await self.engine.get_document_status(documents[-1]["key"], SCOPE)
+        if last.status != "indexed":
+            raise RuntimeError(f"{documents[-1]['key']} is {last.status}.")
 
     async def ingest_again(self, documents: Sequence[Mapping[str, str]]) -> None:
         await self.ingest(documents)
@@ -121,7 +123,7 @@ class ThreadloreRunner:
         """The documents of the retrieved passages, best first."""
         low, high = tuple(question["low"]), tuple(question["high"])
         context = await self.engine.retrieve(
-            Question(question["text"], Scope.of(SPACE), mode=mode, low=low, high=high, rerank=False)  # type: ignore[arg-type]
+            Question(question["text"], SCOPE, mode=mode, low=low, high=high, rerank=False)  # type: ignore[arg-type]
         )
         return list(dict.fromkeys(source.document for source in context.sources))
 
