@@ -38,7 +38,7 @@ QUICK = 0.0006  # seconds; the square of SIZE in steps of a pattern takes severa
 LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
 MOST = 2.5**2  # times as long for twice the text twice over: over two doublings, chance counts less
 CONFIRMED = 11.0  # times as long for four times the text again: a line takes 4, a square 16
-CHANCES = 1, 3, 9  # calls in each of the measurements that must all say so: the machine may be busy
+CHANCES = 2, 4, 9  # calls in each of the measurements that must all say so: the machine may be busy
 TICK = 0.004  # seconds
 LATE = 3.0  # seconds after which one call has failed
 
@@ -131,11 +131,11 @@ def growth(call: Callable[[str], object], literals: Iterable[str] = (), ends: It
                 return f"{name}: no end"
             if more < 2 * QUICK or more <= MOST * once:
                 break
+            most = min(took(call, longest) for _ in range(repeats))  # splitting a text over a limit costs once
+            if most <= CONFIRMED * more:
+                break
         else:
-            pairs = [(took(call, long), took(call, longest)) for _ in range(CHANCES[-1])]
-            more, most = (min(each) for each in zip(*pairs, strict=True))  # splitting a text over a limit costs once
-            if most > CONFIRMED * more:
-                return f"{name}: {more * 1000:.0f} ms, ×{most / more:.1f} for four times the text"
+            return f"{name}: {more * 1000:.0f} ms, ×{most / more:.1f} for four times the text"
     return ""
 
 

@@ -6,17 +6,9 @@ what the people have on their screens.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import contextlib
-import sys
-import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from tests.demos.day import Show, StartBot, format_title, run_main
 from tests.support.discord_server import Channel, FakeDiscord, File, Interaction, Message, Permission, Person, Post
 
 MANUAL = """# The big kiln
@@ -42,43 +34,10 @@ The blade of the band saw is a Hendry 40, and it cost 62. The next one is due in
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What a bot needs to know to start."""
-
-    api_base: str
-    gateway: str
-    token: str
-
-
-@contextlib.asynccontextmanager
-async def start_bot(access: Access) -> AsyncIterator[None]:
-    """The whole bot, in a data folder of its own that goes with the day."""
-    from bot.server import serve  # noqa: PLC0415  - the day itself needs no bot
-    from bot.settings import load_settings  # noqa: PLC0415
-
-    with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
-        settings = load_settings(
-            data_dir=Path(home),
-            adapter_settings={
-                "discord_bot_token": access.token,
-                "discord_api_base": access.api_base,
-                "discord_gateway_url": access.gateway,
-            },
-        )
-        stop = asyncio.Event()
-        serving = asyncio.create_task(serve(settings, stop, only=("discord",)))
-        try:
-            yield
-        finally:
-            stop.set()
-            await serving
-
-
 class DemoDay:
     """The people, the channels, and what is printed of them."""
 
-    def __init__(self, discord: FakeDiscord, show: Callable[[str], None], pause: float) -> None:
+    def __init__(self, discord: FakeDiscord, show: Show, pause: float) -> None:
         self.discord, self.show, self.pause = discord, show, pause
         self.club = discord.guild("Saltmarsh Makers")
         committee = discord.role(self.club, "Committee", Permission.MANAGE_GUILD)
@@ -88,7 +47,7 @@ class DemoDay:
         self.committee = discord.channel(self.club, "committee", only=[committee])
 
     def print_title(self, title: str) -> None:
-        self.show(f"\n━━ {title} {'━' * max(0, 90 - len(title))}\n")
+        self.show(format_title(title))
 
     async def sleep(self) -> None:
         """Time enough to hear and to read."""
@@ -242,13 +201,12 @@ async def evening(day: DemoDay) -> None:
     day.print_screen(day.cleo, day.hall)
 
 
-async def run_day(
-    start: Callable[[Access], AbstractAsyncContextManager[None]], show: Callable[[str], None], *, pause: float = 0.8
-) -> FakeDiscord:
+async def run_day(start: StartBot, show: Show, *, pause: float = 0.8) -> FakeDiscord:
     """Live through the day with a bot, and give the server as it is in the evening."""
     async with FakeDiscord() as discord:
         day = DemoDay(discord, show, pause)
-        async with start(Access(discord.api, discord.gateway_url, discord.token)):
+        access = {"bot_token": discord.token, "api_base": discord.api, "gateway_url": discord.gateway_url}
+        async with start({f"discord_{name}": value for name, value in access.items()}):
             await discord.wait_until_connected(60)
             await day.sleep()
             said = await morning(day)
@@ -258,21 +216,5 @@ async def run_day(
     return discord
 
 
-def main() -> None:
-    """Read the arguments, and let the day begin."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--debug", action="store_true", help="show the bot's log on stderr")
-    options = parser.parse_args()
-    from bot import log_config  # noqa: PLC0415  - the day itself needs no bot
-
-    log_config.configure_logging(debug=options.debug)
-    asyncio.run(run_day(start_bot, _print))
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    main()
+    run_main(__doc__, run_day)

@@ -6,18 +6,10 @@ what the people have on their screens.
 
 from __future__ import annotations
 
-import argparse
-import asyncio
-import contextlib
 import json
-import sys
-import tempfile
-from collections.abc import AsyncIterator, Callable
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
 from importlib import resources
-from pathlib import Path
 
+from tests.demos.day import Show, StartBot, format_title, run_main
 from tests.support.slack_server import App, Entry, FakeSlack, File, Person, Room, SentMessage
 
 REPORT = """# Wind test of 11 November
@@ -35,43 +27,10 @@ The Box kite flew well, but its yellow tail tore off after 25 minutes. Bo will s
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
-    """What a bot needs to know to start."""
-
-    base_url: str
-    bot_token: str
-    app_token: str
-
-
-@contextlib.asynccontextmanager
-async def start_bot(access: Access) -> AsyncIterator[None]:
-    """The whole bot, in a data folder of its own that goes with the day."""
-    from bot.server import serve  # noqa: PLC0415  - the day itself needs no bot
-    from bot.settings import load_settings  # noqa: PLC0415
-
-    with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
-        settings = load_settings(
-            data_dir=Path(home),
-            adapter_settings={
-                "slack_bot_token": access.bot_token,
-                "slack_app_token": access.app_token,
-                "slack_api_base": access.base_url,
-            },
-        )
-        stop = asyncio.Event()
-        serving = asyncio.create_task(serve(settings, stop, only=("slack",)))
-        try:
-            yield
-        finally:
-            stop.set()
-            await serving
-
-
 class DemoDay:
     """The people, the rooms, and what is printed of them."""
 
-    def __init__(self, slack: FakeSlack, show: Callable[[str], None], pause: float) -> None:
+    def __init__(self, slack: FakeSlack, show: Show, pause: float) -> None:
         self.slack, self.show, self.pause = slack, show, pause
         self.ada, self.bo = slack.user("Ada", admin=True), slack.user("Bo")
         self.cleo, self.dee = slack.user("Cleo"), slack.user("Dee")
@@ -81,7 +40,7 @@ class DemoDay:
         self.wages = slack.channel("wages", members=[self.ada, self.bo], kind="private", bot=False)
 
     def print_title(self, title: str) -> None:
-        self.show(f"\n━━ {title} {'━' * max(0, 96 - len(title))}\n")
+        self.show(format_title(title))
 
     async def sleep(self) -> None:
         """Time enough to hear and to read."""
@@ -226,18 +185,12 @@ async def evening(day: DemoDay) -> None:
     day.show(str(day.slack.sees(day.cleo, day.general)))
 
 
-async def run_day(
-    start: Callable[[Access], AbstractAsyncContextManager[None]],
-    show: Callable[[str], None],
-    *,
-    app: App | None = None,
-    pause: float = 0.6,
-) -> FakeSlack:
+async def run_day(start: StartBot, show: Show, *, pause: float = 0.6) -> FakeSlack:
     """Live through the day with a bot, and give the workspace as it is in the evening."""
-    async with FakeSlack(app) as slack:
-        day = DemoDay(slack, show, pause)
-        access = Access(slack.base_url, slack.space.app.bot_token, slack.space.app.app_token)
-        async with start(access):
+    async with FakeSlack(load_manifest()) as slack:
+        day, app = DemoDay(slack, show, pause), slack.space.app
+        access = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": slack.base_url}
+        async with start({f"slack_{name}": value for name, value in access.items()}):
             await slack.wait_until_connected(timeout=60)
             said = await morning(day)
             await noon(day)
@@ -251,21 +204,5 @@ def load_manifest(name: str = "manifest.json") -> App:
     return App.from_manifest(json.loads(resources.files("adapters.slack").joinpath(name).read_text("utf-8")))
 
 
-def main() -> None:
-    """Read the arguments, and let the day begin."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--debug", action="store_true", help="show the bot's log on stderr")
-    options = parser.parse_args()
-    from bot import log_config  # noqa: PLC0415  - the day itself needs no bot
-
-    log_config.configure_logging(debug=options.debug)
-    asyncio.run(run_day(start_bot, _print, app=load_manifest()))
-
-
-def _print(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 if __name__ == "__main__":
-    main()
+    run_main(__doc__, run_day)

@@ -84,11 +84,7 @@ def test_the_wait_before_another_try_doubles_up_to_ten_minutes() -> None:
     ("owner", "step", "error"),
     [
         (IngestWorker, "_embed", Panic()),
-        (IngestWorker, "_embed", asyncio.CancelledError()),
-        (IngestWorker, "_embed", sqlite3.OperationalError("odd")),
-        (IngestWorker, "_extract", KeyError("bug")),
-        (IngestWorker, "_extract", asyncio.CancelledError()),
-        (IngestWorker, "_project", ConnectionResetError()),
+        (IngestWorker, "_extract", sqlite3.OperationalError("odd")),
         (IngestWorker, "_project", asyncio.CancelledError()),
         (Projector, "end_cooldown", KeyError("bug")),
     ],
@@ -183,8 +179,10 @@ async def test_an_unreachable_model_is_no_error_once_there_is_nothing_to_extract
 
 
 @pytest.mark.usefixtures("quick_retries")
-@pytest.mark.parametrize("error", [asyncio.CancelledError(), GeneratorExit(), Panic()])
-@pytest.mark.parametrize(("purpose", "shared"), [("extract", 0), ("extract", 4000), ("summarize", 0)])
+@pytest.mark.parametrize(
+    ("purpose", "shared", "error"),
+    [("extract", 0, asyncio.CancelledError()), ("extract", 4000, GeneratorExit()), ("summarize", 0, Panic())],
+)
 async def test_what_a_model_raises_that_is_no_exception_is_a_failure_that_passes(
     tmp_path: Path, purpose: Purpose, shared: int, error: BaseException
 ) -> None:

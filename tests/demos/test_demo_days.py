@@ -1,0 +1,47 @@
+"""The scripted days, lived through by the whole bot."""
+
+from __future__ import annotations
+
+from tests.demos import discord_day, slack_day
+from tests.demos.day import start_bot
+
+
+async def test_a_day_in_a_small_club() -> None:
+    printed: list[str] = []
+    discord = await discord_day.run_day(start_bot, printed.append, pause=0.1)
+    day = "\n".join(printed)
+    before, after = day.split("14:00  Ada edits the date")
+    assert "Thursday, 4 March" in before.partition("11:00  Cleo asks")[2]
+    assert "it cost 62" in before
+    assert "✅" in before.partition("10:30  Bo drops")[2].partition("11:00")[0]
+    assert "Friday, 5 March" in after.partition("14:20")[0].partition("A source of this answer was removed")[2]
+    assert "1,350" in after.partition("16:20  Ada asks in private")[2].partition("17:00")[0]
+    assert "9 March" not in after
+    curious, within = after.partition("16:00  Cleo is curious")[2].split("16:10  Ada asks the same")
+    assert "1,350" not in curious
+    assert "1,350" in within.partition("17:00")[0]
+    assert "1,350" not in within.partition("17:00")[2]
+    assert (discord.pings, discord.previews, discord.refusals) == ([], [], [])
+
+
+async def test_a_day_in_a_small_workspace() -> None:
+    printed: list[str] = []
+    slack = await slack_day.run_day(start_bot, printed.append, pause=0.1)
+    day = "\n".join(printed)
+    in_public, in_wages = (day.partition("asks in #general ")[2]).split("Ada asks the same", 1)
+    assert "fibreglass spars by Orrin & Sons" in day
+    assert "tail tore off after 25 minutes" in day
+    assert "(only visible to you): " in day
+    assert "From the sources" not in day
+    moved = day.partition("Ada moves it by an edit")[2].partition("Bo deletes")[0]
+    assert "14 April" in moved.partition("A source of this answer was removed")[0]
+    assert "14 April" not in moved.partition("A source of this answer was removed")[2]
+    assert "21 April" in moved.partition("A source of this answer was removed")[2]
+    assert "✅" in day.partition("Bo drops a file")[2].partition("Cleo asks")[0]
+    assert "4,150" in day.partition("Ada asks in private in #general")[2].partition("What Cleo sees")[0]
+    assert "2 March" not in day.partition("Bo deletes what they wrote")[2].partition("━━ Dee")[0]
+    assert "4,150" not in in_public
+    assert "4,150" in in_wages.partition("What Cleo sees")[0]
+    assert "4,150" not in in_wages.partition("What Cleo sees")[2]
+    assert slack.space.pings == []
+    assert {call.outcome for call in slack.calls} == {"ok"}

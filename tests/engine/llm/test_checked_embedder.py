@@ -1,0 +1,67 @@
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from engine.errors import EngineError, InvalidApiKey, ModelRefused, ModelUnavailable
+from engine.llm.checked_embedder import wrap_embedder
+from engine.usage import UsageMeter
+from tests.support.engine_fixture import Panic
+from tests.support.fake_embedder import HashEmbedder
+
+
+class FaultyEmbedder(HashEmbedder):
+    """Spoils the vectors of every call, or raises instead."""
+
+    def __init__(self, fault: BaseException | Callable[[np.ndarray], object]) -> None:
+        super().__init__(dim=4)
+        self.fault = fault
+
+    async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        if isinstance(self.fault, BaseException):
+            raise self.fault
+        return self.fault(await super().embed(texts, meter))  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        pytest.param(ModelUnavailable("HTTP 500"), "HTTP 500", id="an error of its own"),
+        pytest.param(ConnectionResetError(), "ConnectionResetError", id="a foreign error"),
+        pytest.param(Panic(), "Panic", id="a panic"),
+        pytest.param(asyncio.CancelledError(), "CancelledError", id="a cancellation that nobody asked for"),
+        pytest.param(GeneratorExit(), "GeneratorExit", id="a generator exit"),
+        pytest.param(lambda vectors: vectors * np.nan, "not finite", id="NaN"),
+        pytest.param(lambda vectors: vectors + np.inf, "not finite", id="infinity"),
+        pytest.param(lambda vectors: vectors.astype(float) * 1e300, "not finite", id="too large for a float32"),
+        pytest.param(lambda vectors: vectors[:-1], "returned 1 vectors for 2", id="one vector too few"),
+        pytest.param(lambda vectors: np.vstack([vectors, vectors]), "returned 4 vectors for 2", id="too many vectors"),
+        pytest.param(lambda vectors: vectors[:, :-1], "3 dimensions, not 4", id="another dimension"),
+        pytest.param(lambda vectors: vectors[0], "returned 4 vectors for 2", id="a single row"),
+        pytest.param(lambda _: 7, "returned 0 vectors for 2", id="a number"),
+    ],
+)
+async def test_whatever_an_embedder_does_wrong_is_named(
+    fault: BaseException | Callable[[np.ndarray], object], sentence: str
+) -> None:
+    with pytest.raises(ModelUnavailable, match=sentence):
+        await wrap_embedder(FaultyEmbedder(fault)).embed(["one", "two"], UsageMeter())
+
+
+@pytest.mark.parametrize(
+    ("error", "is_down", "at_fault"),
+    [
+        pytest.param(ModelRefused("no"), True, True, id="a refusal"),
+        pytest.param(InvalidApiKey("no"), False, False, id="a wrong key"),
+        pytest.param(ModelUnavailable("away"), False, True, id="another text is embedded"),
+        pytest.param(ModelUnavailable("away"), True, False, id="no text is embedded"),
+    ],
+)
+async def test_a_text_is_at_fault_if_its_error_says_so_or_another_text_is_embedded(
+    error: EngineError, *, is_down: bool, at_fault: bool
+) -> None:
+    embedder = FaultyEmbedder(OSError()) if is_down else HashEmbedder()
+    assert await wrap_embedder(embedder).is_text_at_fault(error, UsageMeter()) is at_fault
