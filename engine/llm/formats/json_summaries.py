@@ -7,7 +7,7 @@ import re
 from engine.llm.formats.thinking import strip_thinking
 from engine.llm.formats.tuple_repair import DELIMITER, END_PATTERN, ROW_NUMBER, field_candidates, strip_parentheses
 
-_TAG = re.compile(r"\A[\W_]*+summary[\W_]*+\Z", re.IGNORECASE)
+_SUMMARY_TAG = re.compile(r"\A[\W_]*+summary[\W_]*+\Z", re.IGNORECASE)
 _FENCE = re.compile(r"`{3,}\w*")
 SUMMARY_FIELDS = 2  # the tag and the number; a text may begin on the next line
 _INVALID_ROW: tuple[int, list[str]] = (0, [])
@@ -27,7 +27,7 @@ def parse_summaries(reply: str, count: int) -> dict[int, str]:
             continue
         fields = field_candidates(strip_parentheses(row))[0]
         number = (
-            ROW_NUMBER.fullmatch(fields[1]) if len(fields) >= SUMMARY_FIELDS and _TAG.fullmatch(fields[0]) else None
+            ROW_NUMBER.fullmatch(fields[1]) if len(fields) >= SUMMARY_FIELDS and _SUMMARY_TAG.fullmatch(fields[0]) else None
         )
         if number:
             summaries.append((int(number[1]), [" ".join(fields[2:])] if fields[2:] else []))

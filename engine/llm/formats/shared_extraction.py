@@ -32,7 +32,7 @@ HEADER_FIELDS = 2  # fields of the line before an excerpt's rows: the tag and th
 # Letters of a word and digits of a number from which they can identify a text.
 MIN_WORD_LENGTH, MIN_NUMBER_LENGTH = 4, 3
 
-_TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
+_EXCERPT_TAG = re.compile(r"\A[\W_]*+excerpt[\W_]*+\Z", re.IGNORECASE)
 _PLAIN_HEADER = re.compile(r"[\W_]{0,4}excerpt[\W_]{0,4}(\d{1,4})\D{0,3}", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 # Words that are capitalized in any text.
@@ -116,7 +116,7 @@ def _distinctive_words(description: str) -> list[str]:
 def _parse_header(row: str) -> tuple[int, str]:
     """The number in the header line of an excerpt and the rest of that line; 0 for any other line."""
     fields = field_candidates(row)[0] if row else []
-    if len(fields) >= HEADER_FIELDS and _TAG.fullmatch(fields[0]):
+    if len(fields) >= HEADER_FIELDS and _EXCERPT_TAG.fullmatch(fields[0]):
         number = ROW_NUMBER.fullmatch(fields[1])
         return (int(number[1]), DELIMITER.join(fields[HEADER_FIELDS:])) if number else (0, "")
     plain = _PLAIN_HEADER.fullmatch(row)
