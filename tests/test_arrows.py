@@ -30,7 +30,7 @@ ENVIRONMENT = {
     "bot/settings.py",
     "engine/text/tokenizer.py",
     "engine/storage/vectors/lance.py",
-    "engine/llm/client/provider_process.py",
+    "engine/llm/client/subprocess.py",
     "engine/llm/client/litellm.py",
 }
 # The addresses know URL schemes.

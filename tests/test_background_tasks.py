@@ -19,7 +19,7 @@ REASONS = {
     "engine/scheduling/tasks.py": "tasks whose owner awaits them before it ends",
     "engine/projection/projector.py": "the next step, or the end, awaits the delivery",
     "engine/llm/client/subprocess_main.py": "every task answers with its failure; the thread's end ends the process",
-    "engine/llm/client/provider_process.py": "its end is told to all who wait, and awaited when the process is ended",
+    "engine/llm/client/subprocess.py": "its end is told to all who wait, and awaited when the process is ended",
     "bot/platform/ttl_cache.py": "whoever asks is told of the failure; what was not foreseen is logged",
     "bot/admin/rpc/service.py": "awaited when the block is left",
     "bot/admin/ingest/ingest.py": "every result is taken, or awaited at the end",

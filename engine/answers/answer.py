@@ -8,21 +8,19 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engine.answers.answer_key import answer_cache_key
-from engine.answers.answer_stream import AnswerFilter, repair_deltas
+from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
+from engine.answers.cache import QueryCache, answer_cache_key
 from engine.answers.citations import CitationFilter
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
-from engine.answers.query_cache import QueryCache
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
-from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call, next_answer_delta
+from engine.llm.base import MODEL_LABEL, guard_plugin_call, next_answer_delta
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
 from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, current_day, newest_turns
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.writers import restrict_to_writers
 from engine.storage.ledger.records import CachedAnswer
-from engine.text.visible_text import has_visible_uncited_text
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:

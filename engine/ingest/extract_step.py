@@ -22,7 +22,7 @@ from engine.errors import (
     StoreError,
 )
 from engine.ingest.extraction_batches import MAX_EXCERPTS, ExtractionBatch, build_batches, shared_extraction_key
-from engine.llm.plugin_calls import MODEL_LABEL, guard_plugin_call
+from engine.llm.base import MODEL_LABEL, guard_plugin_call
 from engine.models import Excerpt
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Protocol
 
+from engine.errors import ModelUnavailable
+from engine.scheduling.supervisor import is_task_exit
+from engine.scheduling.tasks import current_task
+
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Sequence
+    from collections.abc import AsyncGenerator, Iterator, Sequence
     from datetime import date
 
     import numpy as np
 
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import UsageMeter
+
+MODEL_LABEL = "The language model"
 
 
 class LanguageModel(Protocol):
@@ -93,3 +100,26 @@ class Reranker(Protocol):
 
     async def rerank(self, question: str, texts: Sequence[str], meter: UsageMeter) -> list[float | None]:
         """One score per text, in the order of the texts; None for texts without a score."""
+
+
+@contextmanager
+def guard_plugin_call(plugin: str) -> Iterator[None]:
+    """Turn a BaseException that is no Exception into ModelUnavailable, unless it ends this task or the program.
+
+    A library may leak the cancellation of its own scope, and native code may panic; both are failures of one call.
+    """
+    task = current_task()
+    try:
+        yield
+    except Exception:
+        raise
+    except BaseException as error:
+        if is_task_exit(error, task):
+            raise
+        raise ModelUnavailable(f"{plugin} failed ({type(error).__name__}).") from error
+
+
+async def next_answer_delta(stream: AsyncGenerator[str, None]) -> str | None:
+    """The next piece of an answer, None after the last one."""
+    with guard_plugin_call(MODEL_LABEL):
+        return await anext(stream, None)

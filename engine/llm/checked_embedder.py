@@ -17,7 +17,7 @@ from engine.errors import (
     PromptTooLong,
     RateLimited,
 )
-from engine.llm.plugin_calls import guard_plugin_call
+from engine.llm.base import guard_plugin_call
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from string import Template
 from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
-from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER
+from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER
 from engine.models import Excerpt, LLMMessage
 from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT
 

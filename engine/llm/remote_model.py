@@ -11,11 +11,15 @@ from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailab
 from engine.llm.cache_key import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
-from engine.llm.client.thinking_time import ThinkingTime
+from engine.llm.client.limiter import ThinkingTime
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
-from engine.llm.formats.json_summaries import parse_summaries
-from engine.llm.formats.shared_extraction import has_misattributed_facts, split_json_by_excerpt, split_rows_by_excerpt
-from engine.llm.formats.thinking_stream import ThinkingFilter
+from engine.llm.formats.shared_calls import (
+    has_misattributed_facts,
+    parse_summaries,
+    split_json_by_excerpt,
+    split_rows_by_excerpt,
+)
+from engine.llm.formats.thinking import ThinkingFilter
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
 from engine.llm.prompts import (
     ENTITY_TYPES,

@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from engine.llm.plugin_calls import guard_plugin_call
+from engine.llm.base import guard_plugin_call
 from engine.llm.prompts import render_entity, render_relation, render_source
 from engine.models import Context, ContextEntity, ContextRelation
 from engine.retrieval import ranking

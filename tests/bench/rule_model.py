@@ -13,7 +13,7 @@ from typing import Any
 
 from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.offline.extraction import extract_by_rules
-from engine.llm.offline.lead_sentences import merge_lead_sentences
+from engine.llm.offline.sentences import merge_lead_sentences
 from engine.models import Excerpt
 from engine.text.tokenizer import O200kTokenizer
 

@@ -28,9 +28,8 @@ from engine.answers.links.addresses import (
     is_linkable,
     normalize_text,
 )
-from engine.answers.links.bare_names import match_bare_name
-from engine.answers.links.code_links import filter_code_word
-from engine.answers.links.link_context import LinkContext, needs_space
+from engine.answers.links.link_syntax import LinkContext, needs_space
+from engine.answers.links.plain_addresses import filter_code_word, match_bare_name
 from engine.answers.mentions import MENTION, ZERO_WIDTH_SPACE, escape_mention, find_mentions
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 

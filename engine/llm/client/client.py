@@ -14,10 +14,9 @@ import stamina
 from engine.boundary import repair_surrogates
 from engine.errors import ModelError, ModelRefused, ModelUnavailable, ModelUnreachable, RateLimited
 from engine.llm.client.errors import map_error
-from engine.llm.client.limiter import PrioritySemaphore
+from engine.llm.client.limiter import PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import UNFINISHED, TokenUsage
-from engine.llm.client.thinking_time import ThinkingTime
 from engine.llm.config import CallTimeouts
 from engine.llm.formats.thinking import strip_thinking
 from engine.usage import Usage

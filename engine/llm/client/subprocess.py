@@ -3,18 +3,150 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import json
+import os
+import sys
 from contextlib import aclosing
-from typing import TYPE_CHECKING
+from itertools import count
+from typing import TYPE_CHECKING, Any, Self
+
+import structlog
 
 from engine.errors import ModelUnavailable
-from engine.llm.client import codec
-from engine.llm.client.provider_process import ProviderProcess
+from engine.llm.client import protocol
+from engine.llm.client.protocol import SETTINGS_PREFIX
+from engine.process import child_python_path, encode_frame, read_frame_async
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from engine.llm.client.codec import Frame
-    from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, RerankResult, StreamDelta
+    from engine.llm.client.protocol import CallParameters, ChatReply, EmbeddingResult, Frame, RerankResult, StreamDelta
+
+log = structlog.get_logger(__name__)
+
+STOP_GRACE_SECONDS = 5.0  # seconds for the process to end by itself
+
+
+class ProviderProcess:
+    """One provider process, from start to end."""
+
+    def __init__(self, process: asyncio.subprocess.Process) -> None:
+        self._process = process
+        self._request_ids = count(1)
+        self._pending: dict[int, asyncio.Queue[Frame]] = {}
+        self._outgoing: list[bytes] = []
+        self._has_ended = False
+        self._receive_task = asyncio.create_task(self._receive_frames(), name="model calls")
+
+    @classmethod
+    async def start(cls) -> Self:
+        """Start a process with our environment but without our own settings: litellm reads provider keys there.
+
+        Raises ModelUnavailable if the system cannot start it.
+        """
+        environment: dict[str, Any] = {k: v for k, v in os.environ.items() if not k.upper().startswith(SETTINGS_PREFIX)}
+        environment["PYTHONPATH"] = child_python_path()
+        pipe = asyncio.subprocess.PIPE
+        command = (sys.executable, "-P", "-m", "engine.llm.client.subprocess_main")
+        try:
+            return cls(
+                await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, env=environment, limit=1 << 20)
+            )
+        except OSError as error:
+            reason = error.strerror or type(error).__name__
+            raise ModelUnavailable(f"Cannot start the process that calls models: {reason}.") from error
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether it accepts requests."""
+        return not self._has_ended
+
+    async def stream_request(self, what: str, parameters: CallParameters) -> AsyncGenerator[Frame]:
+        """Results of a request until its end; leaving early cancels the request. Raises ModelError."""
+        number, results = next(self._request_ids), asyncio.Queue[protocol.Frame]()
+        self._pending[number] = results
+        self._queue_frame({"number": number, "what": what, "parameters": parameters})
+        over = not self.is_alive
+        if over:
+            results.put_nowait(protocol.encode_error(_process_ended_error()))
+        try:
+            while True:
+                frame = await results.get()
+                over = frame.pop("end", False) or "error" in frame
+                if "error" in frame:
+                    raise protocol.decode_error(frame)
+                if frame:
+                    yield frame
+                if over:
+                    return
+        finally:
+            self._pending.pop(number, None)
+            if not over:
+                self._queue_frame({"number": number, "what": "cancel"})
+
+    async def stop(self) -> None:
+        """Stop the process; pending requests fail."""
+        if self._process.stdin:
+            self._process.stdin.close()
+        await self._wait_or_kill(STOP_GRACE_SECONDS)
+        await self._receive_task
+
+    async def _wait_or_kill(self, grace: float) -> None:
+        """Wait for the process to end; kill it after `grace` seconds.
+
+        A process that has ended is not killed: that would fetch its exit status, for which asyncio's own watcher waits.
+        """
+        try:
+            async with asyncio.timeout(grace):
+                await self._process.wait()
+        except TimeoutError:
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            await self._process.wait()
+
+    def _queue_frame(self, frame: Frame) -> None:
+        """Send a frame, together with others of this turn of the event loop: each write lets other threads run."""
+        if not self._outgoing:
+            asyncio.get_running_loop().call_soon(self._flush_frames)
+        self._outgoing.append(encode_frame(json.dumps(frame).encode()))
+
+    def _flush_frames(self) -> None:
+        outgoing, self._outgoing = self._outgoing, []
+        if self._process.stdin is not None and not self._process.stdin.is_closing():
+            self._process.stdin.write(b"".join(outgoing))
+
+    async def _receive_frames(self) -> None:
+        """Pass results on until the process ends or sends an invalid frame; then pending requests fail."""
+        grace = 0.0
+        try:
+            while self._process.stdout is not None:
+                frame: Frame = json.loads(await read_frame_async(self._process.stdout))
+                if results := self._pending.get(frame.pop("number")):
+                    results.put_nowait(frame)
+        except (EOFError, ConnectionError) as error:
+            log.info("llm.process_exited", error=type(error).__name__)
+            grace = STOP_GRACE_SECONDS
+        except asyncio.CancelledError:  # its caller is gone
+            with contextlib.suppress(ProcessLookupError):
+                self._process.kill()
+            raise
+        except Exception:
+            log.exception("llm.process_read_failed")
+        finally:
+            self._has_ended = True
+            for results in self._pending.values():
+                results.put_nowait(protocol.encode_error(_process_ended_error()))
+        await self._wait_or_kill(grace)
+
+
+def _process_ended_error() -> ModelUnavailable:
+    return ModelUnavailable("The process that calls the models has ended unexpectedly.")
 
 
 class SubprocessProvider:
@@ -42,19 +174,19 @@ class SubprocessProvider:
             await child.stop()
 
     async def chat(self, parameters: CallParameters) -> ChatReply:
-        return codec.decode_reply(await self._request_one("chat", parameters))
+        return protocol.decode_reply(await self._request_one("chat", parameters))
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         child = await self._ensure_process()
         async with aclosing(child.stream_request("stream", parameters)) as frames:
             async for frame in frames:
-                yield codec.decode_delta(frame)
+                yield protocol.decode_delta(frame)
 
     async def embed(self, parameters: CallParameters) -> EmbeddingResult:
-        return codec.decode_vectors(await self._request_one("embed", parameters))
+        return protocol.decode_vectors(await self._request_one("embed", parameters))
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
-        return codec.decode_scores(await self._request_one("rerank", parameters))
+        return protocol.decode_scores(await self._request_one("rerank", parameters))
 
     async def _request_one(self, what: str, parameters: CallParameters) -> Frame:
         child = await self._ensure_process()

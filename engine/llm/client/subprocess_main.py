@@ -15,7 +15,7 @@ from threading import Thread
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelError, ModelUnavailable
-from engine.llm.client import codec
+from engine.llm.client import protocol
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.memory import raise_gc_threshold
 from engine.process import encode_frame, ignore_stop_signals, read_frame
@@ -23,8 +23,7 @@ from engine.process import encode_frame, ignore_stop_signals, read_frame
 if TYPE_CHECKING:
     from typing import BinaryIO
 
-    from engine.llm.client.codec import Frame
-    from engine.llm.client.protocol import CallParameters
+    from engine.llm.client.protocol import CallParameters, Frame
 
 
 class ProviderServer:
@@ -38,7 +37,7 @@ class ProviderServer:
 
     async def serve(self, requests: BinaryIO) -> None:
         """Serve until the requests end."""
-        loop, frames = asyncio.get_running_loop(), asyncio.Queue[codec.Frame | None]()
+        loop, frames = asyncio.get_running_loop(), asyncio.Queue[protocol.Frame | None]()
 
         def listen() -> None:
             try:
@@ -64,25 +63,25 @@ class ProviderServer:
         try:
             self._queue_frame(number, {**await self._call_provider(number, what, parameters), "end": True})
         except ModelError as error:
-            self._queue_frame(number, codec.encode_error(error))
+            self._queue_frame(number, protocol.encode_error(error))
         except Exception as error:  # noqa: BLE001 - a caller waits for the result of any error
             self._queue_frame(
-                number, codec.encode_error(ModelUnavailable(f"A model call failed ({type(error).__name__})."))
+                number, protocol.encode_error(ModelUnavailable(f"A model call failed ({type(error).__name__})."))
             )
 
     async def _call_provider(self, number: int, what: str, parameters: CallParameters) -> Frame:
         """The final result; the parts of a stream are sent before."""
         match what:
             case "chat":
-                return codec.encode_result(await self._provider.chat(parameters))
+                return protocol.encode_result(await self._provider.chat(parameters))
             case "embed":
-                return codec.encode_result(await self._provider.embed(parameters))
+                return protocol.encode_result(await self._provider.embed(parameters))
             case "rerank":
-                return codec.encode_result(await self._provider.rerank(parameters))
+                return protocol.encode_result(await self._provider.rerank(parameters))
             case "stream":
                 async with aclosing(self._provider.stream(parameters)) as pieces:
                     async for piece in pieces:
-                        self._queue_frame(number, codec.encode_result(piece))
+                        self._queue_frame(number, protocol.encode_result(piece))
             case "ready":
                 await self._provider.preload()
         return {}

@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.sentences import MAX_SENTENCE_LENGTH, parse_chat_line, split_sentences
-from engine.llm.offline.text.words import MONEY, has_price, is_stop_word, split_words, stem
+from engine.llm.offline.sentences import MAX_SENTENCE_LENGTH, parse_chat_line, split_sentences
+from engine.llm.offline.words import MONEY, has_price, is_stop_word, split_words, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from operator import ne
 from typing import TYPE_CHECKING
 
-from engine.llm.offline.text.words import UPPER, is_common
+from engine.llm.offline.words import UPPER, is_common
 from engine.text.names import clean_name, normalize_name
 from engine.text.word_lists import CALENDAR_WORDS, STOP_WORDS
 

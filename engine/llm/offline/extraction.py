@@ -7,8 +7,8 @@ from itertools import combinations
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import ExcerptFacts, NamedEntity, collect_excerpt_facts, find_entities
-from engine.llm.offline.text.sentences import ChatLine, split_chat_lines, split_sentences
-from engine.llm.offline.text.words import content_words, stem
+from engine.llm.offline.sentences import ChatLine, split_chat_lines, split_sentences
+from engine.llm.offline.words import content_words, stem
 from engine.models import Extraction, Link, Mention
 from engine.text.names import normalize_name
 

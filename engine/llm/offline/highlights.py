@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.quotes import build_quotations, render_quotations
-from engine.llm.offline.text.words import is_generic
+from engine.llm.offline.words import is_generic
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,9 +10,9 @@ from engine.llm.cache_key import hash_parts
 from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_highlights
-from engine.llm.offline.lead_sentences import merge_lead_sentences
 from engine.llm.offline.quotes import build_quotations, render_quotations, select_answers
 from engine.llm.offline.ranking import rank_sentences
+from engine.llm.offline.sentences import merge_lead_sentences
 from engine.llm.prompts import render_answer
 
 if TYPE_CHECKING:

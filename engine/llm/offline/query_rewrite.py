@@ -7,8 +7,8 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.entities import ExcerptFacts, find_entities, index_people
-from engine.llm.offline.text.sentences import split_sentences
-from engine.llm.offline.text.words import content_words, is_generic, split_words, stem
+from engine.llm.offline.sentences import split_sentences
+from engine.llm.offline.words import content_words, is_generic, split_words, stem
 from engine.models import SearchQuery
 from engine.text.message_line import MESSAGE_TIME
 from engine.text.names import normalize_name

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Literal
 
-from engine.llm.offline.text.words import MONEY, UPPER, has_price, is_stop_word, split_words, stem
+from engine.llm.offline.words import MONEY, UPPER, has_price, is_stop_word, split_words, stem
 from engine.text.word_lists import CALENDAR_WORDS, word_set
 
 AnswerType = Literal["price", "quantity", "time", "person", "reason", "any"]

@@ -14,7 +14,7 @@ import numpy as np
 
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.text.words import content_words, is_common, is_generic, is_stop_word, split_words, stem
+from engine.llm.offline.words import content_words, is_common, is_generic, is_stop_word, split_words, stem
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -15,9 +15,8 @@ import pytest
 
 from engine.errors import NotFound
 from engine.ingest import amendment
-from engine.ingest import rechunk as cutting
+from engine.ingest.amendment import rechunk_region
 from engine.ingest.chunking import build_chunks
-from engine.ingest.rechunk import rechunk_region
 from engine.models import Document, Passage
 from engine.options import ChunkingOptions, EngineOptions
 from engine.storage.ledger import Ledger
@@ -198,7 +197,7 @@ async def test_the_writers_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyte
         assert not writing
         return original_cut(*args)
 
-    original_apply, original_cut = amendments.apply_amendment, cutting.rechunk_region
+    original_apply, original_cut = amendments.apply_amendment, rechunk_region
     monkeypatch.setattr(SqliteDocuments, "apply_amendment", InTransaction(apply), raising=False)
     monkeypatch.setattr(amendment, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:

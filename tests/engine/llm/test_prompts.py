@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from engine.errors import EngineError
-from engine.llm.formats.tuple_extraction import parse_tuples
-from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER
+from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER, parse_tuples
 from engine.llm.prompts import (
     fill_template,
     hash_prompts,

@@ -17,8 +17,7 @@ import pytest_asyncio
 
 from engine.errors import InvalidApiKey, ModelUnavailable, RateLimited
 from engine.llm.client.client import ChatRequest, ModelClient
-from engine.llm.client.provider_process import ProviderProcess
-from engine.llm.client.subprocess import SubprocessProvider
+from engine.llm.client.subprocess import ProviderProcess, SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.reranker import LiteLLMReranker

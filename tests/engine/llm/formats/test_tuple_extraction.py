@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
-from engine.llm.formats.tuple_repair import DELIMITER, END_MARKER
+from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER, merge_gleaning, parse_tuples
 from engine.models import Extraction, Link, Mention
 
 

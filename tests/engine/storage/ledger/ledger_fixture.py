@@ -9,8 +9,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+from engine.ingest.amendment import rechunk_region
 from engine.ingest.chunking import build_chunks
-from engine.ingest.rechunk import rechunk_region
 from engine.knowledge.merge import merge_entity, merge_relation
 from engine.knowledge.summary_plan import SEPARATOR
 from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, Scope

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.llm.offline.text.words import UPPER, content_words, has_price, is_common, is_stop_word, split_words, stem
+from engine.llm.offline.words import UPPER, content_words, has_price, is_common, is_stop_word, split_words, stem
 
 SAME = "cost costs costing|fit fits fitted fitting|promise promised promises|ferry ferries|hold held holds|box boxes"
 SAME_IRREGULAR = "write wrote written|move moved moving|degree degrees|agree agreed|Hamid Hamid's"

@@ -9,13 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.llm.formats.json_extraction import parse_json_extraction
-from engine.llm.formats.shared_extraction import has_misattributed_facts, split_json_by_excerpt, split_rows_by_excerpt
-from engine.llm.formats.tuple_extraction import parse_tuples
-from engine.llm.formats.tuple_repair import END_MARKER
+from engine.llm.formats.shared_calls import (
+    has_misattributed_facts,
+    parse_summaries,
+    split_json_by_excerpt,
+    split_rows_by_excerpt,
+)
+from engine.llm.formats.tuple_extraction import END_MARKER, parse_tuples
 from engine.models import Excerpt, Extraction, Link, Mention
 
 ADA = "entity<|#|>Ada<|#|>Person<|#|>Ada rows."
 BOB = "entity<|#|>Bob<|#|>Person<|#|>Bob bakes."
+
+END = "<|COMPLETE|>"
 
 
 def names(replies: dict[int, str], parse: Callable[[str], Extraction]) -> dict[int, list[str]]:
@@ -110,3 +116,28 @@ def test_facts_that_only_another_excerpt_states_are_noticed(
     ferry: Extraction, bakery: Extraction, *, is_mixed: bool
 ) -> None:
     assert has_misattributed_facts([FERRY, BAKERY], {1: ferry, 2: bakery}) == is_mixed
+
+
+@pytest.mark.parametrize(
+    ("reply", "found"),
+    [
+        (f"summary<|#|>1<|#|>Ada mills.\nsummary<|#|>2<|#|>It is old.\n{END}", {1: "Ada mills.", 2: "It is old."}),
+        (f"(summary<|#|>1<|#|>Ada mills.)\n{END}", {1: "Ada mills."}),
+        (f"**Summary**<|>#1<|#|>Ada mills.\n{END}", {}),
+        (f"Summary<#>1.<|#|Ada mills.\n{END}", {1: "Ada mills."}),
+        (f"Here they are:\nsummary<|#|>1<|#|>Ada mills.\nShe owns it.\n{END}", {1: "Ada mills.\nShe owns it."}),
+        (f"summary<|#|>1<|#|>Ada mills.\nsummary<|#|>1<|#|>Bo does.\n{END}", {}),
+        (f"summary<|#|>1<|#|>Ada mills.\nsummary<|#|>2<|#|>\nIt is old.\n{END}", {1: "Ada mills.", 2: "It is old."}),
+        (f"summary<|#|>1<|#|>Ada mills.\n2<|#|>It is old.\nsummary<|#|>3<|#|>Bo bakes.\n{END}", {3: "Bo bakes."}),
+        (f"```\nsummary<|#|>1<|#|>Ada mills.\n{END}\n```\nLet me know if you need more.", {1: "Ada mills."}),
+        (f"summary<|#|>0<|#|>Ada mills.\nsummary<|#|>1<|#|>It is old.\n{END}", {}),
+        (f"summary<|#|>1<|#|>Ada mills.\nsummary<|#|>4<|#|>Nobody asked.\n{END}", {}),
+        ("summary<|#|>1<|#|>Ada mills.\nsummary<|#|>2<|#|>It is o", {1: "Ada mills."}),
+        (f"<think>summary<|#|>1<|#|>Hm.</think>summary<|#|>1<|#|>Ada mills.{END}", {1: "Ada mills."}),
+        (f"summary<|#|>1<|#|>\n{END}", {}),
+        ("", {}),
+        ("I cannot do that.", {}),
+    ],
+)
+def test_clear_texts_are_read_and_others_dropped(reply: str, found: dict[int, str]) -> None:
+    assert parse_summaries(reply, 3) == found

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from collections import OrderedDict
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Hashable
+    from collections.abc import Awaitable, Callable, Hashable, Sequence
 
-    from engine.models import SearchQuery
+    from engine.models import LLMMessage, Scope, SearchQuery
 
 MAX_QUERIES = 1000
 
@@ -31,3 +33,13 @@ class QueryCache:
             while len(self._queries) > self._max_size:
                 self._queries.popitem(last=False)
         return query
+
+
+def answer_cache_key(language: str, model: str, messages: Sequence[LLMMessage], scope: Scope | None) -> bytes:
+    """SHA-256 of the model, the scope and the final messages, so that a cached answer is never outdated.
+
+    The scope is included because a fast answer would reveal that somebody asked the same question before.
+    """
+    scope_keys = [sorted(scope.spaces), sorted(scope.rooms)] if scope else None
+    content = [language, model, scope_keys, *([message.role, message.content] for message in messages)]
+    return sha256(json.dumps(content, ensure_ascii=False).encode()).digest()

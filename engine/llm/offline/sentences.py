@@ -33,6 +33,9 @@ _CHAT = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,80}}): ?(.*)", re.DOTALL)
 _CHAT_STARTS = re.compile(rf"^(?=\[{MESSAGE_TIME}\] [^:\n]{{1,80}}:)", re.MULTILINE)
 _LIST_MARKER = re.compile(r"\A(?:[-*•‣–]|\(?\d{1,3}[.)])\s+(?=\S)")
 
+# About 600 tokens of English.
+MAX_CHARACTERS = 2400
+
 
 @dataclass(frozen=True, slots=True)
 class ChatLine:
@@ -125,3 +128,23 @@ def _table_rows(block: Sequence[str]) -> list[str]:
         for row in rows
         if any(cell.strip("-: ") for cell in row)
     ]
+
+
+def merge_lead_sentences(fragments: Sequence[str]) -> str:
+    """The first sentences of all fragments, then the second ones, up to the limit, in the order of the fragments.
+
+    Of sentences that differ only in case and whitespace the first is kept. The result has at least one sentence.
+    """
+    sentences = [split_sentences(fragment) for fragment in fragments]
+    by_rank = sorted((rank, row) for row, texts in enumerate(sentences) for rank in range(len(texts)))
+    kept: dict[str, tuple[int, int]] = {}
+    length = 0
+    for rank, row in by_rank:
+        text = sentences[row][rank]
+        if text.casefold() in kept:
+            continue
+        if kept and length + len(text) >= MAX_CHARACTERS:
+            break
+        kept[text.casefold()] = (row, rank)
+        length += len(text) + 1
+    return " ".join(sentences[row][rank] for row, rank in sorted(kept.values()))

@@ -1,1 +1,0 @@
-"""Words, word lists and sentences for the offline rules. Pure."""
