@@ -1,4 +1,7 @@
-"""Filters of a streamed reply: repaired Unicode, unwrapped code fences, checked citations, a length limit."""
+"""Filters of a streamed reply: repaired Unicode, unwrapped code fences, checked citations, a length limit.
+
+A model may reply with only blanks, invisible characters or an empty code fence; such a reply has no visible text.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cache of rewritten questions and their keywords, in memory only: a repeated question costs no model call."""
+"""Caches of answering: rewritten questions with their keywords, in memory only, and the key of a stored answer."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protocols that the engine expects of a language model, an embedder and a reranker."""
+"""Protocols of a language model, an embedder and a reranker, and a guard for calls of them."""
 
 from __future__ import annotations
 

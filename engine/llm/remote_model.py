@@ -12,13 +12,8 @@ from engine.llm.cache_key import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
 from engine.llm.client.limiter import ThinkingTime
+from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
-from engine.llm.formats.shared_calls import (
-    has_misattributed_facts,
-    parse_summaries,
-    split_json_by_excerpt,
-    split_rows_by_excerpt,
-)
 from engine.llm.formats.thinking import ThinkingFilter
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
 from engine.llm.prompts import (
@@ -48,7 +43,7 @@ if TYPE_CHECKING:
 # Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
 PARSER_VERSION = 1
 
-# A longer prompt is not worth a second pass (lightrag.md A2).
+# A longer prompt is not worth a second pass.
 MAX_GLEANING_TOKENS = 20_480
 # After this many unreliable shared replies in a row, each excerpt gets its own call.
 MAX_MIXED_REPLIES = 3
@@ -137,10 +132,10 @@ class LiteLLMModel:
         except ModelTimeout:
             self._slow_models.add(f"extract {self._extraction_model.name}")
             return unreliable
-        replies = (split_json_by_excerpt if self.config.extraction_format == "json" else split_rows_by_excerpt)(
-            reply, len(excerpts)
-        )
-        if not replies or has_misattributed_facts(
+        is_json = self.config.extraction_format == "json"
+        split = shared_calls.split_json_by_excerpt if is_json else shared_calls.split_rows_by_excerpt
+        replies = split(reply, len(excerpts))
+        if not replies or shared_calls.has_misattributed_facts(
             excerpts, {number: self._parse_extraction(text) for number, text in replies.items()}
         ):
             self._mixed_replies += 1
@@ -252,7 +247,7 @@ class LiteLLMModel:
         except ModelTimeout:
             self._slow_models.add(self._extraction_model.name)
             return {}
-        return {number - 1: text for number, text in parse_summaries(reply, len(inputs)).items()}
+        return {number - 1: text for number, text in shared_calls.parse_summaries(reply, len(inputs)).items()}
 
     def _extraction_settings(self) -> str:
         chosen = self.config

@@ -1,4 +1,4 @@
-"""Rerank scores from a provider, through litellm."""
+"""Rerank scores from a provider, through litellm; long documents are scored in pieces."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Patterns of links in Markdown, chat markup and HTML. Pure.
+"""Patterns of links in Markdown, chat markup and HTML, and the text before a link, which decides its form. Pure.
 
 Every pattern is bounded, so that the time grows only linearly with the text.
 """

@@ -1,4 +1,4 @@
-"""Allowed addresses without a scheme, which platforms link: `ok.com/d`, `ada@ok.com`, `notes.md`. Pure."""
+"""Addresses that platforms link without markup: names such as `ok.com/d` and `notes.md`, and words of code. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Limit concurrency by priority: foreground calls first."""
+"""Limits of model calls: concurrency by priority, foreground calls first, and the time that a model may think."""
 
 from __future__ import annotations
 

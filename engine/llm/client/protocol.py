@@ -1,4 +1,4 @@
-"""Protocol of a model provider and its plain values, which can cross processes."""
+"""Protocol of a model provider, its plain values, and their form as JSON between processes."""
 
 from __future__ import annotations
 

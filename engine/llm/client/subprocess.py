@@ -1,4 +1,7 @@
-"""Call models in a separate process, so that litellm's computations do not block the event loop."""
+"""Call models in a separate process, so that litellm's computations do not block the event loop.
+
+The calling side: it starts the process, sends numbered requests and receives their results.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Split the reply to a shared extraction call by excerpt, and reject replies that mix excerpts up. Pure.
+"""Split the reply to a call that several excerpts or summaries share, and reject replies that mix them up. Pure.
 
 A reply is rejected if its numbers are not those of the excerpts, or if it states under one excerpt what only another
-one says.
+one says. Summaries are parsed strictly: a text under the wrong name would be cached.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Remove the <think> blocks of reasoning models from a reply."""
+"""Remove the <think> blocks of reasoning models from a reply, whole or streamed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parse extraction replies in LightRAG's delimiter format, tolerantly."""
+"""Parse extraction replies in LightRAG's delimiter format: split rows, repair delimiters, build facts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Split texts into sentences: prose at full stops, lists and tables at lines, chat lines by speaker. Pure."""
+"""Split texts into sentences: prose at full stops, lists and tables at lines, chat lines by speaker. Pure.
+
+Several descriptions are merged by their leading sentences.
+"""
 
 from __future__ import annotations
 
