@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from engine.errors import CorruptLedger, DataDirInUse, DiskError
-from engine.storage.sqlite.integrity import check_places
+from engine.storage.sqlite.database_file import check_places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

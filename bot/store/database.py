@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 from engine.storage.sqlite.database import SqliteDatabase
-from engine.storage.sqlite.integrity import check_places
+from engine.storage.sqlite.database_file import check_places
 from engine.storage.sqlite.schema import Schema
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.database import SCHEMA
 from engine.errors import StoreError
-from engine.storage.sqlite.integrity import check_file
+from engine.storage.sqlite.database_file import check_file
 
 if TYPE_CHECKING:
     from pathlib import Path

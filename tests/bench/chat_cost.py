@@ -21,7 +21,7 @@ from bot.settings import Settings
 from engine.llm.client.client import ModelClient
 from engine.llm.config import ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
-from engine.storage.ledger.queries import stats
+from engine.storage.ledger.queries import export
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.plumbing import temporary_folder
@@ -60,7 +60,7 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
         await desk.engine.wait_until_indexed()
         async with sqlite_ledger(desk.engine._ledger).read_connection() as db:
             [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
-            facts = tuple([line async for line in stats.export_canonical(db)])
+            facts = tuple([line async for line in export.export_canonical(db)])
     return IngestCost(text, provider.calls, provider.input_tokens, provider.output_tokens, facts)
 
 

@@ -15,7 +15,7 @@ from random import Random
 from threading import Timer
 
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.queries import stats
+from engine.storage.ledger.queries import export
 from tests.crash.faults import Fault
 from tests.crash.scenario import Documents, build_script, expected_documents
 
@@ -151,7 +151,7 @@ async def find_lost(home: Path, seed: int) -> list[str]:
     ledger = await Ledger.open(home / "data" / "ledger.db")
     try:
         async with ledger.read_connection() as db:
-            records = [json.loads(line) async for line in stats.export_canonical(db)]
+            records = [json.loads(line) async for line in export.export_canonical(db)]
     finally:
         await ledger.close()
     found = Counter((each["space"], each["document"], each["key"], each["text"]) for each in records if is_text(each))

@@ -16,7 +16,7 @@ from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.api import LedgerStore
-from engine.storage.ledger.queries import stats
+from engine.storage.ledger.queries import export
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.memory_graph import MemoryGraph
 from tests.support.memory_vectors import MemoryVectors
@@ -117,7 +117,7 @@ def read_file(file: Path) -> bytes:
 async def canonical_export(engine: Engine) -> list[str]:
     """The canonical export of everything, of every space."""
     async with sqlite_ledger(engine._ledger).read_connection() as db:
-        return [line async for line in stats.export_canonical(db)]
+        return [line async for line in export.export_canonical(db)]
 
 
 def sqlite_ledger(ledger: LedgerStore) -> Ledger:

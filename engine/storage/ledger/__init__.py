@@ -4,7 +4,6 @@ Doors for the rest of the engine: this module opens a ledger, `api` holds its Pr
 """
 
 from engine.storage.ledger.content.documents import validate_document
-from engine.storage.ledger.database import Ledger
-from engine.storage.ledger.file import compute_file_checksum, merge_log, prepare_restored_ledger
+from engine.storage.ledger.database import Ledger, compute_file_checksum, merge_log, prepare_restored_ledger
 
 __all__ = ["Ledger", "compute_file_checksum", "merge_log", "prepare_restored_ledger", "validate_document"]

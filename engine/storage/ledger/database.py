@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing, asynccontextmanager
+import sqlite3
+from contextlib import aclosing, asynccontextmanager, closing, suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
 
 from engine.errors import CorruptLedger
 from engine.storage.ledger import repositories
-from engine.storage.ledger.queries.export import compute_checksum, export_graphml
+from engine.storage.ledger.queries.export import compute_checksum, export_canonical, export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
-from engine.storage.ledger.queries.stats import export_canonical
-from engine.storage.sqlite import integrity
+from engine.storage.sqlite import database_file
+from engine.storage.sqlite.connection import run_in_thread, translate_error
 from engine.storage.sqlite.database import SqliteDatabase
+from engine.storage.sqlite.database_file import check_file
 from engine.storage.sqlite.repository import SnapshotDatabase
 from engine.storage.sqlite.schema import Schema
-from engine.storage.sqlite.transactions import run_in_thread
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -108,7 +109,7 @@ class Ledger(SqliteDatabase):
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless structure, indexes and constraints are as they should."""
         async with self.stream_connection() as db:
-            found = await run_in_thread(db, integrity.find_problems)
+            found = await run_in_thread(db, database_file.find_problems)
         if found:
             raise CorruptLedger(f"The ledger is damaged: {'; '.join(found)}.")
 
@@ -118,3 +119,31 @@ class Ledger(SqliteDatabase):
             found = await compute_checksum(source)
             await source.backup(target)
         return found
+
+
+async def compute_file_checksum(path: Path) -> str:
+    """The checksum of everything in the ledger. Raises StoreError."""
+    try:
+        async with aiosqlite.connect(path) as db:
+            return await compute_checksum(db)
+    except sqlite3.Error as error:
+        raise translate_error(error, SCHEMA.label) from error
+
+
+def prepare_restored_ledger(path: Path) -> None:
+    """Check a restored ledger, and request a reindex of graph and vectors at the next start.
+
+    Raises CorruptLedger with everything that is damaged, EarlySchema and NewerSchema.
+    """
+    try:
+        check_file(path, SCHEMA)
+        with closing(sqlite3.connect(path)) as db, db:
+            db.execute("INSERT OR REPLACE INTO meta VALUES ('reindexing', 1)")
+    except sqlite3.DatabaseError as error:
+        raise CorruptLedger(str(error)) from error
+
+
+def merge_log(path: Path) -> None:
+    """Write the log of a ledger into its file, as far as both can be read."""
+    with suppress(sqlite3.DatabaseError), closing(sqlite3.connect(path)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

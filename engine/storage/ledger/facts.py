@@ -9,7 +9,6 @@ from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.knowledge.merge import description_hash
 from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.names import add_stale_targets, delete_unused_names, find_targets, intern_names, intern_pairs
-from engine.storage.ledger.profile_reset import clear_profiles
 from engine.storage.ledger.records.content import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
@@ -18,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.storage.sqlite.connection import Connection
+
+_STATED = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
 
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
@@ -179,3 +180,23 @@ def excerpt_section(kind: str, title: str, label: str) -> str:
     """The headings above a chunk, for the prompt, each once; "" for conversations."""
     place = label.removeprefix(title).lstrip(" ›")
     return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)
+
+
+async def clear_profiles(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
+    """Empty the profiles of stale keys; an entity keeps name and type only if remaining facts state them.
+
+    Readers never see an empty profile: they merge the facts of a stale key when they need it.
+    """
+    await db.execute(
+        "UPDATE entity SET description = '', embedding_hash = NULL,"
+        f" type = CASE WHEN {_STATED.format('type', 'entity.type')} THEN type ELSE '' END,"
+        f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
+        " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
+        " WHERE id IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM name)",
+        (json.dumps(list(names)),),
+    )
+    await db.execute(
+        "UPDATE relation SET description = '', keywords = '', embedding_hash = NULL"
+        " WHERE id IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(pairs)),),
+    )

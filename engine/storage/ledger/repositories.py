@@ -6,18 +6,8 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
-from engine.storage.ledger.queries import (
-    authors,
-    expected,
-    filters,
-    latest,
-    lookup,
-    provenance,
-    stats,
-    tie_order,
-    undated,
-)
-from engine.storage.ledger.work import batch, embedding_failures, orphans, stale_keys, work_queue
+from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order
+from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
 from engine.storage.sqlite.repository import InSnapshot, InTransaction, Repository
 
 if TYPE_CHECKING:
@@ -60,8 +50,8 @@ class SqliteProfiles(Repository):
     load_weights = InSnapshot(profiles.load_weights)
     record_all_graphed = InTransaction(work_queue.record_all_graphed)
     requeue_due_summaries = InTransaction(work_queue.requeue_due_summaries)
-    find_orphans = InSnapshot(orphans.find_orphans)
-    delete_orphans = InTransaction(orphans.delete_orphan_profiles)
+    find_orphans = InSnapshot(batch.find_orphans)
+    delete_orphans = InTransaction(batch.delete_orphan_profiles)
 
 
 class SqliteWorkQueue(Repository):
@@ -127,11 +117,11 @@ class SqliteSearch(Repository):
     load_corrections = InSnapshot(corrections.load_corrections)
     load_space_names = InSnapshot(names.load_space_names)
     find_evidence_chunks = InSnapshot(lookup.find_evidence_chunks)
-    find_stating_passages = InSnapshot(provenance.find_stating_passages)
-    list_latest_chunks = InSnapshot(latest.list_latest_chunks)
-    find_latest_time = InSnapshot(latest.find_latest_time)
-    list_authors = InSnapshot(authors.list_authors)
-    has_excluded_undated = InSnapshot(undated.has_excluded_undated)
+    find_stating_passages = InSnapshot(passages.find_stating_passages)
+    list_latest_chunks = InSnapshot(dates.list_latest_chunks)
+    find_latest_time = InSnapshot(dates.find_latest_time)
+    list_authors = InSnapshot(passages.list_authors)
+    has_excluded_undated = InSnapshot(dates.has_excluded_undated)
 
 
 async def _load_index_status(db: Connection, scope: Scope) -> IndexStatus:
@@ -156,8 +146,8 @@ class SqliteStats(Repository):
     list_edges = InSnapshot(stats.list_edges)
     list_last_graphed = InSnapshot(stats.list_last_graphed)
     find_last_chunk_id = InSnapshot(stats.find_last_chunk_id)
-    load_expected = InSnapshot(expected.load_expected)
-    load_sample = InSnapshot(expected.load_sample)
+    load_expected = InSnapshot(stats.load_expected)
+    load_sample = InSnapshot(stats.load_sample)
 
 
 class SqliteCorrections(Repository):

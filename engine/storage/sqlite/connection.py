@@ -6,13 +6,29 @@ connection, where no call has to wait: a transaction costs one switch of threads
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from engine.errors import CorruptLedger, DiskError, StoreError
+
 if TYPE_CHECKING:
-    import sqlite3
-    from collections.abc import Coroutine, Iterable, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Sequence
+
+    import aiosqlite
+
+    Work = Callable[["Connection"], Coroutine[Any, Any, Any]]
 
 Result = TypeVar("Result")
+
+# With a damaged file, the sqlite3 module may fail to decode a message.
+SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
+DISK_MESSAGES = ("full", "disk I/O", "readonly", "unable to open")
+DAMAGE_MESSAGES = ("not a database", "malformed", "corrupt", "fts5", "decode")
+
+LOCKED_HINT = (
+    "Close other programs that use the file, for instance a database browser or a backup tool; it will be retried."
+)
 
 
 class Connection(Protocol):
@@ -55,3 +71,47 @@ def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
         return result
     work.close()
     raise RuntimeError("a SQL function may await only its connection")
+
+
+def translate_error(error: BaseException, file: str) -> BaseException:
+    """The engine's error for an error of SQLite; other errors unchanged. `file`: how messages call the database."""
+    if not isinstance(error, SQLITE_ERRORS):
+        return error
+    text = str(error)
+    if any(words in text for words in DISK_MESSAGES):
+        return DiskError(f"The {file} could not be read or written: {text}.")
+    if "locked" in text or "busy" in text:
+        return StoreError(f"The database is locked by another program: {text}.", hint=LOCKED_HINT)
+    if any(words in text for words in DAMAGE_MESSAGES):
+        return CorruptLedger(f"The {file} is damaged: {text}.")
+    return error
+
+
+async def run_in_thread(connection: aiosqlite.Connection, work: Callable[[sqlite3.Connection], Result]) -> Result:
+    """Run `work` on SQLite's own connection in its thread, as aiosqlite runs a single call."""
+    # aiosqlite has no public way; its version is pinned, and a test checks this.
+    result: Result = await connection._execute(work, connection._conn)  # type: ignore[no-untyped-call]  # noqa: SLF001
+    return result
+
+
+def run_transaction(db: sqlite3.Connection, works: Sequence[Work]) -> list[Any]:
+    """The results of all works, in one transaction: they happen together or not at all."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        results = [run_to_completion(work(ThreadConnection(db))) for work in works]
+        db.commit()
+    except BaseException:
+        with suppress(sqlite3.Error):
+            db.rollback()
+        raise
+    return results
+
+
+def run_snapshot(db: sqlite3.Connection, work: Work) -> Any:
+    """The result of a work that reads as of one moment."""
+    db.execute("BEGIN")
+    try:
+        return run_to_completion(work(ThreadConnection(db)))
+    finally:
+        with suppress(sqlite3.Error):
+            db.rollback()

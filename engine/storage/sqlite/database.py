@@ -12,17 +12,21 @@ import aiosqlite
 
 from engine.errors import EngineClosed, EngineError, StoreError
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.sqlite import wal
-from engine.storage.sqlite.errors import SQLITE_ERRORS, translate_error
-from engine.storage.sqlite.transactions import run_in_thread, run_snapshot, run_transaction
+from engine.storage.sqlite import database_file
+from engine.storage.sqlite.connection import (
+    SQLITE_ERRORS,
+    run_in_thread,
+    run_snapshot,
+    run_transaction,
+    translate_error,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine
     from pathlib import Path
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sqlite.connection import Connection, Work
     from engine.storage.sqlite.schema import Schema
-    from engine.storage.sqlite.transactions import Work
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
@@ -64,7 +68,7 @@ class SqliteDatabase:
         self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
         self._connections: list[aiosqlite.Connection] = []
         self._is_closing = False
-        self._log_limit = wal.MAX_LOG_SIZE
+        self._log_limit = database_file.MAX_LOG_SIZE
         self._readable = asyncio.Event()
         self._readable.set()
 
@@ -222,13 +226,13 @@ class SqliteDatabase:
         """
         held = list[aiosqlite.Connection]()
         try:
-            await run_in_thread(self._writer, wal.checkpoint_log)
+            await run_in_thread(self._writer, database_file.checkpoint_log)
             self._readable.clear()
             with suppress(TimeoutError):
                 async with asyncio.timeout(EMPTY_LOG_PAUSE):
                     while len(held) < self.reader_count:
                         held.append(await self._readers.get())
-            return await run_in_thread(self._writer, lambda db: wal.truncate_log(db, BUSY_TIMEOUT_MS))
+            return await run_in_thread(self._writer, lambda db: database_file.truncate_log(db, BUSY_TIMEOUT_MS))
         except sqlite3.Error as error:
             raise self._translate_error(error) from error
         finally:
@@ -238,12 +242,12 @@ class SqliteDatabase:
 
     async def _shorten_log(self) -> None:
         """Empty the log once it is long; after a failure, when it has grown as much again."""
-        length = wal.log_size(self.path)
+        length = database_file.log_size(self.path)
         if length > self._log_limit:
             emptied = False
             with suppress(sqlite3.Error, EngineError):  # the next write reports a full disk
                 emptied = await self._empty_log()
-            self._log_limit = wal.MAX_LOG_SIZE + (0 if emptied else length)
+            self._log_limit = database_file.MAX_LOG_SIZE + (0 if emptied else length)
 
     async def _run_writer(self) -> None:
         while not (self._is_closing and self._jobs.empty()):

@@ -10,8 +10,7 @@ from engine.errors import EmptyDocument, InvalidDocument, NotFound
 from engine.models import Chunk, Document, Extraction, Passage
 from engine.storage.ledger.content import open_vectors
 from engine.storage.ledger.content.chunks import replace_chunks
-from engine.storage.ledger.content.room_moves import move_to_space
-from engine.storage.ledger.content.rooms import get_or_create_id, resolve_location, set_room_space
+from engine.storage.ledger.content.rooms import get_or_create_id, move_to_space, resolve_location, set_room_space
 from engine.storage.ledger.corrections import move_corrections
 from engine.storage.ledger.facts import delete_chunks, save_extraction
 from engine.storage.ledger.records.projection import KeyKind

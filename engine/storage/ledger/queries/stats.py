@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 import json
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
 from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
 from engine.storage.ledger.scope_clauses import row_clause
-from engine.storage.ledger.work import embedding_failures
+from engine.storage.ledger.work import embedding_failures, stale_keys, work_queue
 from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Collection
-
-    import aiosqlite
-
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sqlite.connection import Connection
 
@@ -148,81 +144,42 @@ async def load_profile_locations(db: Connection, table: str) -> dict[int, tuple[
     return {row[0]: (row[1], 0) for row in await db.execute_fetchall(f"SELECT id, space FROM {table}")}
 
 
-async def stream_entities(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
-    """Id, name, type, description, mentions, degree, space and canonical name of each entity in the scope."""
-    sql = (
-        "SELECT e.id, e.name, e.type, e.description, e.mention_count, e.degree, s.name, n.canonical FROM entity e"
-        " CROSS JOIN name n ON n.id = e.id CROSS JOIN space s ON s.id = e.space"
-        " WHERE e.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, n.canonical"
-    )
-    async with db.execute(sql, (json.dumps(sorted(scope_ids.spaces)),)) as cursor:
-        async for row in cursor:
-            yield tuple(row)
-
-
-async def stream_relations(db: aiosqlite.Connection, scope_ids: ScopeIds) -> AsyncGenerator[tuple[Any, ...], None]:
-    """Keywords, description, weight, space and both canonical names of each relation in the scope's spaces."""
-    sql = (
-        "SELECT r.keywords, r.description, r.weight, s.name, MIN(x.canonical, y.canonical) AS a,"
-        " MAX(x.canonical, y.canonical) AS b FROM relation r CROSS JOIN name x ON x.id = r.a"
-        " CROSS JOIN name y ON y.id = r.b CROSS JOIN space s ON s.id = r.space"
-        " WHERE r.space IN (SELECT value FROM json_each(?)) ORDER BY s.name, a, b"
-    )
-    async with db.execute(sql, (json.dumps(sorted(scope_ids.spaces)),)) as cursor:
-        async for row in cursor:
-            yield tuple(row)
-
-
 LAST_GRAPHED_LIMIT = 20
 
-CANONICAL_QUERIES: dict[str, str] = {
-    "document": "SELECT d.key, s.name AS space, r.name AS room, d.kind AS sort, d.title, d.link, d.time, d.open,"
-    " d.status, d.error FROM document d JOIN space s ON s.id = d.space JOIN room r ON r.id = d.room",
-    "passage": "SELECT d.key AS document, s.name AS space, p.key, p.position, p.time, p.author, p.label, p.link, p.text"
-    " FROM passage p JOIN document d ON d.id = p.document JOIN space s ON s.id = d.space",
-    "chunk": "SELECT c.key, d.key AS document, s.name AS space, r.name AS room, c.ordinal, c.tokens, c.time, c.text,"
-    " c.extraction IS NOT NULL AS read, c.error,"
-    " (SELECT json_group_array(json_array(p.key, i.start_offset, i.end_offset)) FROM"
-    " (SELECT * FROM chunk_passage WHERE chunk = c.id ORDER BY ordinal) i JOIN passage p ON p.id = i.passage) AS pieces"
-    " FROM chunk c JOIN document d ON d.id = c.document JOIN space s ON s.id = c.space JOIN room r ON r.id = c.room",
-    "mention": "SELECT c.key AS chunk, s.name AS space, n.canonical, m.time, m.surface, m.type, m.description"
-    " FROM mention m JOIN chunk c ON c.id = m.chunk JOIN name n ON n.id = m.name JOIN space s ON s.id = n.space",
-    "link": "SELECT c.key AS chunk, s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical)"
-    " AS b, f.time, f.keywords, f.description FROM link f JOIN chunk c ON c.id = f.chunk JOIN pair p ON p.id = f.pair"
-    " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b JOIN space s ON s.id = p.space",
-    "alias": "SELECT s.name AS space, a.name, a.target FROM alias a JOIN space s ON s.id = a.space",
-    "pin": "SELECT s.name AS space, p.a, p.b, p.description FROM description_override p JOIN space s ON s.id = p.space",
-    "hidden": "SELECT s.name AS space, h.a, h.b FROM hidden_key h JOIN space s ON s.id = h.space",
-    "entity": "SELECT s.name AS space, n.canonical, e.name, e.type, e.description,"
-    " e.mention_count AS mentions, e.degree FROM entity e JOIN name n ON n.id = e.id JOIN space s ON s.id = e.space",
-    "relation": "SELECT s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical) AS b,"
-    " r.keywords, r.description, r.weight FROM relation r JOIN name x ON x.id = r.a JOIN name y ON y.id = r.b"
-    " JOIN space s ON s.id = r.space",
-}
+
+async def load_expected(db: Connection) -> ExpectedState:
+    """Read the expected state of both projections."""
+    return ExpectedState(
+        {node.id: node for node in await list_nodes(db)},
+        {edge.id: edge for edge in await list_edges(db)},
+        {
+            "chunks": await load_chunk_locations(db),
+            "entities": await load_profile_locations(db, "entity"),
+            "relations": await load_profile_locations(db, "relation"),
+        },
+        frozenset(await stale_keys.list_all_stale(db) + await work_queue.list_failed_keys(db)),
+    )
 
 
-async def export_canonical(
-    db: aiosqlite.Connection, spaces: Collection[str] | None = None
-) -> AsyncGenerator[str, None]:
-    """Everything in the ledger as sorted JSON Lines, without ids, generations and processing times.
-
-    `spaces` keeps rows of these spaces only. SQLite sorts; rows that exceed its cache go to a temporary file.
-    """
-    within = "" if spaces is None else " WHERE s.name IN (SELECT value FROM json_each(?))"
-    parameters = () if spaces is None else (json.dumps(sorted(spaces)),)
-    for kind, sql in CANONICAL_QUERIES.items():
-        async with db.execute(f"{sql} LIMIT 0") as cursor:
-            columns = [column[0] for column in cursor.description]
-        await db.create_function("canonical_line", len(columns), partial(_render_line, kind, columns))
-        async with db.execute(
-            f"SELECT canonical_line({', '.join(columns)}) AS line FROM ({sql}{within}) ORDER BY line", parameters
-        ) as cursor:
-            async for [line] in cursor:
-                yield line
-
-
-def _render_line(kind: str, columns: list[str], *row: Any) -> str:
-    record: dict[str, Any] = {"kind": kind, **dict(zip(columns, row, strict=True))}
-    if "pieces" in record:
-        record["pieces"] = json.loads(record["pieces"])
-    return json.dumps(record, ensure_ascii=False, sort_keys=True)
+async def load_sample(db: Connection, embedder: str, limit: int) -> ExpectedSample:
+    """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""
+    rows = await db.execute_fetchall(
+        "SELECT c.id, v.data FROM chunk c CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?"
+        " WHERE v.parts > 0 AND c.error = ''"
+        " AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 0 AND s.id = c.id)"
+        " ORDER BY c.id DESC LIMIT ?",
+        (embedder, limit),
+    )
+    edges = await db.execute_fetchall(
+        "SELECT r.id, r.a, r.b, r.weight, r.space, a.degree + b.degree FROM relation r"
+        " CROSS JOIN entity a ON a.id = r.a CROSS JOIN entity b ON b.id = r.b"
+        " WHERE r.in_graph AND NOT EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id)"
+        " ORDER BY r.id DESC LIMIT ?",
+        (limit,),
+    )
+    return ExpectedSample(
+        dict(rows),
+        [GraphEdge(*row[:4]) for row in edges],
+        frozenset(row[4] for row in edges),
+        sum(row[5] for row in edges),
+    )

@@ -17,7 +17,8 @@ from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, S
 from engine.options import ChunkingOptions
 from engine.storage.ledger import Ledger, facts, profiles
 from engine.storage.ledger.content import documents
-from engine.storage.ledger.queries import lookup, stats
+from engine.storage.ledger.queries import lookup
+from engine.storage.ledger.queries.export import export_canonical
 from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import KeyKind, Profile
@@ -129,7 +130,7 @@ class LedgerFixture:
 
     async def export(self, *spaces: str) -> list[dict[str, Any]]:
         async with self.ledger.read_connection() as db:
-            return [json.loads(line) async for line in stats.export_canonical(db, spaces or None)]
+            return [json.loads(line) async for line in export_canonical(db, spaces or None)]
 
 
 def _entity(key: KeyFacts) -> Profile:

@@ -14,7 +14,7 @@ from engine.storage.ledger import Ledger
 from engine.storage.ledger.repositories import SqliteCache
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite import database as sqlite_database
-from engine.storage.sqlite import wal
+from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import Connection
 from engine.storage.sqlite.repository import SnapshotDatabase
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
@@ -23,12 +23,12 @@ from tests.support.engine_fixture import HERE, doc, find_files_containing
 
 @pytest.fixture
 def log_limit() -> int:
-    return wal.MAX_LOG_SIZE
+    return database_file.MAX_LOG_SIZE
 
 
 @pytest.fixture
 async def ledger(tmp_path: Path, log_limit: int, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Ledger]:
-    monkeypatch.setattr(wal, "MAX_LOG_SIZE", log_limit)
+    monkeypatch.setattr(database_file, "MAX_LOG_SIZE", log_limit)
     opened = await Ledger.open(tmp_path / "ledger.db")
     yield opened
     await opened.close()
@@ -150,7 +150,7 @@ async def test_the_log_stays_short_though_others_always_read(ledger: Ledger, log
     sizes = list[int]()
     for number in range(100):
         await put(ledger, "n", f"{number}" * 50_000)
-        sizes.append(wal.log_size(ledger.path))
+        sizes.append(database_file.log_size(ledger.path))
     ending.set()
     await asyncio.gather(*reading)
     assert max(sizes) < 2 * log_limit
@@ -164,7 +164,7 @@ async def test_a_log_that_cannot_be_emptied_hinders_no_writer(ledger: Ledger) ->
             await put(ledger, "n", f"{number}" * 10_000)
     await put(ledger, "n", "short")
     await ledger.compact()
-    assert wal.log_size(ledger.path) == 0
+    assert database_file.log_size(ledger.path) == 0
 
 
 async def test_compaction_empties_the_log_while_others_write(ledger: Ledger, tmp_path: Path) -> None:

@@ -9,8 +9,7 @@ from itertools import pairwise
 
 from aiosqlite import Connection
 
-from engine.storage.ledger.queries import stats
-from engine.storage.ledger.queries.export import export_graphml
+from engine.storage.ledger.queries.export import export_canonical, export_graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE
@@ -20,7 +19,7 @@ FORMATS = ("jsonl", "graphml")
 
 async def export(db: Connection, file_format: str) -> AsyncIterator[str]:
     if file_format == "jsonl":
-        return stats.export_canonical(db, {"here"})
+        return export_canonical(db, {"here"})
     return export_graphml(db, await resolve_scope(db, HERE))
 
 
@@ -61,7 +60,7 @@ async def test_the_lines_of_an_export_are_sorted_as_their_texts_are(ledger: Ledg
         await ledger.add_facts(f"{name} {number}", extraction(name, "Ada"))
     await ledger.project()
     async with ledger.ledger.stream_connection() as db:
-        lines = [line async for line in stats.export_canonical(db)]
+        lines = [line async for line in export_canonical(db)]
     kinds = [line.split('"kind": "')[1].split('"')[0] for line in lines]
     assert len(set(kinds)) > 5
     for (kind, line), (next_kind, next_line) in pairwise(zip(kinds, lines, strict=True)):

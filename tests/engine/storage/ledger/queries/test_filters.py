@@ -10,7 +10,7 @@ import pytest
 
 from engine.models import Document, Filters, Passage, Scope
 from engine.storage.ledger.queries import filters
-from engine.storage.ledger.queries.undated import has_excluded_undated
+from engine.storage.ledger.queries.dates import has_excluded_undated
 from engine.storage.ledger.records import ResolvedFilters, ScopeIds
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sqlite.connection import Connection

@@ -9,7 +9,7 @@ import pytest
 from bot.store.database import SCHEMA as BOT
 from engine.errors import EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
-from engine.storage.sqlite import integrity
+from engine.storage.sqlite import database_file
 from engine.storage.sqlite.schema import Schema
 
 SCHEMAS = {"ledger": LEDGER, "bot": BOT}
@@ -33,7 +33,7 @@ def made(path: Path, schema: Schema) -> Path:
 @pytest.mark.parametrize("name", SCHEMAS)
 def test_a_whole_database_with_a_row_in_every_table_is_taken(tmp_path: Path, name: str) -> None:
     path = made(tmp_path / "x.db", SCHEMAS[name])
-    integrity.check_file(path, SCHEMAS[name])
+    database_file.check_file(path, SCHEMAS[name])
     with closing(sqlite3.connect(path)) as database:
         layouts = [row[0] for row in database.execute("SELECT sql FROM sqlite_schema WHERE sql LIKE '%WITHOUT ROWID%'")]
     assert len(layouts) > 9
@@ -50,16 +50,16 @@ def test_everything_that_is_wrong_is_told(tmp_path: Path) -> None:
             " WHERE name = 'document';"
         )
     with pytest.raises(sqlite3.DatabaseError, match=r"document.*; .*passage|passage.*; .*document"):
-        integrity.check_file(path, LEDGER)
+        database_file.check_file(path, LEDGER)
 
 
 def test_a_database_of_another_program_or_version_is_refused(tmp_path: Path) -> None:
     with closing(sqlite3.connect(tmp_path / "x.db")) as database:
         database.execute("CREATE TABLE other (n)")
     with pytest.raises(sqlite3.DatabaseError, match="no table event"):
-        integrity.check_file(tmp_path / "x.db", BOT)
+        database_file.check_file(tmp_path / "x.db", BOT)
     for change, error in (("PRAGMA user_version = 10", NewerSchema), ("CREATE TABLE inbox (n)", EarlySchema)):
         with closing(sqlite3.connect(made(tmp_path / f"{error}.db", BOT))) as database:
             database.execute(change)
         with pytest.raises(error):
-            integrity.check_file(tmp_path / f"{error}.db", BOT)
+            database_file.check_file(tmp_path / f"{error}.db", BOT)

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
 
     from engine.storage.sqlite.schema import Schema
 
-
 LOGS = ("-wal", "-shm", "-journal")  # suffixes of the files that SQLite keeps next to a database
 
 BLOCKED = (
     "SQLite needs a file of that name: move the folder away and start again. If data is missing then, restore a "
     "backup with `threadlore restore FILE --force`."
 )
+
+MAX_LOG_SIZE = 32 << 20  # bytes; a longer log is written back
 
 
 def check_places(database: Path, name: str) -> None:
@@ -57,3 +58,30 @@ def check_file(file: Path, schema: Schema) -> None:
         schema.check_version(database, schema.label, len(schema.load_scripts()))
         if not has_table(database, schema.marker):
             raise sqlite3.DatabaseError(f"there is no table {schema.marker}")
+
+
+def log_size(database: Path) -> int:
+    """The size of a database's log in bytes; 0 if there is none."""
+    try:
+        return database.with_name(f"{database.name}-wal").stat().st_size
+    except OSError:
+        return 0
+
+
+def checkpoint_log(db: sqlite3.Connection) -> None:
+    """Write back what no reader needs from the log; does not block readers."""
+    db.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+
+
+def truncate_log(db: sqlite3.Connection, busy: int) -> bool:
+    """Write the log back and empty it if no reader uses it now; returns whether it is empty.
+
+    `busy`: milliseconds that other statements of this connection wait for a lock. A writer that waited here would delay
+    all others.
+    """
+    db.execute("PRAGMA busy_timeout = 0")
+    try:
+        [(is_blocked, _, _)] = db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {busy}")
+    return not is_blocked
