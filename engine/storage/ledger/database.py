@@ -1,4 +1,4 @@
-"""The ledger on SQLite: its schema, its repositories, and what concerns the file as a whole."""
+"""The ledger on SQLite: its schema, its repositories, and what concerns the file as a whole, open or not."""
 
 from __future__ import annotations
 

@@ -2,6 +2,7 @@
 
 SQL functions are coroutines of a connection. `run_to_completion` drives such a coroutine in the thread of the real
 connection, where no call has to wait: a transaction costs one switch of threads instead of one for each statement.
+Transactions and snapshots run there as a whole. SQLite's errors are translated to the engine's.
 """
 
 from __future__ import annotations

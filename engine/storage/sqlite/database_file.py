@@ -1,4 +1,7 @@
-"""Checks of SQLite files before use."""
+"""Files of SQLite: checks before use, and the write-ahead log.
+
+The log is kept short because every read searches it, and emptied to remove deleted bytes.
+"""
 
 from __future__ import annotations
 

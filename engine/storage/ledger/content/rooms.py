@@ -1,4 +1,7 @@
-"""Rooms and their spaces. The space of a moved room holds for all its documents and corrections."""
+"""Rooms and their spaces, and moving a document to another space.
+
+The space of a moved room holds for all its documents and corrections.
+"""
 
 from __future__ import annotations
 

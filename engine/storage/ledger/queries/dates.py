@@ -1,4 +1,4 @@
-"""The newest chunks of a scope, whatever their content."""
+"""The newest chunks of a scope, whatever their content, and documents without a date."""
 
 from __future__ import annotations
 

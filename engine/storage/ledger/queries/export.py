@@ -1,4 +1,4 @@
-"""Exports: the graph of a scope as GraphML (for Gephi, yEd, NetworkX), and the checksum of the canonical export."""
+"""Exports: the graph of a scope as GraphML (for Gephi, yEd, NetworkX), the canonical export, and its checksum."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The passages that state facts of the graph."""
+"""Passages: those that state facts of the graph, and the authors of all."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Statuses, open work, the expected content of graph and vectors, and the canonical export."""
+"""Statuses, open work, and the content that graph and vectors should have, to verify or to recognize them."""
 
 from __future__ import annotations
 

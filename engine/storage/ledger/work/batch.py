@@ -1,4 +1,4 @@
-"""Batches of stale keys and chunks: load, save the profiles, finish."""
+"""Batches of stale keys and chunks: load, save the profiles, finish, and remove keys without facts."""
 
 from __future__ import annotations
 
