@@ -6,7 +6,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from bot.errors import BadSetting
 from bot.store.file_fingerprints import FileFingerprints
 from engine import (

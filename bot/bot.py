@@ -11,8 +11,7 @@ from bot.answers.corrections import AnswerCorrector
 from bot.answers.service import AnswerService
 from bot.commands.home import build_home_card
 from bot.context import BotContext
-from bot.dispatch.attached_platforms import AttachedPlatforms
-from bot.dispatch.dispatcher import Dispatcher
+from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
 from bot.dispatch.visibility_changes import VisibilityChanges
 from bot.ingest.service import IngestService
@@ -26,7 +25,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Card, Location
     from bot.platform.ports import Platform

@@ -13,17 +13,33 @@ from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
-    from bot.engine_context import EngineContext
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
     from bot.store import BotStore
-
+    from bot.store.file_fingerprints import FileFingerprints
+    from engine import Document, Engine, ParserLimits
 
 log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class EngineContext:
+    """The engine, and what ingestion needs.
+
+    `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
+    existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
+    """
+
+    engine: Engine
+    parser_limits: ParserLimits
+    fingerprints: FileFingerprints
+    count_tokens: Callable[[str], int]
+    forget_document: Callable[[str], Awaitable[bool]]
+    replace_document: Callable[[Document], Awaitable[bool]]
 
 
 @dataclass(frozen=True, slots=True)

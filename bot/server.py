@@ -24,7 +24,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from bot.settings import Settings
     from engine import Supervisor
 

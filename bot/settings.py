@@ -3,23 +3,61 @@
 from __future__ import annotations
 
 import os
+import stat
 from difflib import get_close_matches
 from pathlib import Path  # noqa: TC003  - pydantic reads the fields’ types at run time
 from typing import TYPE_CHECKING, Any, Literal
 
+from dotenv import dotenv_values
 from platformdirs import user_cache_path, user_data_path
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from bot import env_file
 from bot.errors import BadSetting
 from engine import RetrievalMode  # noqa: TC001  - pydantic reads the fields’ types at run time
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+ENV_FILE_NAME = ".env"
+WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
+
 PREFIX = "THREADLORE_"
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
+
+
+def read_variables(file: Path) -> Mapping[str, str]:
+    """The variables of a settings file. Raises BadSetting."""
+    try:
+        return {name: value for name, value in dotenv_values(file, encoding="utf-8").items() if value}
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise BadSetting(
+            f"The settings in {file} cannot be read: {reason}.",
+            hint="Check the permissions and the encoding of the file.",
+        ) from error
+
+
+def check_env_file(file: Path) -> Path:
+    """Check that a named file exists. Raises BadSetting."""
+    if not file.is_file():
+        raise BadSetting(f"There is no file {file}.", hint="--env-file expects a file with one setting per line.")
+    return file
+
+
+def find_env_file(data_dir: Path) -> Path | None:
+    """The .env file of a data directory, if it exists. Raises BadSetting if other users could have written it."""
+    file = data_dir / ENV_FILE_NAME
+    if not file.is_file():
+        return None
+    for path in (data_dir, file):
+        stat_result = path.stat()
+        if stat_result.st_uid not in {os.getuid(), 0} or stat_result.st_mode & WRITABLE_BY_OTHERS:
+            raise BadSetting(
+                f"Others can write to {path}, so its settings are not read.",
+                hint=f"Remove write access for others (chmod go-w {path}), or pass the file with --env-file.",
+            )
+    return file
 
 
 class Settings(BaseSettings):
@@ -111,14 +149,14 @@ def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:
     name of the variable.
     """
     if file is not None:
-        return _read_settings(env_file.check_env_file(file), overrides)
+        return _read_settings(check_env_file(file), overrides)
     settings = _read_settings(None, overrides)
-    default_file = env_file.find_env_file(settings.data_path)
+    default_file = find_env_file(settings.data_path)
     return _read_settings(default_file, {**overrides, "data_dir": settings.data_dir}) if default_file else settings
 
 
 def _read_settings(file: Path | None, overrides: Mapping[str, Any]) -> Settings:
-    variables = {**env_file.read_variables(file)} if file else {}
+    variables = {**read_variables(file)} if file else {}
     try:
         adapters = {**_find_adapter_settings(variables), **_find_adapter_settings(os.environ)}
         settings = Settings(**{"_env_file": file, "adapter_settings": adapters, **overrides})
@@ -146,8 +184,8 @@ def list_unknown_variables(
     file: Path | None, data_dir: Path, list_adapter_names: Callable[[], Iterable[str]] = tuple
 ) -> list[str]:
     """One sentence for each variable with the prefix of settings that is no setting of the bot or an adapter."""
-    chosen = file or env_file.find_env_file(data_dir)
-    names = {name.upper() for name in (*os.environ, *(env_file.read_variables(chosen) if chosen else ()))}
+    chosen = file or find_env_file(data_dir)
+    names = {name.upper() for name in (*os.environ, *(read_variables(chosen) if chosen else ()))}
     settings = {f"{PREFIX}{name}".upper() for name in Settings.model_fields}
     unknown = sorted(name for name in names - settings if name.startswith(PREFIX))
     adapters = tuple(f"{PREFIX}{name}_".upper() for name in list_adapter_names()) if unknown else ()

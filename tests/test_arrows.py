@@ -109,24 +109,22 @@ errors:
 text:
 log_config:
 monitoring: errors
-env_file: errors
-settings: errors env_file
+settings: errors
 texts: errors platform text
 platform: errors text
 store: platform
 graph_image: platform text
 permissions: {BASE} store
-engine_context: store
-context: errors platform store permissions engine_context settings
+context: errors platform store permissions settings
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
-admin: {BASE} store permissions engine_context context settings ingest
+admin: {BASE} store permissions context settings ingest
 commands: {BASE} store permissions context settings ingest answers graph_image
 dispatch: {BASE} store permissions context ingest answers commands monitoring
-bot: {BASE} store permissions engine_context context settings ingest answers commands dispatch monitoring
+bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring
 plugins: admin bot settings
-bootstrap: engine_context errors settings store
-server: admin bootstrap bot engine_context errors monitoring plugins settings store
+bootstrap: context errors settings store
+server: admin bootstrap bot context errors monitoring plugins settings store
 cli: admin errors log_config plugins server settings text texts
 __main__: cli
 """

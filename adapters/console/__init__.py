@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from adapters.console.chat_loop import ChatLoop
 from bot.cli.chat_session import ChatSession
-from bot.cli.render.console import Screen
-from bot.cli.render.model_hint import model_hint
+from bot.cli.render.console import Screen, model_hint
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.admin.document_lookup import build_scope
 from bot.admin.ingest.progress import wait_until_applied
 from bot.admin.results import Completed
-from bot.texts.corrections import (
+from bot.texts import (
     format_description,
     format_merge,
     format_subject,
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bot.admin.requests import AddFact, Hide, Merge, SetDescription
     from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
 
 
 async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:

@@ -14,7 +14,7 @@ from engine.errors import NotFound
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from engine import DocumentInfo
 
 LOCAL_SPACE = "console:local"

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.admin.backup import archive
+from bot.admin import archive
 from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.admin.results import Completed, ExportLine, ProgressUpdate, VerifyResult
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bot.admin.requests import Backup, Export, Forget, Reindex, Retry, Verify
     from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from engine import VerificationReport
 
 

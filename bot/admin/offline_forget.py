@@ -14,7 +14,7 @@ from engine import FileParser
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from bot.settings import Settings
     from engine import Document
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.admin import corrections, maintenance, queries, requests, status
+from bot.admin import corrections, maintenance, queries, requests
 from bot.admin.ingest import ingest
 
 if TYPE_CHECKING:
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
 
 OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[OperationResult]]] = {
     requests.Ask: queries.ask,
     requests.Ingest: ingest.ingest,
-    requests.GetStatus: status.get_status,
-    requests.ListDocuments: status.list_documents,
-    requests.GetEntity: status.get_entity,
+    requests.GetStatus: queries.get_status,
+    requests.ListDocuments: queries.list_documents,
+    requests.GetEntity: queries.get_entity,
     requests.Forget: maintenance.forget,
     requests.Merge: corrections.merge,
     requests.SetDescription: corrections.set_description,

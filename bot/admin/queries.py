@@ -10,16 +10,25 @@ from typing import TYPE_CHECKING, Any
 
 from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import format_remaining
-from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult
-from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
+from bot.admin.results import (
+    AnswerDelta,
+    AnswerEnd,
+    ContextResult,
+    DocumentList,
+    EntityResult,
+    ProgressUpdate,
+    PromptResult,
+    StatusResult,
+)
+from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task, normalize_name
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Ask, AskOutput, RetrievalOptions
+    from bot.admin.requests import Ask, AskOutput, GetEntity, GetStatus, ListDocuments, RetrievalOptions
     from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from engine import Context, Engine, Scope
 
 SEARCHING = "the search takes longer than usual."
@@ -118,3 +127,28 @@ async def _resolve_rooms(engine_context: EngineContext, name: str, scope: Scope)
     """The chats in scope with this name."""
     there = (each.room for each in await engine_context.engine.list_documents(scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())
+
+
+async def get_status(engine_context: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
+    """Yield the index status."""
+    yield StatusResult(await engine_context.engine.get_status(build_scope(request.spaces)))
+
+
+async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
+    """Yield the list of documents."""
+    yield DocumentList(tuple(await engine_context.engine.list_documents(build_scope(request.spaces))))
+
+
+async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
+    """Yield an entity. Raises NotFound with similar names in the hint."""
+    scope = build_scope(request.spaces)
+    found = await engine_context.engine.get_neighborhood(request.name, scope, request.limit)
+    if found.entity is None:
+        alike = await engine_context.engine.find_names(normalize_name(request.name)[:3], scope, 5)
+        hint = (
+            f"Similar names: {', '.join(alike)}."
+            if alike
+            else "Use a name as it is spelled in a document, or ask a question."
+        )
+        raise NotFound(f"There is no entity “{request.name}”.", hint=hint)
+    yield EntityResult(found.entity, found.relations)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
+from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id, strip_mention
-from bot.answers.sources.citation_links import link_citations, source_urls
 from bot.errors import NotAllowed, PermissionDenied
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card, title_with_time

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 import structlog
 
 from bot import texts
-from bot.answers.sources.citation_links import link_citations
+from bot.answers.footer import link_citations
 from bot.errors import PlatformError
 from bot.text import splitting
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.answers import footer
+from bot.answers.attribution import find_used_keys, is_fully_cited
 from bot.answers.history import History
-from bot.answers.sources.attribution import find_used_keys, is_fully_cited
 from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter
 from bot.store.models import passage_key

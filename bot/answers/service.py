@@ -18,12 +18,12 @@ import structlog
 
 from bot import texts
 from bot.answers.attachments import Attachments
+from bot.answers.attribution import record_graph_facts
 from bot.answers.delivery import StreamingReply
 from bot.answers.draft import AnswerDraft, build_draft_footer
+from bot.answers.footer import source_urls
 from bot.answers.history import ThreadHistory
 from bot.answers.question import build_heading, build_question, resolve_request_scope
-from bot.answers.sources.citation_links import source_urls
-from bot.answers.sources.graph_evidence import record_graph_facts
 from bot.errors import PermissionDenied, PlatformError
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from bot.cli import time_range
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
 from engine import RetrievalMode
 
@@ -108,7 +108,7 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         retrieval = RetrievalOptions(
             top_k, chunk_top_k, *budgets, threshold, rerank, tuple(high or ()), tuple(low or ())
         )
-        start, end = time_range.parse_start_time(since), time_range.parse_end_time(until)
+        start, end = parse_start_time(since), parse_end_time(until)
 
         def build_request(settings: Settings) -> Ask:
             return Ask(
@@ -128,3 +128,25 @@ def _build_command(output: AskOutput) -> Callable[..., None]:
         perform_request(context, build_request, space=space, as_json=as_json)
 
     return command
+
+
+def parse_start_time(text: str) -> datetime | None:
+    """Parse a time, or a date as its start; UTC by default, None for an empty text. Raises typer.BadParameter."""
+    return _parse_time(text, time.min)
+
+
+def parse_end_time(text: str) -> datetime | None:
+    """Parse a time, or a date as its end. Otherwise as `parse_start_time`."""
+    return _parse_time(text, time.max)
+
+
+def _parse_time(text: str, hour: time) -> datetime | None:
+    if not text:
+        return None
+    try:
+        given = datetime.fromisoformat(text.strip())
+        if len(text.strip()) <= len("2026-05-12"):
+            given = datetime.combine(given.date(), hour)
+        return given.astimezone(UTC) if given.tzinfo else given.replace(tzinfo=UTC)
+    except (ValueError, OverflowError) as error:
+        raise typer.BadParameter(f"“{text}” is no date like 2026-05-12 or 2026-05-12T09:30.") from error

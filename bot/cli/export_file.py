@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.admin.file_errors import file_write_error
 from bot.admin.results import ExportLine
+from bot.errors import file_write_error
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Iterator

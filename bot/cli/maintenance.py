@@ -131,7 +131,7 @@ def restore(
     """Unpack the ledger, then rebuild the indexes."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.backup import archive  # noqa: PLC0415  - keeps --help fast
+        from bot.admin import archive  # noqa: PLC0415  - keeps --help fast
         from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast

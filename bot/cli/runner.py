@@ -124,8 +124,7 @@ def perform_request(
     """Perform a request and show its results; `exit_code` derives the exit code from them."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
-        from bot.cli.render.model_hint import model_hint  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         screen = Screen(hint=lambda: model_hint(settings))

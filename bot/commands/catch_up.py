@@ -8,10 +8,8 @@ from typing import TYPE_CHECKING
 from bot.answers.footer import message_time
 from bot.answers.request import AnswerRequest, answer_id
 from bot.platform.models import Card
-from bot.text.format import format_utc
-from bot.text.markdown import markdown_link
-from bot.text.sanitize import sanitize_inline
-from bot.text.times import parse_since
+from bot.text.format import format_utc, parse_since
+from bot.text.markdown import markdown_link, sanitize_inline
 from engine import Filters, Question
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
-from bot.texts.corrections import format_description, format_merge, format_subject, format_unmerge, format_visibility
+from bot.texts import format_description, format_merge, format_subject, format_unmerge, format_visibility
 from engine import build_fact
 from engine.errors import InvalidQuestion
 

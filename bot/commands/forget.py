@@ -5,9 +5,10 @@ The caller gets no answer about things that they cannot read.
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
-from bot.commands.message_links import candidate_message_ids, is_message_link, strip_link_markup
 from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.document_match import choose_document, match_title
@@ -16,7 +17,7 @@ from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from bot.commands.context import CommandContext
     from bot.platform.models import Location
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from engine import DocumentInfo
 
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
+
+_LINK_PATTERN = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
 
 
 async def forget_command(call: CommandContext) -> Card:
@@ -121,3 +124,22 @@ async def remember_me_command(call: CommandContext) -> Card:
     for workspace in {location.workspace, ""}:  # direct messages may belong to no workspace
         await call.store.opt_outs.opt_in(location.platform, workspace, call.invocation.person, call.now)
     return Card("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten.")
+
+
+def is_message_link(words: str) -> bool:
+    """Whether the words are one web link, with or without the angle brackets of chat markup."""
+    return _LINK_PATTERN.fullmatch(words.strip()) is not None
+
+
+def strip_link_markup(words: str) -> str:
+    """The link without angle brackets and label."""
+    return words.strip().strip("<>").partition("|")[0]
+
+
+def candidate_message_ids(address: str, parse_part: Callable[[str], str]) -> tuple[str, ...]:
+    """The parts of the link's path, the last one first, each converted to a message id; none of a broken link."""
+    try:
+        path = urlsplit(strip_link_markup(address)).path
+    except ValueError:  # a broken IPv6 host, for example
+        return ()
+    return tuple(parse_part(part) for part in reversed(path.split("/")) if part)

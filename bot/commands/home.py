@@ -8,9 +8,8 @@ from bot.commands.help import format_overview
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
 from bot.platform.models import Button, Card, Location
-from bot.text.format import pluralize
+from bot.text.format import format_ago, pluralize
 from bot.text.markdown import escape_markdown
-from bot.text.times import format_ago
 
 if TYPE_CHECKING:
     from datetime import datetime

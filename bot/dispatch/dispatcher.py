@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from bot.answers.request import request_from_command, request_from_message, star
 from bot.commands.table import run_command
 from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
-from bot.errors import PermissionDenied, PlatformError
+from bot.errors import NotConnected, PermissionDenied, PlatformError
 from bot.platform.events import (
     ButtonPressed,
     CommandInvoked,
@@ -31,20 +32,22 @@ from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from bot.answers.request import AnswerRequest
     from bot.answers.service import AnswerService
     from bot.context import BotContext
-    from bot.dispatch.attached_platforms import AttachedPlatforms
     from bot.ingest.service import IngestService
     from bot.monitoring import Metrics
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Message
+    from bot.platform.ports import Platform
 
 log = structlog.get_logger(__name__)
 
 HELP_WORDS = frozenset({"help", "help!", "help?", "hi", "hi!", "hello", "hello!"})  # a message of one of these
+
+CONNECT_TIMEOUT = 60.0  # seconds that an event waits for its platform to be attached
 
 
 class Dispatcher:
@@ -182,3 +185,36 @@ class Dispatcher:
 
 def _message_key(message: Message) -> tuple[str, str]:
     return message.location.room, message.id
+
+
+class AttachedPlatforms:
+    """The platforms by name, shared with BotContext, and an event for each that is expected or attached."""
+
+    def __init__(self, platforms: dict[str, Platform]) -> None:
+        self._platforms = platforms
+        self._events: dict[str, asyncio.Event] = {}
+
+    @property
+    def events(self) -> Mapping[str, asyncio.Event]:
+        """By platform name; set once the platform is attached."""
+        return self._events
+
+    def expect(self, name: str) -> None:
+        """Let events of a platform wait until it is attached."""
+        self._events.setdefault(name, asyncio.Event())
+
+    def attach(self, platform: Platform) -> None:
+        """Add a platform, or replace the one of the same name."""
+        self._platforms[platform.name] = platform
+        self.expect(platform.name)
+        self._events[platform.name].set()
+
+    async def wait_for(self, name: str) -> None:
+        """Wait until an expected platform is attached. Raises NotConnected after CONNECT_TIMEOUT."""
+        attached = self._events.get(name)
+        if attached is not None and not attached.is_set():
+            try:
+                async with asyncio.timeout(CONNECT_TIMEOUT):
+                    await attached.wait()
+            except TimeoutError:
+                raise NotConnected(f"There is no connection to {name} yet.") from None

@@ -20,10 +20,9 @@ from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
-from bot.ingest.sync.jobs import PeriodicJobs
+from bot.ingest.sync.jobs import PeriodicJobs, Retention
 from bot.ingest.sync.queue import SyncQueue
 from bot.ingest.sync.reconcile import Reconciler
-from bot.ingest.sync.retention import Retention
 from bot.platform.events import (
     BotAdded,
     ChannelRemoved,

@@ -33,7 +33,7 @@ from bot.store.conversations import Conversations
 from bot.store.database import Database
 from bot.store.event_queue import EventQueueTable
 from bot.store.files import Files
-from bot.store.messages import Messages
+from bot.store.messages import Messages, UnconfirmedDeletions
 from bot.store.models import (
     AnswerResult,
     AnswerSource,
@@ -45,9 +45,7 @@ from bot.store.models import (
     StoredAnswer,
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
-from bot.store.redactions.corrections import AnswerCorrection, AnswerCorrections
-from bot.store.redactions.pending import PendingRedactions
-from bot.store.unconfirmed_deletions import UnconfirmedDeletions
+from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -10,8 +10,13 @@ from pydantic import TypeAdapter
 from bot.platform.models import Location
 from bot.store.database import fetch
 from bot.store.models import AnswerResult, AnswerSource, StoredAnswer, parse_message_ids
-from bot.store.redactions.corrections import request_corrections
-from bot.store.redactions.redact import clear_answer_text, delete_answers, redact_answers, redact_answers_using
+from bot.store.redactions import (
+    clear_answer_text,
+    delete_answers,
+    redact_answers,
+    redact_answers_using,
+    request_corrections,
+)
 from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
@@ -19,8 +24,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.database import Database, Row
-    from bot.store.redactions.corrections import AnswerCorrections
-    from bot.store.redactions.pending import PendingRedactions
+    from bot.store.redactions import AnswerCorrections, PendingRedactions
     from engine.storage.sqlite.connection import Connection
 
 _SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 
 from bot.text.excerpts import EXCERPT_LENGTH, truncate_line
-from bot.text.sanitize import sanitize_inline
 from bot.text.terminal import strip_control_chars
+from engine import LinkFilter
+
+SAFE_CHARACTERS = "/:?#@!$&'*+,;=%-._~"  # of a URL: no markup language gives them a meaning
 
 _UNSAFE_IN_LINK = re.compile(r"[\s()<>]")
 _MARKUP = re.compile(r"([\\`*_~\[\]<>|])")
+
+
+def sanitize_inline(text: str) -> str:
+    """Put a text on one line and defuse its mentions and links with a scheme."""
+    links = LinkFilter.from_texts((), "", domains=False)
+    line = " ".join(text.split())
+    return links.feed(line) + links.close()
 
 
 def is_web_link(link: str) -> bool:

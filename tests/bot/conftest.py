@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from bot.platform.models import Location, Message
 from bot.store import BotStore
 from tests.support import echo_language

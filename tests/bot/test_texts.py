@@ -8,7 +8,7 @@ from bot import errors as bot_errors
 from bot import texts
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
 from bot.platform.traits import PlatformTraits
-from bot.text.sanitize import sanitize_inline
+from bot.text.markdown import sanitize_inline
 from engine import errors
 from engine.errors import (
     EncryptedFile,

@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager
 from datetime import date
 from pathlib import Path
 
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
 from engine import ParserLimits
 from engine.errors import ModelRefused

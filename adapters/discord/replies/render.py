@@ -7,7 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bot.text.sanitize import SAFE_CHARACTERS
+from bot.text.markdown import SAFE_CHARACTERS
 from bot.text.splitting import close_fence
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from markdown_it import MarkdownIt
 
-from bot.text.markdown import is_web_link
-from bot.text.sanitize import sanitize_inline
+from bot.text.markdown import is_web_link, sanitize_inline
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

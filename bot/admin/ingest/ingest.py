@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from bot.admin.requests import Ingest
     from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from engine import Document, DocumentInfo, IndexStatus
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress

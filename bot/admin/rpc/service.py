@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
-    from bot.engine_context import EngineContext
+    from bot.context import EngineContext
     from bot.settings import Settings
     from engine import Document
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,6 @@ from bot.admin.requests import Ingest
 from bot.admin.rpc.service import connect_or_open
 from bot.cli.chat_session import ChatSession
 from bot.cli.demo import TOWN_DIR
-from bot.cli.demo.questions import QUESTIONS
 from bot.cli.render.console import Screen
 from bot.plugins import load_conversation
 
@@ -65,3 +65,31 @@ async def _ask_questions(dialogue: ChatSession, screen: Screen) -> None:
         screen.out.print(Text.assemble((f"\n{number}. {question.text}", "bold")))
         screen.out.print(Text(question.explanation + "\n", "dim italic"))
         await dialogue.ask(question.text)
+
+
+@dataclass(frozen=True, slots=True)
+class DemoQuestion:
+    """A question and what it demonstrates."""
+
+    text: str
+    explanation: str
+
+
+QUESTIONS = (
+    DemoQuestion(
+        "How much is a return ticket on the ferry?",
+        "One fact from one document: [1] links to the passage.",
+    ),
+    DemoQuestion(
+        "Who holds permit 17-B, and what did the holder of permit 17-B promise to do before the Mending?",
+        "Two sources: the permit register names the holder, a message in the harbour channel states the promise.",
+    ),
+    DemoQuestion(
+        "Where can I find her on a Saturday?",
+        "A follow-up: “her” refers to a person from the conversation.",
+    ),
+    DemoQuestion(
+        "Which dentist do people in Ploverness go to?",
+        "No document mentions one, so the correct answer is that nothing was found.",
+    ),
+)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -23,11 +23,18 @@ if TYPE_CHECKING:
     from rich.progress import Task
 
     from bot.admin.results import AnswerDelta, AnswerEnd, DocumentList, OperationResult, ProgressUpdate
+    from bot.settings import Settings
     from engine.errors import EngineError
 
 PROGRESS_INTERVAL_SECONDS = 10.0  # between two progress lines without a terminal
 MAX_WIDTH = 100  # columns of streamed text
 CITATION = r"\[\d+\]"
+
+HINT = (
+    "Without a language model, answers quote your documents. To have them written by a model, set THREADLORE_LLM_MODEL "
+    "and its API key (see `.env.example`). This hint is shown only once."
+)
+HINT_FILE = ".model-hint-shown"
 
 
 class Screen:
@@ -218,3 +225,13 @@ class _ProgressBars:
             line = f"{self._last.stage}: {self._last.done} of {self._last.total}, {seconds:.1f} s"
             self._console.print(line, soft_wrap=True)
         self._last = None
+
+
+def model_hint(settings: Settings) -> str:
+    """The hint, or "" if it was shown before; a file in the data directory records that."""
+    marker = settings.data_path / HINT_FILE
+    if settings.llm_model or marker.exists():
+        return ""
+    with suppress(OSError):  # the hint is shown again next time
+        marker.touch()
+    return HINT

@@ -16,7 +16,7 @@ from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGo
 from bot.ingest.conversations import message_digest, split_at_silence
 from bot.ingest.sync.deletions import find_missing
 from bot.platform.ports import ThreadPage
-from bot.text.times import EPOCH
+from bot.text.format import EPOCH
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -14,7 +14,7 @@ from bot.admin.ingest.files import IngestTarget, build_conversations
 from bot.admin.operations import run_operation
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from engine.models import Document, Passage
 from tests.support.fake_platform import START
 

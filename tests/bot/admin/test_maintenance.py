@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from bot.admin.backup import archive
+from bot.admin import archive
 from bot.admin.document_lookup import LOCAL_SPACE, build_scope
-from bot.admin.file_errors import file_write_error
 from bot.admin.requests import Backup, Export, Forget, GetStatus, Ingest, ListDocuments, Reindex, Retry, Verify
 from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
+from bot.errors import file_write_error
 from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
 from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context

@@ -13,7 +13,7 @@ from bot.admin import offline_forget
 from bot.admin.offline_forget import forget
 from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from bot.platform.models import Location
 from bot.store import FileRecord
 from tests.support import echo_language

@@ -12,13 +12,13 @@ from typing import Any
 import pytest
 
 from bot import texts
+from bot.answers.attribution import record_graph_facts
 from bot.answers.corrections import CORRECTION_BURST, CORRECTION_INTERVAL, GIVE_UP_AFTER, AnswerCorrector
 from bot.answers.draft import AnswerDraft
 from bot.answers.request import answer_id, request_from_message
-from bot.answers.sources.graph_evidence import record_graph_facts
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.documents import ConversationDocuments
-from bot.ingest.sync.retention import Retention
+from bot.ingest.sync.jobs import Retention
 from bot.platform.events import FilesRemoved, MessageEdited, MessagesDeleted
 from bot.platform.models import Location, Message
 from bot.store import AnswerCorrection

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter
 
 from bot.commands.table import run_command
 from bot.platform.events import CommandInvoked
-from bot.text.sanitize import sanitize_inline
+from bot.text.markdown import sanitize_inline
 from engine.errors import InvalidQuestion
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from bot.graph_image.model import build_graph_model
 from bot.graph_image.render import build_alt_text, load_graph_model, render_graph
 from engine.errors import NotFound

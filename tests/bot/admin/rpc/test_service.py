@@ -20,7 +20,7 @@ from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
 from bot.admin.rpc.service import AdminService, LocalService, connect_lazily, connect_or_open
 from bot.admin.rpc.socket import RemoteService
 from bot.bootstrap import EngineModels
-from bot.engine_context import EngineContext
+from bot.context import EngineContext
 from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
 from engine.data_dir import DataDir

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from bot.cli.demo import TOWN_DIR
-from bot.cli.demo.questions import QUESTIONS
+from bot.cli.demo.run import QUESTIONS
 from tests.acceptance.demo_questions import source_text
 
 PROMISE = "As holder of permit 17-B I promise to clear the nine broken racks from the North Wall before the Mending."

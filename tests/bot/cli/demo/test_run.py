@@ -9,7 +9,7 @@ import pytest
 from bot.admin.requests import Ask, Ingest, OperationRequest
 from bot.admin.results import AnswerDelta, AnswerEnd, IngestResult, OperationResult
 from bot.cli.demo import run
-from bot.cli.demo.questions import QUESTIONS
+from bot.cli.demo.run import QUESTIONS
 from bot.settings import Settings, load_settings
 
 

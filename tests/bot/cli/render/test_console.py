@@ -19,8 +19,7 @@ from bot.admin.results import (
     ProgressUpdate,
 )
 from bot.cli.render import console
-from bot.cli.render.console import Screen
-from bot.cli.render.model_hint import HINT, model_hint
+from bot.cli.render.console import HINT, Screen, model_hint
 from bot.settings import Settings
 from engine.errors import NotFound
 from engine.usage import Usage

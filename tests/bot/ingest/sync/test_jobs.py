@@ -11,7 +11,7 @@ import pytest
 
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.sync import jobs
-from bot.ingest.sync.retention import TOMBSTONE_TTL, Retention
+from bot.ingest.sync.jobs import TOMBSTONE_TTL, Retention
 from bot.platform.events import BotAdded
 from bot.platform.models import Location, Message
 from engine.errors import StoreError

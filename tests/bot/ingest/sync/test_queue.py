@@ -7,7 +7,7 @@ import time
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
-from bot.ingest.sync.pending import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue
+from bot.ingest.sync.queue import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue
 from bot.platform.models import Location
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF

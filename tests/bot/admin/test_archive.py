@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bot.admin.backup import archive, file_format
+from bot.admin import archive, archive_format
 from bot.store import AnswerResult, BotStore
 from engine import Engine
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
@@ -87,13 +87,13 @@ async def test_everything_comes_back_from_a_backup(tmp_path: Path) -> None:
 async def test_a_backup_is_compared_with_its_snapshot(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, statement: str, *, written: bool
 ) -> None:
-    write_archive = file_format.write_archive
+    write_archive = archive_format.write_archive
 
     def change_and_write(folder: Path, *args: Any) -> None:
         change((tmp_path / "home" if file == "home" else folder) / "ledger.db", statement)
         write_archive(folder, *args)
 
-    monkeypatch.setattr(file_format, "write_archive", change_and_write)
+    monkeypatch.setattr(archive_format, "write_archive", change_and_write)
     async with open_folder(tmp_path / "home") as (engine, store):
         await live_through(engine, store)
         if written:
@@ -246,7 +246,7 @@ def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, m
             written += len(block)
             return super().write(block)
 
-    monkeypatch.setattr(file_format, "FileIO", Counting)
+    monkeypatch.setattr(archive_format, "FileIO", Counting)
     zeros, huge = gzip.compress(bytes(MIB), 9), 3 * 2**30
     page = bytearray(database(1)[:4096])
     page[28:32] = (huge // 4096).to_bytes(4, "big")
@@ -261,10 +261,10 @@ def test_an_archive_is_unpacked_no_further_than_its_size_bears(tmp_path: Path, m
     ):
         path = tmp_path / "bomb"
         path.write_bytes(gzip.compress(first) + zeros * 512)
-        monkeypatch.setattr(file_format, "free_space", lambda _: 2**50)
+        monkeypatch.setattr(archive_format, "free_space", lambda _: 2**50)
         refused(path, tmp_path / "other")
         assert not (tmp_path / "other").exists()
-    assert written < 3 * file_format.BASE_LIMIT
+    assert written < 3 * archive_format.BASE_LIMIT
 
 
 @pytest.mark.parametrize("size", [-1, -513, -(2**60), -(2**80)])
@@ -279,14 +279,14 @@ def test_an_archive_of_negative_sizes_is_refused_at_once(
 
     path = tmp_path / "odd"
     path.write_bytes(gzip.compress(header("ledger.db", size, kind) + bytes(MIB)))
-    monkeypatch.setattr(file_format, "FileIO", Progressing)
+    monkeypatch.setattr(archive_format, "FileIO", Progressing)
     assert "negative" in str(refused(path, tmp_path / "other"))
 
 
 def test_what_does_not_fit_the_disk_is_refused_before_it_is_unpacked(
     tmp_path: Path, backup: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(file_format, "free_space", lambda _: 2 * MIB)
+    monkeypatch.setattr(archive_format, "free_space", lambda _: 2 * MIB)
     error = refused(backup, tmp_path / "other", DiskError)
     assert "MiB" in str(error)
 
@@ -295,14 +295,16 @@ async def test_a_backup_of_almost_nothing_but_repetition_can_be_restored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = tmp_path / "home"
-    monkeypatch.setattr(file_format, "BASE_LIMIT", 2 * MIB)
+    monkeypatch.setattr(archive_format, "BASE_LIMIT", 2 * MIB)
     async with open_memory_engine(home) as engine:
         await engine.add(doc("a", "The ferry sails at nine."))
         with closing(sqlite3.connect(home / "ledger.db")) as ledger, ledger:
-            ledger.execute("INSERT INTO summary VALUES (x'aa', printf('%.*c', ?, 'a'))", (2 * file_format.BASE_LIMIT,))
+            ledger.execute(
+                "INSERT INTO summary VALUES (x'aa', printf('%.*c', ?, 'a'))", (2 * archive_format.BASE_LIMIT,)
+            )
         await archive.create_backup(engine, tmp_path / "backup")
     archive.restore_backup(tmp_path / "backup", tmp_path / "other")
-    assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * file_format.BASE_LIMIT
+    assert (tmp_path / "other" / "ledger.db").stat().st_size > 2 * archive_format.BASE_LIMIT
 
 
 @pytest.mark.parametrize(

@@ -10,9 +10,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bot.admin.backup import file_format
-from bot.admin.file_errors import file_write_error
-from bot.store import snapshot
+from bot.admin import archive_format
+from bot.errors import file_write_error
+from bot.store import database
 from engine import DataDir, compute_file_checksum, merge_log, prepare_restored_ledger, remove_tree
 from engine.errors import CorruptFile, DiskError, EarlySchema, NewerSchema, NotFound, StoreError
 
@@ -50,7 +50,7 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
     proof = folder / "proof"
     try:
         await asyncio.to_thread(restore_backup, folder / "part", proof)
-        bot = await asyncio.to_thread(snapshot.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
+        bot = await asyncio.to_thread(database.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
         found = {LEDGER_FILE: await compute_file_checksum(proof / LEDGER_FILE), BOT_FILE: bot}
     except (DiskError, EarlySchema):
         raise
@@ -109,12 +109,12 @@ def _remove_on_failure(home: Path) -> Iterator[None]:
 
 def _copy_bot_database(source: Path, target: Path) -> str:
     """Copy the bot's database if it exists; returns its checksum. Raises OSError."""
-    return snapshot.copy_database(source, target) if source.exists() else ""
+    return database.copy_database(source, target) if source.exists() else ""
 
 
 def _compress(folder: Path) -> None:
     part = folder / "part"
-    file_format.write_archive(folder, (LEDGER_FILE, BOT_FILE), part)
+    archive_format.write_archive(folder, (LEDGER_FILE, BOT_FILE), part)
     part.chmod(0o600)
     for name in (LEDGER_FILE, BOT_FILE):
         (folder / name).unlink(missing_ok=True)  # frees space for the verification
@@ -122,17 +122,17 @@ def _compress(folder: Path) -> None:
 
 def _extract(path: Path, unpacked: Path) -> None:
     """Unpack and check the ledger, and the bot's database if the backup contains it."""
-    names = file_format.read_archive(path, unpacked, (LEDGER_FILE, BOT_FILE))
+    names = archive_format.read_archive(path, unpacked, (LEDGER_FILE, BOT_FILE))
     if LEDGER_FILE not in names:
-        raise CorruptFile(f"{path} is not a backup (it contains no ledger).", hint=file_format.NOT_A_BACKUP_HINT)
+        raise CorruptFile(f"{path} is not a backup (it contains no ledger).", hint=archive_format.NOT_A_BACKUP_HINT)
     try:
         prepare_restored_ledger(unpacked / LEDGER_FILE)
         if BOT_FILE in names:
-            snapshot.check_copy(unpacked / BOT_FILE)
+            database.check_copy(unpacked / BOT_FILE)
     except (EarlySchema, NewerSchema):
         raise
     except StoreError as error:
-        raise CorruptFile(f"{path} is not a backup ({error}).", hint=file_format.NOT_A_BACKUP_HINT) from error
+        raise CorruptFile(f"{path} is not a backup ({error}).", hint=archive_format.NOT_A_BACKUP_HINT) from error
 
 
 def _replace_databases(unpacked: Path, folder: DataDir) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from bot.answers.sources.attribution import find_used_keys, graph_fact_words, is_fully_cited
+from bot.answers.attribution import find_used_keys, graph_fact_words, is_fully_cited
 from bot.text.content_words import content_words
 from engine.models import Context, ContextEntity, ContextRelation, SearchQuery, Source
 from tests.support.builders import ROOF, make_source

@@ -4,8 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from bot.text.format import format_utc
-from bot.text.times import format_ago, parse_since
+from bot.text.format import format_ago, format_utc, parse_since
 from engine.errors import InvalidQuestion
 
 NOW = datetime(2026, 11, 20, 15, 30, tzinfo=UTC)  # a Friday

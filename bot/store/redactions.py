@@ -1,0 +1,205 @@
+"""Table of posted answers that must be corrected because a source was removed."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time as clock
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bot.platform.models import Location
+from bot.store.database import fetch
+from bot.store.models import unknown_part_key
+from engine.storage.sqlite.timestamps import EPOCH, from_micros
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Sequence
+    from datetime import datetime
+
+    from bot.store.database import Database
+    from engine.storage.sqlite.connection import Connection
+
+_COLUMNS = (
+    "answer, platform, workspace, channel, thread, asker, message, reply_ref, asked_at,"
+    " requested_at, attempts, confirmed"
+)
+
+_ON_PLATFORMS = "platform IN (SELECT value FROM json_each(?))"
+
+CLEAR_TEXT = "question = '', text = '', sources = '[]'"
+SET_REDACTED = "state = CASE state WHEN 'done' THEN 'redacted' ELSE state END"
+REMOVAL_TTL_SECONDS = 24 * 60 * 60  # seconds; longer than any answer takes
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerCorrection:
+    """A pending correction of posted messages (`reply_ref`); times are seconds since 1970.
+
+    `is_confirmed`: the answer is replaced; otherwise only if its readers may no longer read its sources.
+    """
+
+    answer_id: str
+    location: Location
+    asker: str
+    message_id: str
+    reply_ref: str
+    asked_at: datetime
+    requested_at: float
+    attempts: int
+    is_confirmed: bool
+
+
+class AnswerCorrections:
+    """Pending corrections. `updated` is set when one is requested; times are seconds since 1970."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.updated = asyncio.Event()
+
+    async def list_due(self, now: float, platforms: Collection[str], limit: int) -> list[AnswerCorrection]:
+        """At most `limit` due corrections on these platforms, the certain ones first."""
+        rows = await self._database.fetch_all(
+            f"SELECT {_COLUMNS} FROM answer_correction WHERE due_at <= ? AND {_ON_PLATFORMS}"
+            f" ORDER BY confirmed DESC, due_at, answer LIMIT {limit}",
+            (now, json.dumps(list(platforms))),
+        )
+        return [
+            AnswerCorrection(
+                id_, Location(*place), asker, message, mark, from_micros(asked) or EPOCH, since, tries, bool(checked)
+            )
+            for id_, *place, asker, message, mark, asked, since, tries, checked in rows
+        ]
+
+    async def get_next_due(self, platforms: Collection[str]) -> float | None:
+        """The time at which the next correction on these platforms is due; None if there is none."""
+        sql = f"SELECT MIN(due_at) FROM answer_correction WHERE {_ON_PLATFORMS}"
+        [(due,)] = await self._database.fetch_all(sql, (json.dumps(list(platforms)),))
+        return None if due is None else float(due)
+
+    async def delay(self, answer: str, due: float) -> None:
+        """Delay a correction until a time."""
+        await self._database.execute(
+            "UPDATE answer_correction SET attempts = attempts + 1, due_at = ? WHERE answer = ?", (due, answer)
+        )
+
+    async def finish(self, answer: str) -> None:
+        """Delete a correction that is done or impossible."""
+        await self._database.execute("DELETE FROM answer_correction WHERE answer = ?", (answer,))
+
+
+async def request_corrections(db: Connection, answers: Collection[str], *, checked: bool = True) -> bool:
+    """Request the correction of the posted ones among these answers; returns whether there are any."""
+    made = await fetch(
+        db,
+        "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
+        " asked_at, requested_at, due_at, confirmed)"
+        " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"
+        " WHERE id IN (SELECT value FROM json_each(?1)) AND reply_ref <> ''"
+        " ON CONFLICT DO UPDATE SET confirmed = MAX(confirmed, excluded.confirmed),"
+        " due_at = MIN(due_at, excluded.due_at)"
+        " RETURNING answer",
+        (json.dumps(sorted(answers)), clock.time(), checked),
+    )
+    return bool(made)
+
+
+class PendingRedactions:
+    """Documents and messages whose answers must be redacted; `Answers.redact` removes the finished ones.
+
+    `part_of`: the document that contains the messages.
+    """
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, keys: Collection[str], part_of: str) -> None:
+        """Add keys before the engine changes their documents."""
+        rows = [(key, part_of) for key in sorted(keys)]
+        await self._database.execute_many("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
+
+    async def cancel(self, keys: Collection[str], part_of: str) -> None:
+        """Remove keys whose documents did not change."""
+        sql = "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?"
+        await self._database.execute_many(sql, [(key, part_of) for key in keys])
+
+    async def is_pending(self, key: str) -> bool:
+        """Whether an earlier attempt to change a document or message was interrupted."""
+        sql = "SELECT 1 FROM pending_redaction WHERE key = ? LIMIT 1"
+        return await self._database.fetch_one(sql, (key,)) is not None
+
+    async def list_all(self) -> list[tuple[str, str]]:
+        """All rows as (key, part_of)."""
+        rows = await self._database.fetch_all("SELECT key, part_of FROM pending_redaction ORDER BY 1, 2")
+        return [(key, part_of) for key, part_of in rows]
+
+
+async def redact_answers(db: Connection, answers: Collection[str]) -> bool:
+    """Delete the text of finished answers and their questions; returns whether posted ones must be corrected.
+
+    The keys of what they used are deleted, too.
+    """
+    listed = json.dumps(sorted(answers))
+    rows = await fetch(
+        db, "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
+    )
+    finished = {each for (each,) in rows}
+    posted = await request_corrections(db, finished)
+    which = (json.dumps(sorted(finished)),)
+    await db.execute(
+        f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
+        which,
+    )
+    await db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM json_each(?))", which)
+    return posted
+
+
+async def redact_answers_using(db: Connection, keys: Collection[str], part_of: str = "") -> bool:
+    """Redact the answers that used these keys; returns whether posted ones must be corrected.
+
+    An answer whose model was only shown the keys loses its text, but is not corrected. `part_of`: the document that
+    contains the messages; an answer that used an unknown part of it is redacted, too.
+    """
+    removed = {*keys, unknown_part_key(part_of)} - {""}
+    await _record_removals(db, removed)
+    found = await fetch(
+        db,
+        "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
+        " UNION SELECT answer, 1 FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
+        " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:'))",
+        (json.dumps(sorted(removed)), part_of),
+    )
+    await clear_answer_text(db, {answer for answer, _ in found})
+    await db.executemany(
+        "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys]
+    )
+    return await redact_answers(db, {answer for answer, used in found if used})
+
+
+async def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
+    """Delete the text of finished answers but not their sources; they no longer count as history."""
+    await db.execute(
+        f"UPDATE answer SET question = '', text = '', {SET_REDACTED}"
+        " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
+        (json.dumps(sorted(answers)),),
+    )
+
+
+async def delete_answers(db: Connection, condition: str, parameters: Sequence[Any]) -> None:
+    """Delete answers, except what later corrections of posted ones need.
+
+    An answer that is being written is marked as unwanted.
+    """
+    stands = "NOT private AND reply_ref <> '' AND (state = 'started' OR id IN (SELECT answer FROM answer_provenance))"
+    await db.execute(f"DELETE FROM answer WHERE {condition} AND NOT ({stands})", parameters)
+    left = await fetch(
+        db, f"UPDATE answer SET {CLEAR_TEXT}, asker = '', state = 'failed' WHERE {condition} RETURNING id", parameters
+    )
+    await db.executemany("DELETE FROM feedback WHERE answer = ?", left)
+
+
+async def _record_removals(db: Connection, keys: Collection[str]) -> None:
+    """Store for a day that these keys were removed, for answers that are being written."""
+    now = clock.time()
+    await db.executemany("INSERT OR REPLACE INTO recent_removal VALUES (?, ?)", [(key, now) for key in sorted(keys)])
+    await db.execute("DELETE FROM recent_removal WHERE removed_at < ?", (now - REMOVAL_TTL_SECONDS,))

@@ -1,1 +1,0 @@
-"""Redaction of stored answers, and correction of posted ones. Imports the tables of `store`."""
