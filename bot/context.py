@@ -1,4 +1,4 @@
-"""Shared dependencies of the bot's services."""
+"""Shared dependencies: of operations on the engine, and of the bot's services."""
 
 from __future__ import annotations
 

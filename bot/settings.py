@@ -1,4 +1,7 @@
-"""Settings of the program, loaded from the environment and a .env file."""
+"""Settings of the program, loaded from the environment and a file.
+
+The file is `.env` in the data directory, or a named one. A .env in the current directory is never read.
+"""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ class DiscordPlatform:
 
     name = NAME
     traits = TRAITS
-    limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL, burst_length=1 << 30)
+    limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL)
     listable_workspaces: Collection[str] = ()  # look-ups are free: the library caches all channels
 
     def __init__(self, client: discord.Client, settings: Settings) -> None:

@@ -48,7 +48,7 @@ class SlackPlatform:
 
     name = NAME
     traits = TRAITS
-    limits = MessageLimits(max_length=11_000, write_interval=0.7, burst_length=256)
+    limits = MessageLimits(max_length=11_000, write_interval=0.7)
 
     def __init__(self, context: SlackContext, history_client: AsyncWebClient, membership_cache_seconds: float) -> None:
         self._context = context

@@ -1,4 +1,4 @@
-"""Perform a question: stream the answer with its sources, or return the context or the prompt."""
+"""Operations that read: answer a question, or return its context or prompt; status, documents and entities."""
 
 from __future__ import annotations
 

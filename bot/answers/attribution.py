@@ -1,4 +1,4 @@
-"""Which of the retrieved sources an answer used: those it cites, and those whose words it contains. Pure.
+"""Which sources an answer used: those it cites, those whose words it contains, and those behind facts of the graph.
 
 What an answer used decides whether the posted answer is replaced when a source is edited or removed. A model may also
 paraphrase or translate what it was shown: text of its own that no citation follows may come from any of that. What is

@@ -1,4 +1,4 @@
-"""Build the footer of an answer: sources, notices and buttons. Pure."""
+"""Build the footer of an answer (sources, notices and buttons), and link the citations in its text. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Build the engine question: resolved mentions, channel settings, and the audience's scope."""
+"""Build the engine question: resolved mentions, channel settings, the audience's scope.
+
+An overview question is limited to the messages it is about: a thread, a channel, or everything the asker may read.
+"""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ async def _enable_ingest(call: CommandContext) -> str:
     """Start to read a channel, and describe from when on."""
     rooms, days = call.store.channels, call.settings.backfill_days
     known = await rooms.is_announced(call.location.room)
-    await call.services.ingest_service.handle(BotAdded(call.location.without_thread, call.invocation.person))
+    await call.services.ingest_service.handle(BotAdded(call.location.without_thread))
     if not await rooms.is_announced(call.location.room):
         return "I'll start reading this channel once I'm allowed to post here, because I announce it first."
     if known or not days:

@@ -1,4 +1,4 @@
-"""Commands that show the sources of an answer, the status of the index, and a part of the graph."""
+"""Commands that show the sources of an answer, the status of the index with feedback, and a part of the graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Route an event to ingestion, answering or a command."""
+"""Route an event to ingestion, answering or a command, and hold the platforms that are attached."""
 
 from __future__ import annotations
 

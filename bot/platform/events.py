@@ -51,7 +51,6 @@ class BotAdded:
     """The bot was added to a channel, or enabled in it."""
 
     location: Location
-    by: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,11 +65,10 @@ class Reply(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class MessageLimits:
-    """Characters of a message, seconds between two writes, and characters that are written without waiting."""
+    """Characters of a message, and seconds between two writes."""
 
     max_length: int
     write_interval: float
-    burst_length: int
 
 
 Reaction = Literal["working", "done", "failed"]

@@ -1,4 +1,4 @@
-"""SQLite database of the bot."""
+"""SQLite database of the bot, and its copies for backups."""
 
 from __future__ import annotations
 

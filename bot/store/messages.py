@@ -1,4 +1,7 @@
-"""The table of messages: author, time and document of each message; texts are only in the engine."""
+"""Tables of messages: author, time and document of each, and those that a history lacks.
+
+Texts are only in the engine.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Table of posted answers that must be corrected because a source was removed."""
+"""Remove the text of answers that used a removed source, and record which posted answers must be corrected."""
 
 from __future__ import annotations
 

@@ -3,20 +3,11 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from engine import STOP_WORDS
 
-if TYPE_CHECKING:
-    KeyedText = tuple[str, frozenset[str]]  # the text of an earlier turn, and the keys of its sources
-
-
 MIN_WORD_LENGTH = 3  # letters of a content word; one less if it has a digit
-
-
 _WORD = re.compile(r"\w+")
-
-
 _UNSPACED = re.compile(r"[\u0e00-\u0e7f\u3040-\u30ff\u3400-\u9fff]")  # scripts without spaces between words
 
 

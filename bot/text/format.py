@@ -1,4 +1,4 @@
-"""Format numbers and instants for a sentence. Pure."""
+"""Format numbers, instants and spans of time for a sentence. Pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Escape foreign text inside a card: no markup, no links, no mentions. Pure."""
+"""Make foreign text safe inside a message or a card: no markup, no links, no mentions. Pure."""
 
 from __future__ import annotations
 

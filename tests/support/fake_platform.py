@@ -98,7 +98,7 @@ class FakePlatform:
         self.name = name
         self.traits = TRAITS.get(name, PlatformTraits())
         self.workspace = workspace
-        self.limits = MessageLimits(max_length=2000, write_interval=0.0, burst_length=256)
+        self.limits = MessageLimits(max_length=2000, write_interval=0.0)
         self.channels: dict[str, Channel] = {}
         self.people: dict[str, Person] = {}
         self.messages: list[Message] = []

@@ -124,7 +124,7 @@ def _gone(event: Event, identity: BotIdentity) -> PlatformEvent | None:
 def _joined(event: Event, identity: BotIdentity) -> PlatformEvent | None:
     """Translate a join: of the bot itself, or of another member."""
     if event.get("user") == identity.user:
-        return BotAdded(_location(event, identity), by=str(event.get("inviter") or ""))
+        return BotAdded(_location(event, identity))
     return _members_changed(event, identity)
 
 

@@ -1,4 +1,4 @@
-"""Run periodic jobs, and at the same time synchronization, which may take hours."""
+"""Run periodic jobs, among them retention, and at the same time synchronization, which may take hours."""
 
 from __future__ import annotations
 

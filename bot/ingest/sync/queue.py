@@ -1,4 +1,4 @@
-"""Synchronize channels one after another: reconcile them, then continue back-fills."""
+"""Synchronize channels one after another: reconcile them, continue back-fills, and retry those that failed later."""
 
 from __future__ import annotations
 

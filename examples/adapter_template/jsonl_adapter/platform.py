@@ -28,7 +28,7 @@ class JsonlPlatform:
 
     name = NAME
     traits = PlatformTraits()
-    limits = MessageLimits(max_length=4000, write_interval=0.1, burst_length=256)
+    limits = MessageLimits(max_length=4000, write_interval=0.1)
     listable_workspaces: Collection[str] = ()
 
     def __init__(self, files: Path, write: Callable[[dict[str, object]], None]) -> None:

@@ -113,7 +113,7 @@ async def delivery(
     async def save(ref: str) -> None:
         refs.append(ref)
 
-    async with StreamingReply(reply, MessageLimits(2000, 0.05, 256), save) as opened:
+    async with StreamingReply(reply, MessageLimits(2000, 0.05), save) as opened:
         yield opened
 
 
@@ -231,7 +231,7 @@ async def test_a_status_is_repeated_before_it_fades(reply: RecordingReply, monke
         return
 
     monkeypatch.setattr(module, "HEARTBEAT", 0.02)
-    async with StreamingReply(reply, MessageLimits(2000, 0.0, 256), save) as opened:
+    async with StreamingReply(reply, MessageLimits(2000, 0.0), save) as opened:
         opened.set_status("is searching…")
         await reply.until(lambda: len(reply.statuses) > 2)
     assert set(reply.statuses) == {"is searching…"}

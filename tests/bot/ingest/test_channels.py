@@ -37,7 +37,7 @@ async def test_where_the_bot_sees_everything_only_channels_that_were_turned_on_a
     await bot.post(roof, "ada", "One.")
     assert (await bot.document_texts(roof), bot.platform.posts) == ({}, [])
     await bot.save_settings(roof, ingest=True)
-    await bot.ingest_service.handle(BotAdded(roof, "ada"))
+    await bot.ingest_service.handle(BotAdded(roof))
     await bot.post(roof, "ada", "Two.")
     assert (await bot.document_texts(roof), len(bot.platform.posts)) == ({"window:m2": ["Ada: Two."]}, 1)
 

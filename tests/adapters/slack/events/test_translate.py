@@ -140,7 +140,7 @@ TOMBSTONE = {"subtype": "tombstone", "ts": TS, "user": "USLACKBOT"}
         ({"type": "reaction_added"}, None),
         (DELETED_REPLY, MessagesDeleted(Location("slack", "T1", "C1", "1690000000.000100"), (TS,))),
         ({**CHANGED, "message": TOMBSTONE}, MessagesDeleted(C1, (TS,))),
-        (JOINED, BotAdded(C1, by="UADA")),
+        (JOINED, BotAdded(C1)),
         (LEFT, ChannelRemoved(C1)),
         ({"type": "channel_left", "channel": "C1", "actor_id": "UADA"}, ChannelRemoved(C1)),
         ({"type": "channel_deleted", "channel": "C1"}, ChannelRemoved(C1)),
