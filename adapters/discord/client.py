@@ -10,9 +10,7 @@ import discord
 import structlog
 
 from adapters.discord.api.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.api.dispatches import guard_parsers
-from adapters.discord.api.endpoints import find_gateway
-from adapters.discord.api.intents import build_intents
+from adapters.discord.api.gateway import build_intents, find_gateway, guard_parsers
 from adapters.discord.guild.permissions import (
     build_invite_url,
     can_roles_change_access,

@@ -14,7 +14,7 @@ from adapters.common.bounded_dict import BoundedDict
 from adapters.common.download import Downloader, FileHosts
 from adapters.common.reactions import StatusReactions
 from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
-from adapters.discord.api.endpoints import FILE_HOSTS, custom_file_origin
+from adapters.discord.api.gateway import FILE_HOSTS, custom_file_origin
 from adapters.discord.guild import history as histories
 from adapters.discord.guild.channels import ChannelLookup, FetchedChannel, check_available
 from adapters.discord.guild.markup import to_plain_text

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import aiohttp
 
 from adapters.slack.api import clients
-from adapters.slack.api.rate_limits import RateLimits
+from adapters.slack.api.retries import RateLimits
 from adapters.slack.connection import SocketConnection
-from adapters.slack.context import SlackContext
+from adapters.slack.context import NAME, SlackContext, fetch_identity
 from adapters.slack.events.listener import Listener
-from adapters.slack.identity import NAME, fetch_identity
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams

@@ -11,7 +11,7 @@ import structlog
 from adapters.common.bounded_dict import BoundedDict
 from adapters.common.reactions import StatusReactions
 from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
-from adapters.slack.identity import NAME
+from adapters.slack.context import NAME
 from adapters.slack.replies.ephemeral import EphemeralReply, PrivateMessages
 from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.posted_answers import PostedAnswers
@@ -22,7 +22,7 @@ from adapters.slack.workspace.channels import Channels, ListingForbidden
 from adapters.slack.workspace.files import Files
 from adapters.slack.workspace.history import ChannelHistory
 from adapters.slack.workspace.markup import find_mentioned_groups, find_mentioned_ids, to_plain_text
-from adapters.slack.workspace.user_groups import UserGroups
+from adapters.slack.workspace.users import UserGroups
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.ports import MessageLimits
 from bot.platform.ttl_cache import TTLCache

@@ -7,6 +7,7 @@ window and are repeated only if that cannot duplicate a message. History pages w
 from __future__ import annotations
 
 import asyncio
+import time
 from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
@@ -18,14 +19,13 @@ from slack_sdk.http_retry.builtin_async_handlers import (
 )
 
 from adapters.slack.api.errors import retry_after_seconds
+from bot.platform.sliding_window import SlidingWindow
 from engine import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from slack_sdk.http_retry.async_handler import AsyncRetryHandler
-
-    from bot.platform.sliding_window import SlidingWindow
 
 Result = TypeVar("Result")
 
@@ -36,6 +36,33 @@ MAX_WRITE_ATTEMPTS = 6
 MAX_PAGE_ATTEMPTS = 10
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 16.0  # before a lost write is repeated; doubled after each attempt
 SERVER_ERROR = 500
+
+
+class RateLimits:
+    """Rate limits of one workspace, shared by all its replies.
+
+    chat.startStream, chat.stopStream: 20 a minute; chat.appendStream: 100; chat.update: 50; chat.postMessage: one a
+    second in a channel (docs.slack.dev, rate limits). Appends and updates are spread over the minute. `urgent` calls
+    remove text that must not stay visible, and do not queue behind others.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
+        self.clock = clock
+        self.sleep = sleep
+        self.starts = SlidingWindow(20, 60.0, clock, sleep)
+        self.appends = SlidingWindow(16, 10.0, clock, sleep)
+        self.stops = SlidingWindow(20, 60.0, clock, sleep)
+        self.updates = SlidingWindow(8, 10.0, clock, sleep)
+        self.urgent = SlidingWindow(8, 10.0, clock, sleep)
+        self._posts: dict[str, SlidingWindow] = {}
+
+    def posts(self, channel: str) -> SlidingWindow:
+        """The limit for posts in a channel."""
+        return self._posts.setdefault(channel, SlidingWindow(1, 1.05, self.clock, self.sleep))
 
 
 def idempotent_handlers() -> list[AsyncRetryHandler]:

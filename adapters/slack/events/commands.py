@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from adapters.slack.context import NAME
 from adapters.slack.events.translate import TranslatedEvent
-from adapters.slack.identity import NAME
 from adapters.slack.replies.blocks import parse_action
 from bot.platform.events import ButtonPressed, CommandInvoked, QuestionAsked
 from bot.platform.models import Location
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from datetime import datetime
 
-    from adapters.slack.identity import BotIdentity
+    from adapters.slack.context import BotIdentity
 
 
 def parse_command(

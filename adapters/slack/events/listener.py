@@ -11,9 +11,9 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
 from adapters.slack.api.errors import SLACK_ERRORS, error_code
+from adapters.slack.context import NAME
 from adapters.slack.events import commands as calling
 from adapters.slack.events import translate
-from adapters.slack.identity import NAME
 from adapters.slack.replies.blocks import build_home
 from bot.platform.events import ChannelRemoved, MessageReceived, VisibilityChanged
 from bot.platform.models import Location

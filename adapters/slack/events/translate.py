@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.identity import NAME
+from adapters.slack.context import NAME
 from adapters.slack.workspace.messages import is_bot_mentioned, is_tombstone, parse_message
 from bot.platform.events import (
     BotAdded,
@@ -22,7 +22,7 @@ from bot.platform.models import Location
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from adapters.slack.identity import BotIdentity
+    from adapters.slack.context import BotIdentity
     from bot.platform.events import PlatformEvent
 
     Event = Mapping[str, Any]

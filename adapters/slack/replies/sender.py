@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.rate_limits import RateLimits
+    from adapters.slack.api.retries import RateLimits
     from bot.platform.models import AnswerFooter, Button
     from bot.platform.sliding_window import SlidingWindow
 
@@ -35,6 +35,8 @@ TOO_LONG_ERRORS = frozenset(("msg_too_long", "msg_blocks_too_long", "too_long", 
 MAX_REFUSED_FORMATS = 3  # refusals in a row after which a format is not tried any more
 NO_LINKIFY: dict[str, Any] = {"parse": "none", "link_names": False}  # Slack adds no links
 NO_UNFURL: dict[str, Any] = {"unfurl_links": False, "unfurl_media": False}
+
+KEEPALIVE_AFTER = 45.0  # seconds of silence before a keepalive; Slack ends idle streams
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,3 +151,27 @@ class MessageSender:
         idempotent: bool,
     ) -> str:
         return await call_in_turn(window, lambda: send(arguments), idempotent=idempotent)
+
+
+@dataclass(slots=True)
+class PostedMessage:
+    """A posted message. `text`: its content, None if unknown. `overflow_ids`: messages with the rest of a long text."""
+
+    ts: str
+    text: str | None
+    is_streaming: bool
+    updated_at: float
+    overflow_ids: list[str] = field(default_factory=list)
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """The ids of the message and of its overflow messages."""
+        return (self.ts, *self.overflow_ids)
+
+    def is_silent(self, now: float) -> bool:
+        """Whether the message is a stream that needs a keepalive."""
+        return self.is_streaming and self.text is not None and now - self.updated_at >= KEEPALIVE_AFTER
+
+    def can_grow_to(self, text: str) -> bool:
+        """Whether the message is a stream whose text can be extended to `text`."""
+        return self.is_streaming and self.text is not None and text.startswith(self.text)

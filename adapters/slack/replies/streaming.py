@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.rate_limits import RateLimits
+    from adapters.slack.api.retries import RateLimits
     from adapters.slack.replies.sender import MessageSender, OutgoingMessage
     from adapters.slack.workspace.users import UserDirectory
     from bot.platform.models import FooterSource

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.api.errors import SLACK_ERRORS, map_errors, missing_scopes, to_platform_error
-from adapters.slack.identity import NAME
+from adapters.slack.context import NAME
 from bot.errors import PermissionDenied, PlatformUnavailable
 from bot.platform.models import Channel, ListedChannel, Location
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.identity import BotIdentity
+    from adapters.slack.context import BotIdentity
     from adapters.slack.workspace.users import UserDirectory
 
 PAGE_SIZE = 999

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from slack_sdk.web.async_client import AsyncWebClient
     from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-    from adapters.slack.identity import BotIdentity
+    from adapters.slack.context import BotIdentity
     from bot.platform.models import Location, Message
 
     Row = Mapping[str, Any]

@@ -12,7 +12,7 @@ from bot.platform.models import Message, Upload
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from adapters.slack.identity import BotIdentity
+    from adapters.slack.context import BotIdentity
     from bot.platform.models import Location
 
 USER_SUBTYPES = frozenset(

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.identity import BotIdentity
+    from adapters.slack.context import BotIdentity
 
 log = structlog.get_logger(__name__)
 
@@ -27,6 +27,9 @@ PAGE_SIZE = 1000
 MAX_CONCURRENT_CALLS = 8  # requests
 CACHE_SECONDS = 86_400.0  # changes arrive as events, unless some were missed
 SLACKBOT_ID = "USLACKBOT"
+
+GROUP_CACHE_SECONDS = 3600.0  # also after a refusal
+GROUP_RETRY_SECONDS = 60.0  # before another listing for a group that is not in the list
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,3 +161,33 @@ class UserDirectory:
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return
+
+
+class UserGroups:
+    """The user groups of a workspace."""
+
+    def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = time.monotonic) -> None:
+        self._client = client
+        self._clock = clock
+        self._names: Mapping[str, str] = {}
+        self._listed_at = -GROUP_CACHE_SECONDS
+        self._lock = asyncio.Lock()
+
+    async def get_names(self, ids: Collection[str]) -> Mapping[str, str]:
+        """The names of groups; unknown ones are left out."""
+        if ids:
+            async with self._lock:
+                has_unknown = bool(self._names) and not self._names.keys() >= set(ids)
+                if self._clock() - self._listed_at >= (GROUP_RETRY_SECONDS if has_unknown else GROUP_CACHE_SECONDS):
+                    await self._list()
+        return {id_: self._names[id_] for id_ in ids if id_ in self._names}
+
+    async def _list(self) -> None:
+        self._listed_at = self._clock()
+        try:
+            response = await self._client.usergroups_list(include_disabled=True)
+        except SLACK_ERRORS as error:
+            log.info("slack.user_groups_list_failed", error=error_code(error))
+            return
+        groups = response.get("usergroups") or ()
+        self._names = {str(each["id"]): str(each.get("handle") or each.get("name") or "") for each in groups}

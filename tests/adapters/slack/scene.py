@@ -10,7 +10,7 @@ import aiohttp
 
 from adapters.slack import build_context
 from adapters.slack.api import clients
-from adapters.slack.api.rate_limits import RateLimits
+from adapters.slack.api.retries import RateLimits
 from adapters.slack.context import SlackContext
 from adapters.slack.platform import SlackPlatform
 from bot.errors import PlatformError

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from adapters.slack.identity import BotIdentity
+from adapters.slack.context import BotIdentity
 from adapters.slack.workspace.users import parse_person
 from tests.adapters.slack.scene import Scene
 
