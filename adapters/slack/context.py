@@ -1,4 +1,4 @@
-"""State and clients shared by all replies of a workspace."""
+"""State and clients shared by all replies of a workspace, and the bot's identity there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Endpoints of Discord: API, gateway, file hosts."""
+"""Prepare the library's connection to Discord: endpoints, gateway intents, and dispatches that cannot be parsed."""
 
 from __future__ import annotations
 

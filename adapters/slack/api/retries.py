@@ -1,4 +1,4 @@
-"""Retry policies of all Slack calls but downloads (see adapters.common.download).
+"""Rate limits of Slack calls, and the retry policies of all but downloads (see adapters.common.download).
 
 Calls that may be repeated without harm are retried by the SDK's handlers. Writes wait for their turn in a rate
 window and are repeated only if that cannot duplicate a message. History pages wait for as long as Slack asks.

@@ -1,4 +1,4 @@
-"""Cache the users of a workspace, updated by Slack's events."""
+"""Cache the users of a workspace, updated by Slack's events, and the names of its user groups."""
 
 from __future__ import annotations
 
