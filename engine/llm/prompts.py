@@ -40,7 +40,7 @@ ENTITY_TYPES = (
 MAX_EXTRACTION_ROWS = 100
 SUMMARY_WORDS = 450
 TEXT_LANGUAGE = "the language of the text"
-DEFAULT_STYLE = "Markdown; as short as the question allows."
+DEFAULT_STYLE = "Markdown, as short as the question permits."
 EMPTY_SECTION = "(none)"
 UNDATED = "undated"
 MAX_NAME_LENGTH = 80
@@ -61,7 +61,7 @@ def render_extract(
         system = fill_template("extract_system", **values, delimiter=DELIMITER, end=END_MARKER)
     else:
         system = fill_template("extract_json_system", **values)
-    section = f"It stands under (data too): {_single_line(excerpt.section)}\n" if excerpt.section.strip() else ""
+    section = f"Its heading (also data): {_single_line(excerpt.section)}\n" if excerpt.section.strip() else ""
     fence = _fence_token(excerpt.text, excerpt.section)
     return _build_messages(system, fill_template("extract_user", section=section, text=excerpt.text, fence=fence))
 
@@ -134,7 +134,7 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     """Messages that ask for an answer: context, conversation so far, question."""
     values = {
         "style": prompt.style.strip() or DEFAULT_STYLE,
-        "instructions": prompt.instructions.strip() or "nothing more.",
+        "instructions": prompt.instructions.strip() or "none.",
     }
     values["occasion"] = _render_occasion(prompt.today, prompt.asker)
     context = prompt.context
@@ -248,8 +248,8 @@ def _summary_rules() -> str:
 def _render_occasion(today: date | None, asker: str) -> str:
     """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string."""
     day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
-    name = f"The name of who asks, as data: {_json(_single_line(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
-    return " ".join(filter(None, (day, name))) or "When and by whom it is asked is not known."
+    name = f"Name of the person asking (data): {_json(_single_line(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
+    return " ".join(filter(None, (day, name))) or "The date and the person who asks are not known."
 
 
 def _build_messages(system: str, user: str) -> list[LLMMessage]:

@@ -20,7 +20,7 @@ from engine.text.tokenizer import O200kTokenizer
 D, END = "<|#|>", "<|COMPLETE|>"
 SHARED = re.compile(r"<excerpts-(\w+)>\n(.*)\n</excerpts-\1>", re.DOTALL)
 SINGLE_EXCERPT = re.compile(r"<text-(\w+)>\n(.*)\n</text-\1>", re.DOTALL)
-SECTION_LINE = re.compile(r"^It stands under \(data too\): (.*)$", re.MULTILINE)
+SECTION_LINE = re.compile(r"^Its heading \(also data\): (.*)$", re.MULTILINE)
 FRAGMENTS = re.compile(r"<descriptions-(\w+)>\n(.*)\n</descriptions-\1>", re.DOTALL)
 EXCHANGE = 2  # messages of a first look
 
