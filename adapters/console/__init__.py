@@ -6,7 +6,7 @@ import sys
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
-from adapters.console.chat_loop import ChatLoop
+from adapters.console.chat_loop import ChatLoop, read_pipe
 from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen, model_hint
 
@@ -33,8 +33,6 @@ async def converse(service: AdminService, settings: Settings, *, history: Sequen
 
         lines = read_terminal(chat_loop.greet)
     else:
-        from adapters.console.pipe_input import read_pipe  # noqa: PLC0415  - not needed for a terminal
-
         lines = read_pipe(screen)
     async with aclosing(lines):
         async for line in lines:

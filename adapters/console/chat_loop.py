@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -13,14 +14,16 @@ from adapters.console.commands import COMMANDS, show_help
 from bot.admin.requests import GetStatus
 from bot.admin.results import StatusResult
 from bot.text.format import pluralize
+from bot.text.terminal import strip_control_chars
 from engine import child_task
 from engine.errors import EngineError, InvalidQuestion
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterator
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
     from typing import Any
 
     from bot.cli.chat_session import ChatSession
+    from bot.cli.render.console import Screen
 
 EXIT_COMMANDS = ("quit", "exit")
 WORD_COMMANDS = (*EXIT_COMMANDS, "help")
@@ -96,3 +99,12 @@ def _on_interrupt(stop: Callable[[], object]) -> Iterator[None]:
     finally:
         loop.remove_signal_handler(signal.SIGINT)
         signal.signal(signal.SIGINT, previous_handler)
+
+
+async def read_pipe(screen: Screen) -> AsyncGenerator[str]:
+    """Yield each non-blank line until the input ends."""
+    while line := await asyncio.to_thread(sys.stdin.readline):
+        if line.strip():
+            screen.out.print(Text(f"› {strip_control_chars(line.strip())}", "bold"), soft_wrap=True)
+            yield line
+            screen.out.print()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import aiohttp
 import discord
 
-from adapters.discord.api.gateway import PRIVILEGED_INTENTS, configure_endpoints
 from adapters.discord.client import DiscordClient
+from adapters.discord.gateway import PRIVILEGED_INTENTS, configure_endpoints
 from adapters.discord.settings import DiscordSettings
 from bot.errors import PlatformError, SetupError
 

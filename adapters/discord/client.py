@@ -9,8 +9,8 @@ from uuid import uuid4
 import discord
 import structlog
 
-from adapters.discord.api.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.api.gateway import build_intents, find_gateway, guard_parsers
+from adapters.discord.calls import build_rate_limit_trace, call_with_retries
+from adapters.discord.gateway import build_intents, find_gateway, guard_parsers
 from adapters.discord.guild.permissions import (
     build_invite_url,
     can_roles_change_access,

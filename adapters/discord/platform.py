@@ -13,8 +13,8 @@ import discord
 from adapters.common.bounded_dict import BoundedDict
 from adapters.common.download import Downloader, FileHosts
 from adapters.common.reactions import StatusReactions
-from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
-from adapters.discord.api.gateway import FILE_HOSTS, custom_file_origin
+from adapters.discord.calls import TokenExpired, UnknownResource, call_with_retries
+from adapters.discord.gateway import FILE_HOSTS, custom_file_origin
 from adapters.discord.guild import history as histories
 from adapters.discord.guild.channels import ChannelLookup, FetchedChannel, check_available
 from adapters.discord.guild.markup import to_plain_text
@@ -32,7 +32,7 @@ from adapters.discord.replies.posted_answers import PostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
 from adapters.discord.replies.render import MAX_PART_LENGTH, render_markdown
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
-from adapters.discord.traits import TRAITS
+from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, location_of, person_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person

@@ -5,6 +5,25 @@ from __future__ import annotations
 from pydantic import SecretStr
 
 from adapters.common.settings import AdapterSettings
+from bot.platform.traits import PlatformTraits
+
+TRAITS = PlatformTraits(
+    argument_names={
+        "learn": ("file",),
+        "forget": ("what",),
+        "graph": ("name",),
+        "catch-up": ("since",),
+        "help": ("topic",),
+        "settings": ("setting", "value"),
+        "backfill": ("days",),
+        "correct": ("correction", "words"),
+    },
+    private_ask_hint="with /ask and its option “private”",
+    reads_by_default=False,
+    commands_take_files=True,
+    manager_name="Someone with Manage Server",
+    features=("`/ask` – an answer for everyone here; with `private`, only for you, from everything you can read",),
+)
 
 
 class DiscordSettings(AdapterSettings):

@@ -7,16 +7,15 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from adapters.slack.api import clients
-from adapters.slack.api.retries import RateLimits
+from adapters.slack import clients
 from adapters.slack.connection import SocketConnection
 from adapters.slack.context import NAME, SlackContext, fetch_identity
 from adapters.slack.events.listener import Listener
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams
-from adapters.slack.settings import SlackSettings
-from adapters.slack.traits import TRAITS
+from adapters.slack.retries import RateLimits
+from adapters.slack.settings import TRAITS, SlackSettings
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands.table import list_commands
 from bot.errors import SetupError

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from adapters.slack.api.errors import map_connect_errors
+from adapters.slack.errors import map_connect_errors
 from bot.errors import PlatformUnavailable
 from engine import Supervisor
 
@@ -14,9 +14,9 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.retries import RateLimits
     from adapters.slack.replies.sender import MessageSender
     from adapters.slack.replies.streaming import MessageStreams
+    from adapters.slack.retries import RateLimits
     from adapters.slack.workspace.users import UserDirectory
 
 NAME = "slack"

@@ -10,14 +10,14 @@ import structlog
 
 from adapters.common.bounded_dict import BoundedDict
 from adapters.common.reactions import StatusReactions
-from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.context import NAME
+from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.replies.ephemeral import EphemeralReply, PrivateMessages
 from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.posted_answers import PostedAnswers
 from adapters.slack.replies.reply import ThreadReply
 from adapters.slack.replies.sender import OutgoingMessage
-from adapters.slack.traits import TRAITS
+from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.channels import Channels, ListingForbidden
 from adapters.slack.workspace.files import Files
 from adapters.slack.workspace.history import ChannelHistory

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 from pydantic import SecretStr
 
 from adapters.common.settings import AdapterSettings
+from bot.platform.traits import PlatformTraits
+
+_PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")  # a message's timestamp without its dot
 
 
 class SlackSettings(AdapterSettings):
@@ -15,3 +20,20 @@ class SlackSettings(AdapterSettings):
     bot_token: SecretStr = SecretStr("")
     app_token: SecretStr = SecretStr("")
     api_base: str = "https://slack.com/api/"
+
+
+def parse_link_part(part: str) -> str:
+    """Convert the message part of a permalink to its timestamp; other parts are unchanged."""
+    match = _PERMALINK_ID.fullmatch(part)
+    return f"{match[1]}.{match[2]}" if match else part
+
+
+TRAITS = PlatformTraits(
+    command_prefix="/threadlore ",
+    private_ask_hint="with /threadlore ask",
+    features=(
+        "`/threadlore ask QUESTION` – an answer only for you, from everything you can read",
+        "share a file in a channel that I'm in, or in a direct message to me – I read it and add ✅ when I'm done",
+    ),
+    parse_link_part=parse_link_part,
+)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import ModelUnavailable
@@ -10,7 +11,7 @@ from engine.scheduling.supervisor import is_task_exit
 from engine.scheduling.tasks import current_task
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
     from datetime import date
 
     import numpy as np
@@ -19,6 +20,15 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 MODEL_LABEL = "The language model"
+
+
+def hash_parts(parts: Iterable[str]) -> bytes:
+    """SHA-256 of the parts, each with its length, so that no two lists of parts give the same bytes."""
+    digest = sha256()
+    for part in parts:
+        data = part.encode(errors="surrogatepass")
+        digest.update(len(data).to_bytes(8, "big") + data)
+    return digest.digest()
 
 
 class LanguageModel(Protocol):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailable, PromptTooLong
-from engine.llm.cache_key import hash_parts
+from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
 from engine.llm.client.limiter import ThinkingTime

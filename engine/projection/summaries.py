@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import ModelError
 from engine.knowledge.summary_plan import join_newest, select_newest, summary_steps
-from engine.llm.base import MODEL_LABEL, guard_plugin_call
-from engine.llm.cache_key import hash_parts
+from engine.llm.base import MODEL_LABEL, guard_plugin_call, hash_parts
 from engine.models import SummaryInput
 from engine.options import SummaryLimits
 from engine.scheduling.foreground import iterate_cooperatively

@@ -24,7 +24,7 @@ MANY_FAILURES = 10_000  # failing calls: more than there will be
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nobody waits between two attempts."""
-    monkeypatch.setattr("adapters.slack.api.retries.MAX_WRITE_ATTEMPTS", 1)
+    monkeypatch.setattr("adapters.slack.retries.MAX_WRITE_ATTEMPTS", 1)
     monkeypatch.setattr("adapters.common.download.MAX_ATTEMPTS", 1)
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.0)
     monkeypatch.setattr(event_queue, "MAX_ATTEMPTS", 2)

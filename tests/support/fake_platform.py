@@ -8,15 +8,15 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Literal
 
-from adapters.discord import traits as discord_traits
-from adapters.slack import traits as slack_traits
+from adapters.discord import settings as discord_settings
+from adapters.slack import settings as slack_settings
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
 from bot.platform.ports import MessageLimits, Reaction, ReplyTarget, ThreadPage
 from bot.platform.traits import PlatformTraits
 from engine.errors import DocumentTooLarge, InvalidDocument
 
-TRAITS = {"slack": slack_traits.TRAITS, "discord": discord_traits.TRAITS}
+TRAITS = {"slack": slack_settings.TRAITS, "discord": discord_settings.TRAITS}
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 _MENTION = re.compile(r"<@(\w+)>")
 _CHANNEL = re.compile(r"<#(\w+)>")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import discord
 
 from adapters.common.bounded_dict import BoundedDict
-from adapters.discord.api.calls import UNKNOWN_CHANNEL, UNKNOWN_GUILD, UnknownResource, call_with_retries
+from adapters.discord.calls import UNKNOWN_CHANNEL, UNKNOWN_GUILD, UnknownResource, call_with_retries
 from adapters.discord.translate import NAME, location_of
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.platform.models import Location

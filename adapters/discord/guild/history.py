@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import discord
 import structlog
 
-from adapters.discord.api.calls import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UnknownResource, call_with_retries, map_errors
+from adapters.discord.calls import UNKNOWN_CHANNEL, UNKNOWN_MESSAGE, UnknownResource, call_with_retries, map_errors
 from adapters.discord.translate import is_user_message, location_of, message_of
 from bot.errors import PlatformError
 from bot.platform.ports import ThreadPage

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.discord.api.calls import call_with_retries
+from adapters.discord.calls import call_with_retries
 from bot.errors import PlatformError
 
 if TYPE_CHECKING:

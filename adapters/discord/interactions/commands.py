@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import discord
 from discord import app_commands
 
-from adapters.discord.traits import TRAITS
+from adapters.discord.settings import TRAITS
 from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import COMMANDS, list_commands
 from bot.platform.events import CommandInvoked, QuestionAsked

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 import structlog
 
-from adapters.discord.api.calls import call_with_retries
+from adapters.discord.calls import call_with_retries
 from adapters.discord.replies.refs import TOKEN_LIFETIME, InteractionHandle
 from adapters.discord.translate import NAME
 from bot import texts

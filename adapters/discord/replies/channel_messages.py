@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 import discord
 from discord.http import MultipartParameters, handle_message_parameters
 
-from adapters.discord.api.calls import UnknownResource, call_with_retries
+from adapters.discord.calls import UnknownResource, call_with_retries
 from adapters.discord.replies.buttons import build_view
 from adapters.discord.replies.refs import build_nonce
 from adapters.discord.replies.render import build_thread_title

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import discord
 
-from adapters.discord.api.calls import call_with_retries, map_errors
+from adapters.discord.calls import call_with_retries, map_errors
 from adapters.discord.guild.permissions import can_open_threads
 from adapters.discord.replies.channel_messages import ChannelSink
 from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks

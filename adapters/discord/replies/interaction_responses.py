@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord.webhook.async_ import async_context
 
-from adapters.discord.api.calls import TokenExpired, UnknownResource, call_with_retries
+from adapters.discord.calls import TokenExpired, UnknownResource, call_with_retries
 from adapters.discord.replies.channel_messages import (
     EPHEMERAL,
     NO_EMBEDS,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TypeVar
 import discord
 import structlog
 
-from adapters.discord.api.calls import ThreadArchived, TokenExpired, UnknownResource, call_with_retries
+from adapters.discord.calls import ThreadArchived, TokenExpired, UnknownResource, call_with_retries
 from adapters.discord.replies.channel_messages import OutgoingMessage, build_edit_params
 from adapters.discord.replies.interaction_responses import ORIGINAL_PART, InteractionSink, PendingAcks
 from adapters.discord.replies.refs import InteractionHandle, ReplyRef

@@ -7,7 +7,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
-from adapters.discord.api.calls import TokenExpired, count_rate_limits
+from adapters.discord.calls import TokenExpired, count_rate_limits
 from adapters.discord.replies.channel_messages import OutgoingMessage
 from adapters.discord.replies.refs import ReplyRef
 from adapters.discord.replies.render import MAX_PART_LENGTH, append_sources, render_markdown, render_partial

@@ -10,8 +10,8 @@ import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 
-from adapters.slack.api.errors import SLACK_ERRORS, error_code
 from adapters.slack.context import NAME
+from adapters.slack.errors import SLACK_ERRORS, error_code
 from adapters.slack.events import commands as calling
 from adapters.slack.events import translate
 from adapters.slack.replies.blocks import build_home

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import SLACK_ERRORS, error_code, retry_after_seconds
-from adapters.slack.api.retries import is_outcome_unknown
+from adapters.slack.errors import SLACK_ERRORS, error_code, retry_after_seconds
 from adapters.slack.replies.recovery import find_unfinished_messages
 from adapters.slack.replies.sender import TOO_LONG_ERRORS, OutgoingMessage, PostedMessage
+from adapters.slack.retries import is_outcome_unknown
 from bot.errors import PlatformError
 from bot.text.splitting import has_sentence, split_message
 

@@ -11,11 +11,11 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.webhook.async_client import AsyncWebhookClient
 
-from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
-from adapters.slack.api.retries import call_in_turn, response_url_handlers
+from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.replies.blocks import BlockFormat
 from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.sender import INVALID_BLOCKS_ERRORS, NO_LINKIFY, NO_UNFURL, OutgoingMessage
+from adapters.slack.retries import call_in_turn, response_url_handlers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -6,7 +6,7 @@ from datetime import timedelta
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from adapters.slack.api.errors import map_errors
+from adapters.slack.errors import map_errors
 from adapters.slack.replies.sender import ANSWER_EVENT
 
 if TYPE_CHECKING:

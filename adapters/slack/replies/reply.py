@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
+from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.replies.answer_messages import AnswerMessages
 from adapters.slack.replies.mrkdwn import defuse_mentions
 from adapters.slack.replies.recovery import answer_metadata

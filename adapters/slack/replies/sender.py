@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import error_code
-from adapters.slack.api.retries import call_in_turn
+from adapters.slack.errors import error_code
 from adapters.slack.replies import blocks
 from adapters.slack.replies.blocks import ID_PREFIX, BlockFormat
 from adapters.slack.replies.mrkdwn import notification_text, to_mrkdwn
+from adapters.slack.retries import call_in_turn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.retries import RateLimits
+    from adapters.slack.retries import RateLimits
     from bot.platform.models import AnswerFooter, Button
     from bot.platform.sliding_window import SlidingWindow
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.slack.api.errors import SLACK_ERRORS, error_code
+from adapters.slack.errors import SLACK_ERRORS, error_code
 
 if TYPE_CHECKING:
     from collections.abc import Callable

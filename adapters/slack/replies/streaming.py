@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import error_code, retry_after_seconds
-from adapters.slack.api.retries import call_in_turn, is_outcome_unknown
+from adapters.slack.errors import error_code, retry_after_seconds
 from adapters.slack.replies.mrkdwn import status_sentence
+from adapters.slack.retries import call_in_turn, is_outcome_unknown
 from bot.text.markdown import is_web_link
 
 if TYPE_CHECKING:
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
-    from adapters.slack.api.retries import RateLimits
     from adapters.slack.replies.sender import MessageSender, OutgoingMessage
+    from adapters.slack.retries import RateLimits
     from adapters.slack.workspace.users import UserDirectory
     from bot.platform.models import FooterSource
     from bot.platform.ports import ReplyTarget

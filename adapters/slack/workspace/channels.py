@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from slack_sdk.errors import SlackApiError
 
-from adapters.slack.api.errors import SLACK_ERRORS, map_errors, missing_scopes, to_platform_error
 from adapters.slack.context import NAME
+from adapters.slack.errors import SLACK_ERRORS, map_errors, missing_scopes, to_platform_error
 from bot.errors import PermissionDenied, PlatformUnavailable
 from bot.platform.models import Channel, ListedChannel, Location
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from adapters.common.download import Downloader, FileHosts
-from adapters.slack.api.errors import map_errors
+from adapters.slack.errors import map_errors
 from adapters.slack.workspace.messages import parse_upload
 from engine.errors import InvalidDocument
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.slack.api.errors import MessageNotFound, map_errors
-from adapters.slack.api.retries import call_when_allowed
+from adapters.slack.errors import MessageNotFound, map_errors
+from adapters.slack.retries import call_when_allowed
 from adapters.slack.workspace.messages import is_tombstone, parse_message
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.ports import ThreadPage

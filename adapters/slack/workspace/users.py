@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from adapters.slack.api.errors import SLACK_ERRORS, error_code, map_errors
+from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
 from bot.errors import PlatformError
 from bot.platform.models import Person
 

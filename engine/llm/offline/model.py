@@ -6,7 +6,7 @@ import asyncio
 import re
 from typing import TYPE_CHECKING
 
-from engine.llm.cache_key import hash_parts
+from engine.llm.base import hash_parts
 from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
 from engine.llm.offline.highlights import find_highlights, merge_highlights

@@ -14,7 +14,7 @@ from pydantic import SecretStr
 from structlog.testing import capture_logs
 
 from adapters.discord import run
-from adapters.discord.api.gateway import FILE_HOSTS, custom_file_origin, is_custom_api
+from adapters.discord.gateway import FILE_HOSTS, custom_file_origin, is_custom_api
 from adapters.discord.interactions.command_sync import SYNC_FILE
 from bot.bot import Bot
 from bot.errors import PlatformError, SetupError

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from adapters.slack import build_context
-from adapters.slack.api import clients
-from adapters.slack.api.retries import RateLimits
+from adapters.slack import build_context, clients
 from adapters.slack.context import SlackContext
 from adapters.slack.platform import SlackPlatform
+from adapters.slack.retries import RateLimits
 from bot.errors import PlatformError
 from bot.platform.events import PlatformEvent
 from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Location, Picture

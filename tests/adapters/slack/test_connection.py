@@ -12,8 +12,7 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
-from adapters.slack import run
-from adapters.slack.api import clients
+from adapters.slack import clients, run
 from adapters.slack.connection import SocketConnection
 from bot.errors import SetupError
 from bot.platform.events import MessageReceived

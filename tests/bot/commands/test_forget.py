@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from adapters.discord import traits as discord_traits
-from adapters.slack import traits as slack_traits
+from adapters.discord import settings as discord_settings
+from adapters.slack import settings as slack_settings
 from bot.commands.forget import candidate_message_ids, is_message_link, strip_link_markup
 from bot.errors import NotAllowed
 from bot.platform.models import Location
@@ -120,8 +120,8 @@ def test_brackets_and_label_are_no_part_of_a_link() -> None:
 @pytest.mark.parametrize(
     ("parse_part", "link", "message"),
     [
-        (slack_traits.parse_link_part, SLACK_LINK, "1732099999.123456"),
-        (discord_traits.TRAITS.parse_link_part, DISCORD_LINK, "33"),
+        (slack_settings.parse_link_part, SLACK_LINK, "1732099999.123456"),
+        (discord_settings.TRAITS.parse_link_part, DISCORD_LINK, "33"),
     ],
     ids=["slack", "discord"],
 )
@@ -133,4 +133,4 @@ def test_a_message_is_found_by_the_links_that_platforms_copy(
 
 @pytest.mark.parametrize("link", ["https://[x/archives/C1/p1", "<https://x]/1>", "https://ａ℀/1"])
 def test_a_broken_link_leads_to_no_message(link: str) -> None:
-    assert candidate_message_ids(link, slack_traits.parse_link_part) == ()
+    assert candidate_message_ids(link, slack_settings.parse_link_part) == ()

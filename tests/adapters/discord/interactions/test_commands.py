@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from adapters.discord.traits import TRAITS
+from adapters.discord.settings import TRAITS
 from bot.commands.table import list_commands
 from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, QuestionAsked
 from bot.platform.models import Button, Card

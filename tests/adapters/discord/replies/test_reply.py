@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from adapters.discord.api.calls import TokenExpired
+from adapters.discord.calls import TokenExpired
 from adapters.discord.replies.channel_messages import MessageSink, OutgoingMessage, PostedIds
 from adapters.discord.replies.refs import InteractionHandle, ReplyRef
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply, EditThrottle

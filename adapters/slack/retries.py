@@ -18,7 +18,7 @@ from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncServerErrorRetryHandler,
 )
 
-from adapters.slack.api.errors import retry_after_seconds
+from adapters.slack.errors import retry_after_seconds
 from bot.platform.sliding_window import SlidingWindow
 from engine import backoff_seconds
 

@@ -9,7 +9,7 @@ from urllib.request import proxy_bypass
 
 from slack_sdk.web.async_client import AsyncWebClient
 
-from adapters.slack.api.retries import history_handlers, idempotent_handlers
+from adapters.slack.retries import history_handlers, idempotent_handlers
 from adapters.slack.settings import SlackSettings
 
 if TYPE_CHECKING:

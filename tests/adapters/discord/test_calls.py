@@ -9,7 +9,7 @@ from aiohttp import web
 from aiohttp.test_utils import TestServer
 from structlog.testing import capture_logs
 
-from adapters.discord.api.calls import (
+from adapters.discord.calls import (
     ClientClosed,
     DiscordUnreachable,
     TokenExpired,

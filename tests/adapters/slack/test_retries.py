@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from adapters.slack.api.retries import RateLimits
+from adapters.slack.retries import RateLimits
 from bot.platform.sliding_window import SlidingWindow
 
 

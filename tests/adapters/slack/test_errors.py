@@ -5,7 +5,7 @@ import pytest
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from adapters.slack.api.errors import to_platform_error
+from adapters.slack.errors import to_platform_error
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, is_transient
 
 
