@@ -1,4 +1,4 @@
-"""Handle the lines of a terminal chat: questions and slash commands."""
+"""Handle the lines of a terminal chat: questions and slash commands; lines of a pipe are read and echoed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the Discord adapter (THREADLORE_DISCORD_…)."""
+"""Settings of the Discord adapter (THREADLORE_DISCORD_…), and what the bot needs to know about Discord."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Settings of the Slack adapter (THREADLORE_SLACK_…)."""
+"""Settings of the Slack adapter (THREADLORE_SLACK_…), and what the bot needs to know about Slack."""
 
 from __future__ import annotations
 

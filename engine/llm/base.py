@@ -1,4 +1,4 @@
-"""Protocols of a language model, an embedder and a reranker, and a guard for calls of them."""
+"""Protocols of a language model, an embedder and a reranker; cache keys of their calls, and a guard for calls."""
 
 from __future__ import annotations
 
