@@ -1,4 +1,4 @@
 """What a Discord server holds: channels, permissions, history and markup.
 
-Imports `adapters.common`, `api` and the adapter's `translate`.
+Imports `adapters.common`, and the adapter's `calls` and `translate`.
 """

@@ -1,4 +1,4 @@
 """Slash commands and pressed buttons: acknowledged in time and queued.
 
-Imports `api`, `replies`, and the adapter's `translate` and `platform`.
+Imports `replies`, and the adapter's `calls`, `settings`, `translate` and `platform`.
 """

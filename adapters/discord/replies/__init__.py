@@ -1,4 +1,4 @@
 """Answers and notices on Discord: where they are posted, how they are rendered, edited and deleted; their buttons.
 
-Imports `api` and `guild`.
+Imports `guild`, and the adapter's `calls`.
 """

@@ -1,4 +1,4 @@
 """What Slack reports: listeners, and the translation of its payloads into events of the bot.
 
-Imports `api`, `workspace`, `replies`, and the adapter's `identity`, `context` and `platform`.
+Imports `workspace`, `replies`, and the adapter's `errors`, `context` and `platform`.
 """

@@ -1,4 +1,4 @@
 """What a Slack workspace holds: channels, users, messages, history, files and markup.
 
-Imports `adapters.common`, `api` and the adapter's `identity`.
+Imports `adapters.common`, and the adapter's `errors`, `retries` and `context`.
 """
