@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from engine.llm.formats.shared_extraction import split_rows_by_excerpt
+from engine.llm.formats.shared_calls import split_rows_by_excerpt
 from engine.llm.formats.tuple_extraction import parse_tuples
 from engine.usage import UsageMeter
 from tests.bench.hashing import HashingEmbedder
