@@ -25,6 +25,7 @@ from engine.errors import CorruptProjection, DataDirInUse, DiskError, StoreError
 from engine.storage.graph import kuzu, kuzu_connection
 from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import REOPEN_AFTER_ROWS, KuzuGraph
+from engine.storage.graph.kuzu_connection import KuzuConnection
 from tests.support.memory_graph import MemoryGraph
 
 MODULE: Literal["kuzu", "ladybug"] = "ladybug" if os.environ.get("GRAPH_UNDER_TEST") == "ladybug" else "kuzu"
@@ -368,6 +369,17 @@ async def test_missing_database_is_not_treated_as_empty(tmp_path: Path, monkeypa
     with pytest.raises(CorruptProjection, match="gone"):
         await graph.upsert([build_node(9)], [])
     await graph.close()
+
+
+async def test_file_with_other_columns_is_refused(tmp_path: Path) -> None:
+    database = kuzu_connection.open_database(MODULE, tmp_path / f"graph.{MODULE}", BUFFER_POOL_BYTES)
+    session = KuzuConnection(MODULE, database)
+    session.run(kuzu_connection.SCHEMA[0])
+    session.run("CREATE REL TABLE RELATES(FROM Entity TO Entity, id INT64, weight DOUBLE)")
+    session.close()
+    database.close()
+    with pytest.raises(CorruptProjection, match="source"):
+        await open_graph(tmp_path)
 
 
 Step = tuple[str, list[GraphNode], list[GraphEdge]]

@@ -266,7 +266,7 @@ def build_database(
         for statement in SCHEMA:
             session.run(statement)
         session.copy_rows("Entity", [(node.id, node.space) for node in nodes])
-        session.copy_rows("RELATES", [(source, target, edge.id, float(edge.weight)) for source, target, edge in ends])
+        session.copy_edges((source, target, edge.id, float(edge.weight)) for source, target, edge in ends)
         session.run("CHECKPOINT")
     finally:
         session.close()

@@ -46,7 +46,7 @@ SET_EDGES = (
 )
 CREATE_EDGE = (
     f"MATCH (a:Entity {{id: $source}}), (b:Entity {{id: $target}}) WHERE {ENDS_EXIST}"
-    " CREATE (a)-[r:RELATES {id: $id, weight: $weight}]->(b) RETURN r.id"
+    " CREATE (a)-[r:RELATES {id: $id, source: $source, target: $target, weight: $weight}]->(b) RETURN r.id"
 )
 SELECT_MAX_NODE = "MATCH (n:Entity) RETURN max(n.id)"
 SELECT_MAX_EDGE = "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN max(r.id)"
@@ -86,7 +86,7 @@ class KuzuWriter:
 
     def copy_edges(self, edges: Sequence[RowValues]) -> None:
         """Create many edges at once; no read may run, and none of their ends was deleted. Raises RuntimeError."""
-        self.connection.copy_rows("RELATES", [tuple(row.values()) for row in edges])
+        self.connection.copy_edges((row["source"], row["target"], row["id"], row["weight"]) for row in edges)
 
     def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
         """Delete edges, then nodes with their remaining edges, in one transaction."""

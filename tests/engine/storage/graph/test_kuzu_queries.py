@@ -1,23 +1,17 @@
 from __future__ import annotations
 
-import pytest
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.storage.graph.kuzu_queries import WeightGroup, find_cutoff_bucket, find_cutoff_group
+from engine.storage.graph.kuzu_queries import select_heaviest
 
-GROUPS = [WeightGroup(1.0, 10, 0, 99), WeightGroup(3.0, 2, 5, 6), WeightGroup(2.0, 4, 7, 20)]
-
-
-@pytest.mark.parametrize(("limit", "group", "missing"), [(1, 1, 1), (3, 2, 1), (7, 0, 1), (99, 0, 99)])
-def test_the_weight_at_which_the_limit_is_reached_is_found(limit: int, group: int, missing: int) -> None:
-    assert find_cutoff_group(GROUPS, limit) == (GROUPS[group], missing)
-    assert find_cutoff_group([], limit) is None
+EDGES = st.lists(st.tuples(st.integers(0, 2**62), st.sampled_from([0.0, 0.5, 1.0, 2.0, 3.5])), unique_by=lambda e: e[0])
 
 
-@given(st.dictionaries(st.integers(0, 50), st.integers(1, 9), min_size=1), st.integers(1, 100))
-def test_the_buckets_up_to_the_one_found_hold_the_limit_and_no_fewer_do(counts: dict[int, int], limit: int) -> None:
-    found = find_cutoff_bucket(list(counts.items()), limit)
-    held = sum(count for number, count in counts.items() if number <= found)
-    assert held >= min(limit, sum(counts.values()))
-    assert held - counts[found] < limit
+@given(EDGES, st.integers(1, 20))
+def test_the_heaviest_edges_are_chosen_and_ties_by_id(edges: list[tuple[int, float]], count: int) -> None:
+    ids = np.array([id_ for id_, _ in edges], np.int64)
+    chosen = select_heaviest(ids, np.array([weight for _, weight in edges]), count)
+    expected = sorted((edge for edge in edges if edge[1] > 0), key=lambda edge: (-edge[1], edge[0]))
+    assert [edges[place] for place in chosen] == expected[:count]
