@@ -14,8 +14,8 @@ from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
 from engine.ingest.amendment import amend_document
 from engine.ingest.chunking import build_chunks
+from engine.ingest.manual_corrections import ManualCorrections
 from engine.ingest.worker import IngestWorker
-from engine.knowledge.manual_facts import build_manual_document
 from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
 from engine.options import EngineOptions
@@ -31,12 +31,11 @@ from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection, Sequence
-    from datetime import datetime
     from typing import Literal
 
     from engine.errors import EngineError
     from engine.llm.base import Embedder, LanguageModel, Reranker
-    from engine.models import Chunk, Context, ContextEntity, Document, Extraction, LLMMessage, Passage, Question, Scope
+    from engine.models import Chunk, Context, ContextEntity, Document, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
@@ -45,7 +44,7 @@ Result = TypeVar("Result")
 
 
 @guard_public_methods
-class Engine(DocumentInput):
+class Engine(ManualCorrections, DocumentInput):
     """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Text arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, it raises EngineClosed.
@@ -87,6 +86,7 @@ class Engine(DocumentInput):
             stack.push_async_callback(supervisor.stop)
             ledger = await Ledger.open(folder.ledger_path, options.fts_tokenizer, supervisor)
             stack.push_async_callback(ledger.close)
+            await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
             await check_embedder(ledger, embedder, options, lost=stores is None and not folder.vectors_path.exists())
             if stores is not None:
                 await check_given_stores(ledger, stores, embedder)
@@ -255,34 +255,6 @@ class Engine(DocumentInput):
     async def backup(self, path: Path) -> str:
         """Copy the ledger as of one moment to a file; returns its checksum. All else can be rebuilt from it."""
         return await self._ledger.copy_to(path)
-
-    # Manual corrections. With `room`, the room where it was made, a correction moves to another space with that room.
-
-    async def merge(self, space: str, name: str, into: str, *, room: str = "") -> list[str]:
-        """Make a name an alias of another; returns the names without facts. Raises NotFound if neither has any."""
-        return await self._write(self._ledger.corrections.merge(space, name, into, room))
-
-    async def unmerge(self, space: str, name: str, *, room: str = "") -> None:
-        """Make an alias an entity of its own again."""
-        await self._write(self._ledger.corrections.unmerge(space, name, room))
-
-    async def describe(self, space: str, name: str, description: str, other: str = "", *, room: str = "") -> None:
-        """Replace the description of an entity, or of its relation to `other`; "" restores the automatic one."""
-        await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
-
-    async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
-        """Hide an entity with its relations, or only its relation to `other`."""
-        await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
-
-    async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
-        """Show a hidden entity or relation again."""
-        await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
-
-    async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:
-        """Add entities and relations stated by a person; returns the key of the new document that holds them."""
-        document = build_manual_document(space, room, facts, time)
-        await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), facts))
-        return document.key
 
     async def reindex(self) -> None:
         """Rebuild graph and vectors from the ledger; extraction and summaries are not repeated."""

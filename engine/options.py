@@ -215,7 +215,8 @@ class EngineOptions:
     entity or relation. `compaction_delay`: seconds until deleted bytes are erased from the files.
     `vector_cache_bytes`: a table of vectors of up to this size is also kept in memory and searched there; there are
     three. `max_attempts`: tries before a chunk fails for good. `cache_answers`: replay the answer of an identical
-    prompt. `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
+    prompt. `join_duplicates`: join spellings of one name that are certainly the same entity; False undoes such joins.
+    `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
     """
 
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
@@ -233,6 +234,7 @@ class EngineOptions:
     vector_cache_bytes: int = VECTOR_CACHE_BYTES
     max_attempts: int = 6
     cache_answers: bool = True
+    join_duplicates: bool = True
     replace_embedder: bool = False
 
     @property

@@ -35,6 +35,7 @@ class RandomHistory:
     random: random.Random
     documents: dict[str, Document] = field(default_factory=dict)
     aliases: dict[str, str] = field(default_factory=dict)
+    separated: set[frozenset[str]] = field(default_factory=set)
     moved: dict[str, str] = field(default_factory=dict)
 
     async def step(self) -> None:
@@ -68,11 +69,12 @@ class RandomHistory:
         except (InvalidQuestion, NotFound):
             return
         self.aliases[name] = into
+        self.separated.discard(frozenset((name, into)))
 
     async def unmerge(self) -> None:
         if self.aliases:
             name = self.random.choice(sorted(self.aliases))
-            del self.aliases[name]
+            self.separated.add(frozenset((name, self.aliases.pop(name))))
             await self.engine.unmerge("here", name)
 
 
@@ -90,9 +92,13 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
             await engine.add(document)
         here = await sqlite_ledger(engine._ledger).write(rooms.get_or_create_id, "space", "here")
         await sqlite_ledger(engine._ledger).write(
-            intern_names, here, {canonical_name(name) for name in history.aliases}
+            intern_names,
+            here,
+            {canonical_name(name) for name in history.aliases.keys() | set().union(*history.separated)},
         )
         for name, into in history.aliases.items():
             await engine.merge("here", name, into)
+        for a, b in history.separated:
+            await engine.separate("here", a, b)
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == lived

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion, NotFound
 from engine.storage.ledger.content.rooms import get_or_create_id
-from engine.storage.ledger.facts import invalidate_keys
-from engine.storage.ledger.names import find_aliased_names, intern_names, resolve_aliases, update_name_targets
+from engine.storage.ledger.invalidation import invalidate_keys
+from engine.storage.ledger.joins.aliases import (
+    Alias,
+    change_aliases,
+    load_automatic_aliases,
+    name_ids,
+    touching_keys,
+)
+from engine.storage.ledger.joins.refresh import refresh_joins
+from engine.storage.ledger.names import resolve_manual_aliases
 from engine.storage.ledger.records.content import KeyCorrection
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import next_generation
@@ -67,60 +75,70 @@ async def merge_names(db: Connection, space: str, name: str, into: str, room: st
     (id_, made_in), alias, target = await _resolve_location(db, space, room), normalize_name(name), normalize_name(into)
     if not alias or not target or alias == target:
         raise InvalidQuestion(f"“{name}” and “{into}” are not two different names.", hint=NAME_HINT)
-    unknown = [each for each in (name, into) if not await _name_ids(db, id_, {normalize_name(each)})]
+    unknown = [each for each in (name, into) if not await name_ids(db, id_, {normalize_name(each)})]
     if len(unknown) > 1:
         raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=NAME_HINT)
-    await _save_alias(db, id_, made_in, alias, target)
+    await _save_alias(db, id_, alias, Alias(target, room=made_in))
     return unknown
 
 
-async def _save_alias(db: Connection, space: int, room: int, name: str, target: str) -> None:
-    await intern_names(db, space, {name, target})
-    await db.execute(
-        "INSERT OR REPLACE INTO alias (space, name, target, room) VALUES (?, ?, ?, ?)", (space, name, target, room)
-    )
-    await _apply_alias_change(db, space, name)
+async def _save_alias(db: Connection, space: int, name: str, alias: Alias) -> None:
+    """Save an alias made by hand; it replaces automatic ones, and what was separated before."""
+    a, b = sorted((name, alias.target))
+    await db.execute("DELETE FROM distinct_names WHERE space = ? AND a = ? AND b = ?", (space, a, b))
+    replaced = dict.fromkeys(await load_automatic_aliases(db, space, {name}))
+    await change_aliases(db, space, replaced | {name: alias})
+    await refresh_joins(db, space, {name, alias.target, *replaced})
 
 
 async def unmerge_name(db: Connection, space: str, name: str, room: str = "") -> None:
-    """Remove an alias. Raises NotFound."""
-    id_, _ = await _resolve_location(db, space, room)
-    deleted = await db.execute_fetchall(
-        "DELETE FROM alias WHERE space = ? AND name = ? RETURNING name", (id_, normalize_name(name))
-    )
-    if not list(deleted):
+    """Remove an alias, and never join its names automatically again. Raises NotFound.
+
+    A name that is joined automatically is separated from all names that it is joined with.
+    """
+    (id_, made_in), alias = await _resolve_location(db, space, room), normalize_name(name)
+    rows = await db.execute_fetchall("SELECT target, reason FROM alias WHERE space = ? AND name = ?", (id_, alias))
+    for target, reason in rows:
+        if not reason:
+            await change_aliases(db, id_, {alias: None})
+            await _save_distinct(db, id_, alias, {target}, made_in)
+            return
+    joined = await _find_joined(db, id_, alias)
+    if not joined:
         raise NotFound(f"“{name}” is not merged into another name.", hint="Only merged names can be separated.")
-    await _apply_alias_change(db, id_, normalize_name(name))
+    await _save_distinct(db, id_, alias, joined, made_in)
 
 
-async def _apply_alias_change(db: Connection, space: int, name: str) -> None:
-    """Update the targets of the names that lead through a changed alias, and mark the affected keys stale."""
-    led = await find_aliased_names(db, space, name)
-    before = await _touching_keys(db, await _name_ids(db, space, led))
-    await update_name_targets(db, space, led)
-    after = await _touching_keys(db, await _name_ids(db, space, led))
-    generation = await next_generation(db)
-    await invalidate_keys(db, before[0] | after[0], before[1] | after[1], generation)
+async def _find_joined(db: Connection, space: int, name: str) -> set[str]:
+    """The names with which a name is joined automatically: its target, and those with the same target."""
+    own = await load_automatic_aliases(db, space, {name})
+    around = await load_automatic_aliases(db, space, {name, *(alias.target for alias in own.values())})
+    return {each for source, alias in around.items() for each in (source, alias.target)} - {name}
 
 
-async def _name_ids(db: Connection, space: int, names: Collection[str]) -> set[int]:
-    rows = await db.execute_fetchall(
-        "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
-        (space, json.dumps(list(names))),
+async def separate_names(db: Connection, space: str, name: str, other: str, room: str = "") -> None:
+    """Record that two names are different; their join ends. Raises NotFound if both are unknown."""
+    (id_, made_in), a, b = await _resolve_location(db, space, room), normalize_name(name), normalize_name(other)
+    if not a or not b or a == b:
+        raise InvalidQuestion(f"“{name}” and “{other}” are not two different names.", hint=NAME_HINT)
+    if not await name_ids(db, id_, {a, b}):
+        raise NotFound(f"Neither “{name}” nor “{other}” is known here.", hint=NAME_HINT)
+    for source, target in ((a, b), (b, a)):
+        if list(
+            await db.execute_fetchall(
+                "SELECT 1 FROM alias WHERE space = ? AND name = ? AND target = ? AND reason = ''", (id_, source, target)
+            )
+        ):
+            await change_aliases(db, id_, {source: None})
+    await _save_distinct(db, id_, a, {b}, made_in)
+
+
+async def _save_distinct(db: Connection, space: int, name: str, others: Collection[str], room: int) -> None:
+    await db.executemany(
+        "INSERT OR IGNORE INTO distinct_names (space, a, b, room) VALUES (?, ?, ?, ?)",
+        [(space, min(name, other), max(name, other), room) for other in others],
     )
-    return {row[0] for row in rows}
-
-
-async def _touching_keys(db: Connection, names: Collection[int]) -> tuple[set[int], set[int]]:
-    """These names and their pairs, each with its target."""
-    listed = (json.dumps(list(names)),)
-    led = await db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM json_each(?))", listed)
-    pairs = await db.execute_fetchall(
-        "SELECT id, target FROM pair WHERE a IN (SELECT value FROM json_each(?1))"
-        " OR b IN (SELECT value FROM json_each(?1))",
-        listed,
-    )
-    return {each for row in led for each in row}, {each for row in pairs for each in row if each}
+    await refresh_joins(db, space, {name, *others})
 
 
 async def pin_description(db: Connection, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
@@ -168,19 +186,26 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
                 )
                 await _invalidate(db, space, a, b, relations=True)
             await _invalidate(db, old_space, a, b, relations=True)
-    led = await db.execute_fetchall(f"DELETE FROM alias {where} RETURNING space, name, target", (room, space))
+    led = await db.execute_fetchall(f"SELECT space, name, target FROM alias {where}", (room, space))
     for old_space, name, target in list(led):
-        await _apply_alias_change(db, old_space, name)
+        await change_aliases(db, old_space, {name: None})
+        await refresh_joins(db, old_space, {name, target})
         if space is not None and await _can_alias(db, space, name, target):
-            await _save_alias(db, space, room, name, target)
+            await _save_alias(db, space, name, Alias(target, room=room))
+    parted = await db.execute_fetchall(f"DELETE FROM distinct_names {where} RETURNING space, a, b", (room, space))
+    for old_space, a, b in list(parted):
+        await refresh_joins(db, old_space, {a, b})
+        if space is not None:
+            await _save_distinct(db, space, a, {b}, room)
     if space is None:
         await db.execute("INSERT OR REPLACE INTO meta VALUES ('last_removal', ?)", (await next_generation(db),))
 
 
 async def _can_alias(db: Connection, space: int, name: str, target: str) -> bool:
     """Whether a name may become an alias of another in this space: it has no alias yet, and no circle results."""
-    existing = await db.execute_fetchall("SELECT 1 FROM alias WHERE space = ? AND name = ?", (space, name))
-    return not list(existing) and (await resolve_aliases(db, space, {target}))[target] != name
+    sql = "SELECT 1 FROM alias WHERE space = ? AND name = ? AND reason = ''"
+    existing = await db.execute_fetchall(sql, (space, name))
+    return not list(existing) and (await resolve_manual_aliases(db, space, {target})).get(target) != name
 
 
 def order_names(names: tuple[str, str]) -> tuple[str, str]:
@@ -192,7 +217,7 @@ def order_names(names: tuple[str, str]) -> tuple[str, str]:
 
 
 async def _check_exists(db: Connection, space: int, a: str, b: str) -> None:
-    if len(await _name_ids(db, space, {a, b} - {""})) < (2 if b else 1):
+    if len(await name_ids(db, space, {a, b} - {""})) < (2 if b else 1):
         raise NotFound(f"“{' ~ '.join(filter(None, (a, b)))}” is not known here.", hint=NAME_HINT)
 
 
@@ -207,11 +232,11 @@ async def _remove_correction(db: Connection, table: str, space: int, a: str, b: 
 
 async def _invalidate(db: Connection, space: int, a: str, b: str, *, relations: bool = False) -> None:
     """Mark an entity (with its relations on request) or a relation stale."""
-    ids = await _name_ids(db, space, {a, b} - {""})
+    ids = await name_ids(db, space, {a, b} - {""})
     if b:
         names, pairs = set[int](), await _pair_ids(db, ids)
     else:
-        names, pairs = await _touching_keys(db, ids)
+        names, pairs = await touching_keys(db, ids)
     await invalidate_keys(db, names, pairs if b or relations else (), await next_generation(db))
 
 

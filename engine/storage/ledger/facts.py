@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.knowledge.merge import description_hash
 from engine.models import Extraction, Link, Mention
-from engine.storage.ledger.names import add_stale_targets, delete_unused_names, find_targets, intern_names, intern_pairs
+from engine.storage.ledger.invalidation import delete_cached_answers, invalidate_keys
+from engine.storage.ledger.joins.definitions import find_defined_keys, save_definitions
+from engine.storage.ledger.joins.refresh import refresh_joins, refresh_joins_by_id
+from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
 from engine.storage.ledger.records.content import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
@@ -18,19 +21,17 @@ if TYPE_CHECKING:
 
     from engine.storage.sqlite.connection import Connection
 
-_STATED = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
-
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
     """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
     found = list(
         await db.execute_fetchall(
-            "SELECT document, space, time FROM chunk WHERE id = ? AND extraction IS NULL", (chunk,)
+            "SELECT document, space, time, text FROM chunk WHERE id = ? AND extraction IS NULL", (chunk,)
         )
     )
     if not found:
         return False
-    [(document, space, time)] = found
+    [(document, space, time, text)] = found
     generation = await next_generation(db)
     cleaned = clean_extraction(extraction)
     names = await intern_names(db, space, {name for name, _ in cleaned.mentions})
@@ -57,6 +58,7 @@ async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Ex
         " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
         (key, chunk),
     )
+    await refresh_joins(db, space, names, await save_definitions(db, chunk, space, text))
     await add_stale_targets(db, names.values(), pairs.values(), generation)
     await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
     return True
@@ -111,22 +113,6 @@ async def delete_facts(db: Connection, chunks: Collection[int]) -> tuple[set[int
     return names, pairs
 
 
-async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collection[int], generation: int) -> None:
-    """Mark names and pairs with changed facts stale; delete cached answers that used them, and unused keys.
-
-    Deleted text leaves the profiles in the same transaction.
-    """
-    target_names, target_pairs = await find_targets(db, names, pairs)
-    every_name, every_pair = target_names | set(names), target_pairs | set(pairs)
-    await add_stale_keys(db, KeyKind.NAME, every_name, generation)
-    await add_stale_keys(db, KeyKind.PAIR, every_pair, generation)
-    await delete_cached_answers(db, KeyKind.NAME, every_name)
-    await delete_cached_answers(db, KeyKind.PAIR, every_pair)
-    await delete_unused_names(db, every_name, every_pair)
-    await clear_profiles(db, every_name, every_pair)
-    await db.execute("INSERT OR REPLACE INTO meta VALUES ('last_revision', ?)", (generation,))
-
-
 async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: bool) -> None:
     """Delete chunks with their facts, and every cached vector and answer that depends on them.
 
@@ -139,6 +125,7 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
     for key in ("last_rechunk", "last_removal") if removed else ("last_rechunk",):
         await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, generation))
     names, pairs = await delete_facts(db, chunks)
+    defined = await find_defined_keys(db, chunks)
     await delete_cached_answers(db, KeyKind.CHUNK, chunks)
     gone = await db.execute_fetchall(
         "DELETE FROM chunk WHERE id IN (SELECT value FROM json_each(?)) RETURNING text_hash", listed
@@ -148,16 +135,8 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
         [tuple(row) for row in gone],
     )
     await add_stale_keys(db, KeyKind.CHUNK, chunks, generation)
+    await refresh_joins_by_id(db, names, defined)
     await invalidate_keys(db, names, pairs, generation)
-
-
-async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[int]) -> None:
-    """Delete cached answers that used any of these rows."""
-    await db.execute(
-        "DELETE FROM answer_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
-        " CROSS JOIN answer_cache_source u ON u.kind = ? AND u.id = j.value)",
-        (json.dumps(list(ids)), kind),
-    )
 
 
 async def list_unextracted(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
@@ -180,23 +159,3 @@ def excerpt_section(kind: str, title: str, label: str) -> str:
     """The headings above a chunk, for the prompt, each once; "" for conversations."""
     place = label.removeprefix(title).lstrip(" ›")
     return "" if kind == "conversation" else " › ".join(part for part in (title, place) if part)
-
-
-async def clear_profiles(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
-    """Empty the profiles of stale keys; an entity keeps name and type only if remaining facts state them.
-
-    Readers never see an empty profile: they merge the facts of a stale key when they need it.
-    """
-    await db.execute(
-        "UPDATE entity SET description = '', embedding_hash = NULL,"
-        f" type = CASE WHEN {_STATED.format('type', 'entity.type')} THEN type ELSE '' END,"
-        f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
-        " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
-        " WHERE id IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM name)",
-        (json.dumps(list(names)),),
-    )
-    await db.execute(
-        "UPDATE relation SET description = '', keywords = '', embedding_hash = NULL"
-        " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(pairs)),),
-    )

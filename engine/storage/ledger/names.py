@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
+from engine.knowledge.duplicates.spelling import spelling_key
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys
 
@@ -19,10 +20,7 @@ if TYPE_CHECKING:
 
 async def intern_names(db: Connection, space: int, names: Collection[str]) -> dict[str, int]:
     """The ids of canonical names within a space; missing ones are created."""
-    await db.executemany(
-        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)",
-        [(space, name) for name in sorted(names)],
-    )
+    await _insert_names(db, space, names)
     rows = list(
         await db.execute_fetchall(
             "SELECT n.canonical, n.id, a.name IS NOT NULL FROM json_each(?) j"
@@ -35,6 +33,14 @@ async def intern_names(db: Connection, space: int, names: Collection[str]) -> di
     if aliased:
         await update_name_targets(db, space, aliased)
     return {name: id_ for name, id_, _ in rows}
+
+
+async def _insert_names(db: Connection, space: int, names: Collection[str]) -> None:
+    """Create those of the names that are missing."""
+    await db.executemany(
+        "INSERT OR IGNORE INTO name (space, canonical, target, spelling_key) VALUES (?, ?, -1, ?)",
+        [(space, name, spelling_key(name)) for name in sorted(names)],
+    )
 
 
 async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> dict[Pair, int]:
@@ -94,13 +100,26 @@ async def resolve_aliases(db: Connection, space: int, names: Collection[str]) ->
     return ends
 
 
-async def find_aliased_names(db: Connection, space: int, name: str) -> set[str]:
-    """The name itself, and all names that lead through it."""
+async def resolve_manual_aliases(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
+    """The final targets of those names that have an alias made by hand."""
     rows = await db.execute_fetchall(
-        "WITH RECURSIVE led (name) AS (SELECT ?2"
+        "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
+        " UNION SELECT w.begun, a.target FROM walk w"
+        " CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at AND a.reason = '')"
+        " SELECT begun, at FROM walk WHERE begun <> at"
+        " AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at AND a.reason = '')",
+        (json.dumps(list(names)), space),
+    )
+    return dict(map(tuple, rows))
+
+
+async def find_aliased_names(db: Connection, space: int, names: Collection[str]) -> set[str]:
+    """The names themselves, and all names that lead through them."""
+    rows = await db.execute_fetchall(
+        "WITH RECURSIVE led (name) AS (SELECT value FROM json_each(?2)"
         " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
         " SELECT name FROM led",
-        (space, name),
+        (space, json.dumps(list(names))),
     )
     return {row[0] for row in rows}
 
@@ -108,10 +127,7 @@ async def find_aliased_names(db: Connection, space: int, name: str) -> set[str]:
 async def update_name_targets(db: Connection, space: int, names: Collection[str]) -> None:
     """Point these names and their pairs at the current targets of the space's aliases."""
     ends = await resolve_aliases(db, space, names)
-    everyone = {*ends, *ends.values()}
-    await db.executemany(
-        "INSERT OR IGNORE INTO name (space, canonical, target) VALUES (?, ?, -1)", [(space, each) for each in everyone]
-    )
+    await _insert_names(db, space, {*ends, *ends.values()})
     await db.executemany(
         "UPDATE name SET target = (SELECT t.id FROM name t WHERE t.space = ?1 AND t.canonical = ?2)"
         " WHERE space = ?1 AND canonical = ?3",

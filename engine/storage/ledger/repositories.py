@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
+from engine.storage.ledger.joins import refresh
 from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order
 from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
 from engine.storage.sqlite.repository import InSnapshot, InTransaction, Repository
@@ -155,5 +156,7 @@ class SqliteCorrections(Repository):
 
     merge = InTransaction(corrections.merge_names)
     unmerge = InTransaction(corrections.unmerge_name)
+    separate = InTransaction(corrections.separate_names)
+    set_automatic_joins = InTransaction(refresh.set_automatic_joins)
     pin_description = InTransaction(corrections.pin_description)
     set_hidden = InTransaction(corrections.set_hidden)

@@ -124,15 +124,18 @@ CREATE TRIGGER chunk_fts_delete AFTER DELETE ON chunk BEGIN
     INSERT INTO chunk_fts (chunk_fts, rowid, text) VALUES ('delete', old.id, old.text);
 END;
 
--- Names and pairs of names, by space. `target` is the row itself, or where its alias leads.
+-- Names and pairs of names, by space. `target` is the row itself, or where its alias leads. `spelling_key`: other
+-- spellings of the same name have the same key.
 CREATE TABLE name (
-    id        INTEGER PRIMARY KEY AUTOINCREMENT,
-    space     INTEGER NOT NULL REFERENCES space,
-    canonical TEXT NOT NULL,
-    target    INTEGER NOT NULL,
+    id           INTEGER PRIMARY KEY AUTOINCREMENT,
+    space        INTEGER NOT NULL REFERENCES space,
+    canonical    TEXT NOT NULL,
+    target       INTEGER NOT NULL,
+    spelling_key TEXT NOT NULL,
     UNIQUE (space, canonical)
 );
 CREATE INDEX name_target ON name (target);
+CREATE INDEX name_spelling_key ON name (space, spelling_key);
 CREATE TRIGGER name_own_target AFTER INSERT ON name WHEN new.target = -1 BEGIN
     UPDATE name SET target = new.id WHERE id = new.id;
 END;
@@ -177,17 +180,42 @@ CREATE TABLE link (
 ) WITHOUT ROWID;
 CREATE UNIQUE INDEX link_chunk ON link (chunk, number);
 
+-- Abbreviations that extracted chunks define, by the spelling keys of both forms. `long_core`: the long form with its
+-- last word as written.
+CREATE TABLE abbreviation (
+    chunk     INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
+    space     INTEGER NOT NULL,                  -- always its chunk's
+    short_key TEXT NOT NULL,
+    long_key  TEXT NOT NULL,
+    long_core TEXT NOT NULL,
+    PRIMARY KEY (chunk, short_key, long_core)
+) WITHOUT ROWID;
+CREATE INDEX abbreviation_short ON abbreviation (space, short_key, long_key, long_core);
+CREATE INDEX abbreviation_long ON abbreviation (space, long_key, short_key);
+
 -- Corrections by hand, by canonical names, so that they outlive what they correct. b is '' for an entity.
 -- `room`: where the correction was made, which it follows; 0: it was made for the whole space.
+-- Aliases with a reason are automatic: they follow from the present names, and go with them.
 CREATE TABLE alias (
     space  INTEGER NOT NULL REFERENCES space,
     name   TEXT NOT NULL,
     target TEXT NOT NULL,
     room   INTEGER NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT '',             -- of an automatic alias; '' if it was made by hand
     PRIMARY KEY (space, name)
 ) WITHOUT ROWID;
 CREATE INDEX alias_target ON alias (space, target);
 CREATE INDEX alias_room ON alias (room) WHERE room;
+-- Names (a < b) that a person separated: they are never joined automatically.
+CREATE TABLE distinct_names (
+    space INTEGER NOT NULL REFERENCES space,
+    a     TEXT NOT NULL,
+    b     TEXT NOT NULL,
+    room  INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (space, a, b)
+) WITHOUT ROWID;
+CREATE INDEX distinct_names_b ON distinct_names (space, b);
+CREATE INDEX distinct_names_room ON distinct_names (room) WHERE room;
 CREATE TABLE description_override (
     space       INTEGER NOT NULL REFERENCES space,
     a           TEXT NOT NULL,

@@ -81,7 +81,13 @@ class Corrections(Protocol):
         """Make a name an alias of another; returns those of the two that are unknown. Raises NotFound if both are."""
 
     async def unmerge(self, space: str, name: str, room: str = "") -> None:
-        """Remove an alias. Raises NotFound."""
+        """Remove an alias, and never join its names automatically again. Raises NotFound."""
+
+    async def separate(self, space: str, name: str, other: str, room: str = "") -> None:
+        """Record that two names are different; their join ends. Raises NotFound if both are unknown."""
+
+    async def set_automatic_joins(self, *, enabled: bool) -> None:
+        """Join other spellings of a name automatically or not; turning it off undoes the automatic joins."""
 
     async def pin_description(self, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
         """Set the description of a relation, or of an entity (name, ""); an empty one removes it."""

@@ -7,7 +7,9 @@ from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.content.open_vectors import inherit_vectors, load_vectors_by_text
-from engine.storage.ledger.facts import delete_chunks, invalidate_keys
+from engine.storage.ledger.facts import delete_chunks
+from engine.storage.ledger.invalidation import invalidate_keys
+from engine.storage.ledger.joins.refresh import refresh_joins_by_id
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
@@ -141,10 +143,11 @@ async def _update_position(
         await db.execute("UPDATE chunk SET ordinal = ? WHERE id = ?", (ordinal, chunk))
     if time != old_time:
         await db.execute("UPDATE chunk SET time = ? WHERE id = ?", (time, chunk))
-        names = await db.execute_fetchall("UPDATE mention SET time = ? WHERE chunk = ? RETURNING name", (time, chunk))
+        rows = await db.execute_fetchall("UPDATE mention SET time = ? WHERE chunk = ? RETURNING name", (time, chunk))
         pairs = await db.execute_fetchall("UPDATE link SET time = ? WHERE chunk = ? RETURNING pair", (time, chunk))
-        generation = await next_generation(db)
-        await invalidate_keys(db, {row[0] for row in names}, {row[0] for row in pairs}, generation)
+        generation, names = await next_generation(db), {row[0] for row in rows}
+        await refresh_joins_by_id(db, names, {})
+        await invalidate_keys(db, names, {row[0] for row in pairs}, generation)
 
 
 async def _replace_pieces(db: Connection, chunks: Sequence[int], after: set[tuple[int, ...]]) -> None:

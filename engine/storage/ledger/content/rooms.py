@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.facts import delete_cached_answers, invalidate_keys
+from engine.storage.ledger.invalidation import delete_cached_answers, invalidate_keys
+from engine.storage.ledger.joins.definitions import move_definitions
+from engine.storage.ledger.joins.refresh import refresh_joins_by_id
 from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
@@ -68,5 +70,7 @@ async def move_to_space(db: Connection, document: int, space: int) -> None:
         "UPDATE link SET pair = ? WHERE chunk = ? AND number = ?",
         [(pairs[pair], chunk, number) for pair, (chunk, number, *_) in zip(ends, links, strict=True)],
     )
+    moved = {name for _, _, name, _ in mentions} | set(names.values())
+    await refresh_joins_by_id(db, moved, await move_definitions(db, ids, space))
     await invalidate_keys(db, {name for _, _, name, _ in mentions}, {pair for _, _, pair, *_ in links}, generation)
     await add_stale_targets(db, names.values(), pairs.values(), generation)

@@ -103,7 +103,8 @@ CANONICAL_QUERIES: dict[str, str] = {
     "link": "SELECT c.key AS chunk, s.name AS space, MIN(x.canonical, y.canonical) AS a, MAX(x.canonical, y.canonical)"
     " AS b, f.time, f.keywords, f.description FROM link f JOIN chunk c ON c.id = f.chunk JOIN pair p ON p.id = f.pair"
     " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b JOIN space s ON s.id = p.space",
-    "alias": "SELECT s.name AS space, a.name, a.target FROM alias a JOIN space s ON s.id = a.space",
+    "alias": "SELECT s.name AS space, a.name, a.target, a.reason FROM alias a JOIN space s ON s.id = a.space",
+    "distinct": "SELECT s.name AS space, d.a, d.b FROM distinct_names d JOIN space s ON s.id = d.space",
     "pin": "SELECT s.name AS space, p.a, p.b, p.description FROM description_override p JOIN space s ON s.id = p.space",
     "hidden": "SELECT s.name AS space, h.a, h.b FROM hidden_key h JOIN space s ON s.id = h.space",
     "entity": "SELECT s.name AS space, n.canonical, e.name, e.type, e.description,"

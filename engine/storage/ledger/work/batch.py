@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, profiles
-from engine.storage.ledger.facts import clear_profiles
+from engine.storage.ledger.invalidation import clear_profiles
 from engine.storage.ledger.names import delete_unused_pairs
 from engine.storage.ledger.records.projection import BatchResult, FoldedBatch, KeyKind, OrphanKeys, ProjectionBatch
 from engine.storage.ledger.work import embedding_failures, work_queue
