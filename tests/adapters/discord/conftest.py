@@ -35,7 +35,8 @@ class Town:
 
     @property
     def platform(self) -> DiscordPlatform:
-        return self.bot.platform
+        platform: DiscordPlatform = self.bot.platform
+        return platform
 
     @property
     def mention(self) -> str:

@@ -13,63 +13,15 @@ from discord.http import Route
 from pydantic import SecretStr
 
 from adapters.discord import run
-from adapters.discord.platform import DiscordPlatform
 from bot.bot import Bot
-from bot.platform.events import PlatformEvent
-from bot.platform.models import Location
 from bot.settings import Settings
-from engine.errors import StoreError
-from engine.scheduling.supervisor import Supervisor
+from tests.adapters import recording_bot
 from tests.support.discord_server import FakeDiscord
 
 T = TypeVar("T")
 
 
-class RecordingBot:
-    """Records events, once by key; `names` are what it suggests; `broken`: it cannot store anything."""
-
-    def __init__(self) -> None:
-        self.events: list[PlatformEvent] = []
-        self.keys: set[str] = set()
-        self.names: list[str] = []
-        self.suggestions: list[tuple[str, Location, str]] = []
-        self.platforms: list[DiscordPlatform] = []
-        self.reconciled = self.suspended = self.active = 0
-        self.broken = False
-        self.supervisor = Supervisor()
-
-    @property
-    def platform(self) -> DiscordPlatform:
-        return self.platforms[-1]
-
-    def attach(self, platform: DiscordPlatform) -> None:
-        self.platforms.append(platform)
-
-    def suspend_visibility(self, _: str) -> None:
-        self.suspended += 1
-
-    async def reconcile(self, _: str) -> None:
-        self.reconciled += 1
-
-    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
-        if self.broken:
-            raise StoreError("The disk is away.")
-        if self.keys & {*keys}:
-            return False
-        self.keys |= {*keys}
-        self.events.append(event)
-        return True
-
-    async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
-        self.suggestions.append((person, place, prefix))
-        return self.names
-
-    def record_activity(self, _: str) -> None:
-        self.active += 1
-
-    def all(self, kind: type[T]) -> list[T]:
-        return [event for event in self.events if isinstance(event, kind)]
-
+class RecordingBot(recording_bot.RecordingBot):
     async def wait_for(self, kind: type[T], count: int = 1) -> T:
         """Wait for the event of a kind with this number."""
         await until(lambda: len(self.all(kind)) >= count)

@@ -12,12 +12,9 @@ from adapters.slack import build_context, clients
 from adapters.slack.context import SlackContext
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.retries import RateLimits
-from bot.errors import PlatformError
-from bot.platform.events import PlatformEvent
-from bot.platform.models import AnswerFooter, Button, Card, FooterSource, Location, Picture
-from bot.platform.ports import Platform, Reply, ReplyTarget
+from bot.platform.models import AnswerFooter, Button, FooterSource, Location, Picture
+from bot.platform.ports import Reply, ReplyTarget
 from bot.settings import Settings
-from engine.scheduling.supervisor import Supervisor
 from tests.support.slack_server import Entry, FakeSlack, Person, Room, SentMessage
 from tests.support.slack_server.workspace import TEAM
 
@@ -106,44 +103,3 @@ class Question:
         assert not entry.writing
         assert not entry.broken
         return entry
-
-
-class RecordingBot:
-    """Records events, each once by its keys, as the bot's inbox does; the next `failures` events are not stored."""
-
-    def __init__(self) -> None:
-        self.events: list[PlatformEvent] = []
-        self.platforms: list[Platform] = []
-        self.activity = 0
-        self.reconciled = 0
-        self.suspended = 0
-        self.failures = 0
-        self.supervisor = Supervisor()
-        self._keys: set[str] = set()
-
-    def attach(self, platform: Platform) -> None:
-        self.platforms.append(platform)
-
-    def record_activity(self, platform: str) -> None:
-        assert platform == "slack"
-        self.activity += 1
-
-    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
-        if self.failures:
-            self.failures -= 1
-            raise PlatformError("The disk is full.")
-        is_new = self._keys.isdisjoint(keys)
-        self._keys.update(keys)
-        self.events += [event] if is_new else []
-        return is_new
-
-    async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
-        return Card(f"**Hello** {platform} {workspace} {person}", buttons=(Button("Forget me", "forget-me", person),))
-
-    def suspend_visibility(self, platform: str) -> None:
-        assert platform == "slack"
-        self.suspended += 1
-
-    async def reconcile(self, platform: str) -> None:
-        assert platform == "slack"
-        self.reconciled += 1

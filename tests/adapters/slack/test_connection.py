@@ -18,7 +18,8 @@ from bot.errors import SetupError
 from bot.platform.events import MessageReceived
 from bot.server import PlatformConnection
 from engine.scheduling.supervisor import Supervisor
-from tests.adapters.slack.scene import RecordingBot, settings_for
+from tests.adapters.recording_bot import RecordingBot
+from tests.adapters.slack.scene import settings_for
 from tests.support.slack_server import FakeSlack, Fault
 
 

@@ -117,6 +117,6 @@ async def test_only_the_person_who_pressed_a_button_sees_its_answer(town: Town) 
 
 
 async def test_a_command_that_cannot_be_stored_is_answered_with_the_error(town: Town) -> None:
-    town.bot.broken = True
+    town.bot.failures = 1
     await town.ada.slash("status", here=town.square)
     await until(lambda: "data" in town.fake.sees(town.ada, town.square).text)

@@ -178,25 +178,6 @@ async def test_a_command_is_answered_in_its_own_response(town: Town) -> None:
     assert town.fake.refusals == []
 
 
-@pytest.mark.parametrize("private", [False, True])
-async def test_a_command_whose_token_expired_is_answered_in_the_same_message_or_in_a_dm(
-    town: Town,
-    private: bool,  # noqa: FBT001
-) -> None:
-    reply = start(town, await town.ask_by_command(private=private))
-    await reply.show(["Under the mat it lies. "])
-    town.fake.clock.advance(16 * 60)
-    await reply.finish([MAT, "And more"], FOOTER)
-    assert texts(town, town.fake.dm(town.ada) if private else town.square) == [MAT, "And more"]
-    assert texts(town, town.square, town.bob) == ([] if private else [MAT, "And more"])
-
-
-async def test_a_private_command_is_seen_by_nobody_else(town: Town) -> None:
-    await start(town, await town.ask_by_command(private=True)).finish([MAT, "And more"], FOOTER)
-    assert texts(town, town.square) == [MAT, "And more"]
-    assert town.fake.sees(town.bob, town.square).posts == ()
-
-
 async def test_a_response_that_is_gone_is_replaced_in_the_channel(town: Town) -> None:
     reply = start(town, await town.ask_by_command())
     town.fake.fail_next("PATCH", ORIGINAL, status=404, code=10008, times=9)

@@ -22,7 +22,8 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.models import Button, Card, Location
-from tests.adapters.slack.scene import RecordingBot, Scene, locate, settings_for
+from tests.adapters.recording_bot import RecordingBot
+from tests.adapters.slack.scene import Scene, locate, settings_for
 from tests.support.slack_server import FakeSlack, File, Person, Room, Timing
 
 
@@ -47,7 +48,7 @@ async def bot(slack: FakeSlack) -> AsyncIterator[RecordingBot]:
 async def test_a_mention_is_received_once_though_slack_sends_it_twice_and_again(
     slack: FakeSlack, bot: RecordingBot, ada: Person, roof: Room
 ) -> None:
-    before = bot.activity
+    before = bot.active
     sent = await ada.mentions(roof, "why is it wet?", files=[File("a.txt", b"x")])
     await slack.wait_until_delivered()
     slack.redelivers()
@@ -58,7 +59,7 @@ async def test_a_mention_is_received_once_though_slack_sends_it_twice_and_again(
     assert (event.addressed, event.message.location, len(event.message.uploads)) == (True, locate(roof), 1)
     assert event.message.id == sent.ts
     assert event.message.text.endswith("> why is it wet?")
-    assert bot.activity > before
+    assert bot.active > before
 
 
 async def test_a_question_of_an_earlier_run_is_not_new(

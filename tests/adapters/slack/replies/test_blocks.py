@@ -16,7 +16,6 @@ from adapters.slack.replies.blocks import (
     build_home,
     build_sections,
     footer_text,
-    parse_action,
 )
 from bot.platform.models import AnswerFooter, Button, Card, FooterSource
 
@@ -65,17 +64,3 @@ def test_the_home_tab_has_sections_and_buttons() -> None:
     view = build_home(Card("# Home\n\n" + "line\n\n" * 900, buttons=(Button("Forget me", "forget", "me"),)))
     assert view["type"] == "home"
     assert {block["type"] for block in view["blocks"]} == {"section", "actions"}
-
-
-@pytest.mark.parametrize(
-    ("action_id", "value", "parsed"),
-    [
-        ("threadlore.forget.3", "doc 7", ("forget", "doc 7")),
-        ("threadlore.feedback", "up a1", ("up", "a1")),
-        ("elsewhere", "x", None),
-    ],
-)
-def test_a_pressed_button_brings_back_its_action_and_value(
-    action_id: str, value: str, parsed: tuple[str, str] | None
-) -> None:
-    assert parse_action(action_id, value) == parsed

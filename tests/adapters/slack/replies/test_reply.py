@@ -102,18 +102,6 @@ async def test_a_refused_status_becomes_a_reaction_until_the_answer(question: Qu
     assert not question.root.reactions
 
 
-async def test_nobody_is_notified_and_no_link_gets_a_preview(question: Question) -> None:
-    text = f"<!channel> <!here> <@{question.asker.id}> <!subteam^S1> https://evil.example/x"
-    reply = question.reply()
-    for end in range(7, len(text), 7):
-        await reply.show([text[:end]])
-    await reply.finish([text], FOOTER)
-    await question.reply(answer="a2").finish([text], FOOTER)
-    assert len(question.replies) == 2
-    assert not {ping.ts for ping in question.slack.space.pings} & {entry.ts for entry in question.replies}
-    assert not any(entry.previews for entry in question.replies)
-
-
 async def check_streamed(question: Question) -> None:
     reply = question.reply()
     await reply.show_status("is searching…")

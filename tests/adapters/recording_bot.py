@@ -1,0 +1,60 @@
+"""A bot that only records, for both adapters."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+from bot.platform.events import PlatformEvent
+from bot.platform.models import Button, Card, Location
+from engine.errors import StoreError
+from engine.scheduling.supervisor import Supervisor
+
+T = TypeVar("T")
+
+
+class RecordingBot:
+    """Records events, once by key; `names` are what it suggests; the next `failures` events are not stored."""
+
+    def __init__(self) -> None:
+        self.events: list[PlatformEvent] = []
+        self.keys: set[str] = set()
+        self.names: list[str] = []
+        self.suggestions: list[tuple[str, Location, str]] = []
+        self.platforms: list[Any] = []
+        self.reconciled = self.suspended = self.active = self.failures = 0
+        self.supervisor = Supervisor()
+
+    @property
+    def platform(self) -> Any:
+        return self.platforms[-1]
+
+    def attach(self, platform: Any) -> None:
+        self.platforms.append(platform)
+
+    def suspend_visibility(self, _: str) -> None:
+        self.suspended += 1
+
+    async def reconcile(self, _: str) -> None:
+        self.reconciled += 1
+
+    async def receive(self, event: PlatformEvent, *keys: str) -> bool:
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("The disk is away.")
+        is_new = self.keys.isdisjoint(keys)
+        self.keys |= {*keys}
+        self.events += [event] if is_new else []
+        return is_new
+
+    async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
+        self.suggestions.append((person, place, prefix))
+        return self.names
+
+    async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
+        return Card(f"**Hello** {platform} {workspace} {person}", buttons=(Button("Forget me", "forget-me", person),))
+
+    def record_activity(self, _: str) -> None:
+        self.active += 1
+
+    def all(self, kind: type[T]) -> list[T]:
+        return [event for event in self.events if isinstance(event, kind)]
