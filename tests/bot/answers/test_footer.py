@@ -6,7 +6,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from bot.answers.footer import build_answer_footer, build_answer_source, format_source_title, link_citations
@@ -114,6 +114,7 @@ def test_a_longer_text_gives_a_longer_one(pieces: list[str]) -> None:
     assert all(later.startswith(earlier) for earlier, later in pairwise(results))
 
 
+@settings(max_examples=40)
 @example("[1]" * 12 + "[3]" * 12 + "\n```\nx[1]\n```\n" + "[1]" * 5)
 @given(st.lists(st.sampled_from(WORDS), min_size=30, max_size=80).map("".join))
 def test_no_link_is_cut_between_two_messages(text: str) -> None:
