@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -14,14 +13,8 @@ from tests.support.town.protocol import Asked, Way
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
 
-Act = Callable[[Any], Awaitable[object]]
-
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")
-
-
-async def join_as_guest(town: SlackTown) -> None:
-    await town.add_person("gil", kind="guest").joins(town.channels["square"])
 
 
 async def ask_slowly(live: LiveBot[Any], person: str, channel: str, way: Way = "mention") -> Asked:
@@ -41,17 +34,6 @@ async def finish(live: LiveBot[Any], asked: Asked) -> str:
     return answer
 
 
-async def test_member_removed_while_their_answer_is_written(live: LiveBot[Any]) -> None:
-    live.town.add_channel("square", "ada bob")
-    live.town.add_channel("cellar", "ada bob", "private")
-    await live.post_passwords(square="agate", cellar="beryl")
-    asked = await ask_slowly(live, "bob", "")
-    await live.town.remove_member("bob", "cellar")
-    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
-    assert find_secrets(live.town.bot_text("bob")) == ""
-    assert find_secrets(await live.ask("ada", "cellar", f"Once more: {QUESTION}")) == "agate beryl"
-
-
 async def test_channel_turned_private_while_an_answer_uses_it(live: LiveBot[Any]) -> None:
     live.town.add_channel("square", "ada bob")
     live.town.add_channel("market", "ada")
@@ -60,17 +42,6 @@ async def test_channel_turned_private_while_an_answer_uses_it(live: LiveBot[Any]
     await live.town.make_private("market", "ada")
     assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
     assert find_secrets(live.town.bot_text("bob")) == ""
-
-
-@SLACK
-async def test_guest_joins_while_an_answer_is_written(live: LiveBot[SlackTown]) -> None:
-    live.town.add_channel("square", "ada")
-    live.town.add_channel("market", "ada")
-    await live.post_passwords(square="agate", market="beryl")
-    asked = await ask_slowly(live, "ada", "square")
-    await join_as_guest(live.town)
-    assert texts.ANSWER_WITHDRAWN in await finish(live, asked)
-    assert find_secrets(live.town.bot_text("gil")) == ""
 
 
 @DISCORD
@@ -124,39 +95,6 @@ async def test_member_losing_a_role_gets_no_more_of_its_channel(live: LiveBot[Di
 
 
 # What is shared, remembered, suggested or left standing afterwards.
-
-
-async def test_answer_is_not_shared_once_its_source_closes(live: LiveBot[Any]) -> None:
-    live.town.add_channel("square", "ada bob")
-    live.town.add_channel("market", "ada")
-    await live.post_passwords(square="agate", market="beryl")
-    [secret] = await live.posts(await live.town.ask("ada", "square", way="private"))
-    assert find_secrets(secret.text) == "agate beryl"
-    await live.town.make_private("market", "ada")
-    assert texts.ANSWER_NOT_SHARED in await live.click("ada", secret, "Share to channel")
-    assert find_secrets(live.town.bot_text("bob")) == ""
-
-
-@SLACK
-async def test_sharing_is_refused_once_a_guest_came_in(live: LiveBot[SlackTown]) -> None:
-    live.town.add_channel("square", "ada")
-    live.town.add_channel("market", "ada")
-    await live.post_passwords(square="agate", market="beryl")
-    [secret] = await live.posts(await live.town.ask("ada", "square", way="private"))
-    await join_as_guest(live.town)
-    assert texts.ANSWER_NOT_SHARED in await live.click("ada", secret, "Share to channel")
-    assert find_secrets(live.town.bot_text("gil")) == ""
-
-
-async def test_answer_is_no_history_once_its_sources_are_unreadable(live: LiveBot[Any]) -> None:
-    live.town.add_channel("square", "ada bob")
-    live.town.add_channel("cellar", "ada bob", "private")
-    await live.post_passwords(square="agate", cellar="beryl")
-    asked = await live.town.ask("bob")
-    assert find_secrets(await live.answer(asked)) == "agate beryl"
-    await live.town.remove_member("bob", "cellar")
-    again = await live.town.follow_up("bob", asked, "Say that again, please: the password of the safe?")
-    assert find_secrets(await live.answer(again)) == "agate"
 
 
 async def test_answer_is_redacted_once_its_source_channel_closes(live: LiveBot[Any]) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.support.town.bot_process import CHANNEL, open_bot_process
-from tests.support.town.protocol import Town, TownFile
+from tests.support.town.bot_process import CHANNEL, Town, open_bot_process
+from tests.support.town.protocol import TownFile
 from tests.support.verbatim_language import QUESTION
 
 CHANNEL_NAME = f"#{CHANNEL}"

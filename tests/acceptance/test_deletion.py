@@ -9,8 +9,7 @@ import pytest
 
 from bot import texts
 from tests.support.town.discord import DiscordTown
-from tests.support.town.live_bot import LiveBot, password
-from tests.support.town.protocol import TownFile
+from tests.support.town.live_bot import LiveBot, file_of, password, reply
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, SECRETS, find_secrets
 
@@ -21,15 +20,6 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")
 EDITED = SECRETS[-1]
 AGAIN = f"Again: {QUESTION}"  # the question in the words of an earlier one may come from the cache
-
-
-def file_of(word: str) -> TownFile:
-    return TownFile(f"{word}.md", f"# The safe\n\n{password(word)}\n")
-
-
-async def reply(town: Any, word: str) -> Any:
-    root = await town.say("ada", "square", "Let us talk about the safe.")
-    return await town.say("ada", "square", password(word), thread=root)
 
 
 async def whole_thread(town: SlackTown, word: str) -> list[Any]:

@@ -12,7 +12,7 @@ import pytest
 from engine import Engine
 from engine.errors import EmptyDocument, InvalidDocument, ModelRefused, NotFound
 from engine.models import Extraction, Link, Mention, Passage, Question
-from tests.support.engine_fixture import HERE, canonical_export, doc, open_memory_engine, sqlite_ledger, thread
+from tests.support.engine_fixture import HERE, doc, export_state, is_clean, open_memory_engine, sqlite_ledger, thread
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
 
@@ -21,21 +21,10 @@ DIARY = doc("diary", SHARED, "Ada wrote to Carla.")
 LETTERS = doc("letters", SHARED, "Bob saw Dora.")
 
 
-async def export_state(engine: Engine) -> list[str]:
-    await engine.wait_until_indexed()
-    return await canonical_export(engine)
-
-
 async def export_rows(engine: Engine, kind: str) -> dict[str, dict[str, Any]]:
     """The entities or relations of the export, by name."""
     rows = [json.loads(line) for line in await export_state(engine)]
     return {row.get("canonical") or f"{row['a']} ~ {row['b']}": row for row in rows if row["kind"] == kind}
-
-
-async def is_clean(engine: Engine) -> bool:
-    report = await engine.verify()
-    assert [str(each) for each in report.differences] == []
-    return report.compared > 0
 
 
 async def test_forgetting_undoes_exactly(engine: Engine) -> None:

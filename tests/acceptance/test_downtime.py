@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -10,26 +9,13 @@ import pytest
 from bot.ingest.sync import reconcile
 from tests.support.discord_server import Permission
 from tests.support.town.discord import DiscordTown
-from tests.support.town.live_bot import LiveBot, password
-from tests.support.town.protocol import TownFile
+from tests.support.town.live_bot import LiveBot, file_of, password, reply
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
-
-Make = Callable[[Any, str], Awaitable[Any]]
-Remove = Callable[[Any, Any], Awaitable[object]]
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")
 AGAIN = f"Again: {QUESTION}"  # the question in the words of an earlier one may come from the cache
-
-
-def file_of(word: str) -> TownFile:
-    return TownFile(f"{word}.md", f"# The safe\n\n{password(word)}\n")
-
-
-async def reply(town: Any, word: str) -> Any:
-    root = await town.say("ada", "square", "Let us talk about the safe.")
-    return await town.say("ada", "square", password(word), thread=root)
 
 
 async def check_channels(live: LiveBot[Any], left: str) -> None:

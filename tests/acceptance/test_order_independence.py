@@ -82,7 +82,7 @@ def build_options(readers: int, project_batch: int, embed_batch: int) -> EngineO
 
 
 @given(draw_plans())
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_any_order_and_concurrency_give_the_same_state(told: tuple[list[Document], IngestPlan]) -> None:
     documents, way = told
 

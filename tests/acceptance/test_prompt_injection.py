@@ -67,7 +67,7 @@ async def test_orders_in_messages_and_files_do_no_harm(trial: InjectionTrial) ->
     before = len(trial.live.language.questions)
     await trial.post_texts(ORDERS)
     await trial.ask_about(ORDERS)
-    assert len(trial.live.language.questions) >= before + 2 * len(ORDERS)
+    assert len(trial.live.language.questions) > before + len(ORDERS)
     assert "free-speed" in trial.town.bot_text("bob")
     assert "\n".join(trial.list_violations()) == ""
 

@@ -74,7 +74,7 @@ async def visible_output(engine: Engine, scope: Scope, questions: list[str]) -> 
 
 
 @pytest.mark.parametrize("words", ["porter unicode61", "trigram"])
-@settings(max_examples=5, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=3, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(town=draw_documents(), first=st.booleans(), picking=st.sampled_from(["walk", "vector", "weight"]))
 async def test_an_asker_sees_the_same_with_and_without_foreign_spaces(
     tmp_path_factory: pytest.TempPathFactory,

@@ -99,19 +99,6 @@ async def test_status_ignores_the_other_space(town: Engine) -> None:
     assert await town.get_status(OPEN) == before
 
 
-async def test_retrieval_ignores_the_other_space(town: Engine) -> None:
-    async def recalled() -> list[Any]:
-        contexts = [
-            await town.retrieve(Question(text, OPEN, mode=mode, threshold=-1.0)) for text in QUESTIONS for mode in MODES
-        ]
-        return [(context.entities, context.relations, context.sources) for context in contexts]
-
-    before = await recalled()
-    await town.forget("vault of closed")
-    await town.wait_until_indexed()
-    assert await recalled() == before
-
-
 async def export_text(engine: Engine, scope: Scope) -> str:
     """All that is exported through a scope."""
     lines = [line async for line in engine.export("jsonl", scope)]

@@ -120,6 +120,19 @@ async def canonical_export(engine: Engine) -> list[str]:
         return [line async for line in export.export_canonical(db)]
 
 
+async def export_state(engine: Engine) -> list[str]:
+    """The canonical export, once everything is indexed."""
+    await engine.wait_until_indexed()
+    return await canonical_export(engine)
+
+
+async def is_clean(engine: Engine) -> bool:
+    """Whether graph and vectors are what the ledger says, and not empty."""
+    report = await engine.verify()
+    assert [str(each) for each in report.differences] == []
+    return report.compared > 0
+
+
 def sqlite_ledger(ledger: LedgerStore) -> Ledger:
     """A ledger as the SQLite database that it is, for a look at its tables."""
     assert isinstance(ledger, Ledger)

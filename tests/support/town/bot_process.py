@@ -17,12 +17,13 @@ from aiohttp import web
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import password
-from tests.support.town.protocol import Asked, Town
+from tests.support.town.protocol import Asked
 from tests.support.town.slack import SlackTown
 
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.05
 CHANNEL = "vault"
+Town = SlackTown | DiscordTown
 TOWNS: dict[str, Callable[[], Town]] = {"slack": SlackTown, "discord": DiscordTown}
 ANSWER = "The safe opens with " + " ".join(f"word{place}" for place in range(30)) + " agate"
 FIRST_WORDS = "word2"

@@ -20,13 +20,15 @@ from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from engine.models import Scope
-from tests.support.town.protocol import Asked, BotPost, Town, Way
+from tests.support.town.discord import DiscordTown
+from tests.support.town.protocol import Asked, BotPost, TownFile, Way
+from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, VerbatimLanguage
 
 TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.01
 ISOLATED: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None}  # no settings from outside
-AnyTown = TypeVar("AnyTown", bound=Town)
+AnyTown = TypeVar("AnyTown", bound=SlackTown | DiscordTown)
 
 
 @dataclass
@@ -181,6 +183,16 @@ class LiveBot(Generic[AnyTown]):
 def password(word: str) -> str:
     """A message that answers the question."""
     return f"The password of the safe is {word}."
+
+
+def file_of(word: str) -> TownFile:
+    return TownFile(f"{word}.md", f"# The safe\n\n{password(word)}\n")
+
+
+async def reply(town: Any, word: str) -> Any:
+    """A message in a thread that answers the question."""
+    root = await town.say("ada", "square", "Let us talk about the safe.")
+    return await town.say("ada", "square", password(word), thread=root)
 
 
 @contextlib.asynccontextmanager

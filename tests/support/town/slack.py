@@ -53,12 +53,15 @@ class SlackTown:
         return bool(self.slack.socket.ready)
 
     def speed_up(self, patch: pytest.MonkeyPatch) -> None:
+        """Shorten the pauses of the adapter of a bot in this process."""
         self.slack.buckets.rates = RateSettings(on=False)
 
     async def wait_until_received(self, bot: Bot) -> None:
+        """Wait until the bot has received all events."""
         await self.slack.wait_until_delivered(TIMEOUT_SECONDS)
 
     def drop_events(self) -> None:
+        """Never deliver the events that no bot has received."""
         self.slack.socket.stop_retries()
 
     async def wait_for(self, condition: Callable[[], Any]) -> None:
@@ -83,7 +86,7 @@ class SlackTown:
         return self.channels[name]
 
     async def enable(self, channel: str) -> None:
-        pass
+        """A channel is indexed once the bot is in."""
 
     def mention_of(self, person: str) -> str:
         return f"@{self.person(person).name}"
@@ -142,6 +145,7 @@ class SlackTown:
         return await self.run_command(person, channel, "ask", question=text)
 
     async def follow_up(self, person: str, asked: Asked, text: str = QUESTION) -> Asked:
+        """Ask again in the thread of an answer, without a mention."""
         return Asked(person, asked.channel, await self.say(person, asked.channel, text, thread=asked))
 
     async def run_command(self, person: str, channel: str, command: str, **options: Any) -> Asked:
@@ -169,6 +173,7 @@ class SlackTown:
     # What people see.
 
     def posts(self, asked: Asked) -> list[BotPost]:
+        """What the bot answered, as the asker sees it now."""
         person, room = self.person(asked.person), self.room(asked.person, asked.channel)
         if asked.handle is None:
             entries = [each for each in self.slack.sees(person, room).all_entries() if each.private]
@@ -184,6 +189,7 @@ class SlackTown:
         return BotPost(text, entry.body or entry.text, sources, entry.buttons, whole, entry)
 
     def bot_posts(self, person: str, channel: str) -> list[BotPost]:
+        """All that somebody sees of the bot in a channel, threads included."""
         return self._posts_in(person, self.room(person, channel))
 
     def _posts_in(self, person: str, room: Room) -> list[BotPost]:
@@ -209,6 +215,7 @@ class SlackTown:
     # What goes wrong.
 
     def hang_first_reply(self) -> Callable[[], bool]:
+        """Never finish the call that shows the start of an answer; gives whether it was tried."""
         return self._hang(STATUS)
 
     def hang_download(self) -> None:
@@ -218,6 +225,7 @@ class SlackTown:
         return self._hang("reactions.add", "reactions.remove")
 
     def lose_last_write(self) -> None:
+        """Perform the last write of an answer, but never confirm it."""
         self.slack.fail_next("chat.stopStream", Fault("lost"), HANGING)
         self.slack.fail_next("chat.update", Fault("hang"), HANGING)
 
