@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.source_trees import PACKAGES, ROOT, list_modules, parse_module
+from tests.support.source_trees import PACKAGES, ROOT, list_modules, name_of, parse_module
 
 STARTERS = {"create_task", "ensure_future", "TaskGroup", "run_coroutine_threadsafe", "start_new_thread"}
 THREADS = {"Thread", "Timer"}
@@ -29,10 +29,6 @@ REASONS = {
     "adapters/discord/interactions/interactions.py": "awaited in the same call",
     "adapters/console/terminal_input.py": "a failure ends the prompt, which raises it",
 }
-
-
-def name_of(call: ast.Call) -> str:
-    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def started(tree: ast.AST) -> Iterator[str]:

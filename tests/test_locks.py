@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ast
 import re
-import sys
 import tomllib
 from importlib.metadata import packages_distributions
 from pathlib import Path
+from typing import TypeGuard
 
 import pytest
+
+from tests.support.source_trees import list_imports, list_modules, list_nodes
 
 ROOT = Path(__file__).parents[1]
 RUNTIME, DEV, TOOLS = "requirements.lock", "requirements-dev.lock", "locking/tools.lock"
@@ -47,14 +50,15 @@ def test_development_tools_extras_and_unused_packages_stay_out_of_what_runs() ->
     assert not (names | unwanted) & pinned(RUNTIME)
 
 
+def is_word(node: ast.AST) -> TypeGuard[ast.Constant]:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.isidentifier()
+
+
 def test_every_dependency_is_imported_by_the_program() -> None:
     declared = tomllib.loads(read_lock("pyproject.toml"))["project"]["dependencies"]
     names = {re.split(r"[<>=]", each)[0].lower().replace("_", "-") for each in declared}
-    text = "\n".join(path.read_text() for name in ("engine", "bot", "adapters") for path in (ROOT / name).rglob("*.py"))
-    modules = {
-        name.lower().replace("_", "-"): module
-        for module, owners in packages_distributions().items()
-        for name in owners
-        if re.search(rf"(?:import |from |[\"\']){re.escape(module)}\b", text)
-    }
-    assert names <= modules.keys(), sys.version
+    named = {module.partition(".")[0] for path in list_modules() for module, _ in list_imports(path)}
+    # Some are imported by a name that is a string.
+    named |= {str(node.value) for path in list_modules() for node in list_nodes(path) if is_word(node)}
+    owners = {owner for module, found in packages_distributions().items() if module in named for owner in found}
+    assert names <= {owner.lower().replace("_", "-") for owner in owners}

@@ -30,6 +30,11 @@ def list_nodes(path: Path) -> tuple[ast.AST, ...]:
     return tuple(ast.walk(parse_module(path)))
 
 
+def name_of(call: ast.Call) -> str:
+    """The last name of what is called."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
+
+
 @cache
 def list_imports(path: Path) -> tuple[tuple[str, str], ...]:
     """The modules that a file imports, wherever in it, each with the imported name; empty for `import x`."""
@@ -40,7 +45,7 @@ def list_imports(path: Path) -> tuple[tuple[str, str], ...]:
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: imports are absolute"
             found += [(node.module or "", alias.name) for alias in node.names]
-        elif isinstance(node, ast.Call) and ast.unparse(node.func).endswith("import_module"):
+        elif isinstance(node, ast.Call) and name_of(node) == "import_module":
             literals = [each.value for each in node.args if isinstance(each, ast.Constant)]
             found += [(literal, "") for literal in literals if isinstance(literal, str)]
     return tuple(found)

@@ -253,7 +253,7 @@ def test_the_cost_grows_with_the_text(unit: str, delta: int) -> None:
         filter_.close()
         return time.process_time() - started
 
-    assert any(cost(16_000) <= 2.5 * cost(8_000) + 0.02 for _ in range(3))  # the filter_ may be busy
+    assert any(cost(8_000) <= 2.5 * cost(4_000) + 0.01 for _ in range(3))  # the machine may be busy
 
 
 RESPELLED = ["www.ok.com/\u200b\u200c\u200bd?x=1&y=2", "www.ok.com/ｄ?x=1&y=2", "WWW.OK.com/d?x=1&y=2", "aDA@ok.com"]

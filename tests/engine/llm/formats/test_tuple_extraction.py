@@ -3,7 +3,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER, merge_gleaning, parse_tuples
@@ -115,6 +115,7 @@ def test_any_reply_gives_complete_facts_or_none(parts: list[str]) -> None:
 FIELD = st.text(st.characters(codec="utf-8", categories=["L", "Nd"]), min_size=4, max_size=12)
 
 
+@settings(max_examples=30)
 @given(st.lists(st.tuples(FIELD, FIELD), max_size=5), st.sampled_from([DELIMITER, "\n"]))
 def test_one_line_reads_like_many(pairs: list[tuple[str, str]], joiner: str) -> None:
     rows = [row("entity", name, "Person", text) for name, text in pairs]

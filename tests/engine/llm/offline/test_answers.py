@@ -12,7 +12,7 @@ from engine.llm.offline.ranking import MAX_CANDIDATES, build_terms, rank_sentenc
 from engine.models import Context, Prompt, RetrievalMode, SearchQuery
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
-from tests.support.fake_embedder import HashEmbedder
+from tests.support.fake_embedder import CachingEmbedder, HashEmbedder
 
 WORKSHOP = (
     "The Brickyard is open from 8:00 to 22:00 on weekdays. Members with a night badge may stay until midnight.",
@@ -124,7 +124,7 @@ def prompt(question: str, texts: tuple[str, ...], mode: RetrievalMode = "mix", t
 
 @pytest.fixture(scope="module")
 def language(tmp_path_factory: pytest.TempPathFactory) -> OfflineModel:
-    return OfflineModel(MiniLMEmbedder(tmp_path_factory.mktemp("cache")))
+    return OfflineModel(CachingEmbedder(MiniLMEmbedder(tmp_path_factory.mktemp("cache"))))
 
 
 @pytest.mark.parametrize("line", ANSWERS.strip().splitlines())

@@ -46,9 +46,9 @@ async def measure(ledger: LedgerFixture, file_format: str) -> tuple[int, int]:
 
 
 async def test_memory_stays_flat_while_more_is_exported(ledger: LedgerFixture) -> None:
-    await fill(ledger, range(40))
+    await fill(ledger, range(12))
     few = [await measure(ledger, file_format) for file_format in FORMATS]
-    await fill(ledger, range(40, 160))
+    await fill(ledger, range(12, 48))
     many = [await measure(ledger, file_format) for file_format in FORMATS]
     for (small_peak, some), (large_peak, all_) in zip(few, many, strict=True):
         assert all_ > 3.5 * some
