@@ -12,6 +12,12 @@ from bot.platform.models import Location, Message
 from bot.store import BotStore
 from tests.support import echo_language
 from tests.support.bot_fixture import BotFixture, open_bot
+from tests.support.parsing import parse_in_this_process
+
+
+@pytest.fixture(autouse=True)
+def _light_parser(monkeypatch: pytest.MonkeyPatch) -> None:
+    parse_in_this_process(monkeypatch)
 
 
 @pytest.fixture

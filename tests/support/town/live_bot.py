@@ -20,6 +20,7 @@ from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from engine.models import Scope
+from tests.support.parsing import parse_in_this_process
 from tests.support.town.discord import DiscordTown
 from tests.support.town.protocol import Asked, BotPost, TownFile, Way
 from tests.support.town.slack import SlackTown
@@ -209,6 +210,7 @@ async def open_live_bot(
     """A running bot in a town; `given` are settings."""
     with pytest.MonkeyPatch.context() as patch:
         town.speed_up(patch)
+        parse_in_this_process(patch)
         async with town:
             secrets = {name: SecretStr(value) for name, value in town.adapter_settings.items()}
             chosen = {"questions_per_minute": 1000, **ISOLATED, **given}
