@@ -72,10 +72,6 @@ def test_names_mention_nobody_and_are_no_links(text: str) -> None:
     assert not any(bad in text for bad in ("@everyone", "<!channel>", "https://"))
 
 
-def test_sources_are_described_by_their_channel() -> None:
-    assert texts.describe_sources(texts.channel_content("#roof")) == "Answered from what everyone in #roof can see."
-
-
 def test_sanitized_text_is_one_line() -> None:
     assert sanitize_inline("one\n\n  two ") == "one two"
 

@@ -82,7 +82,6 @@ class Club:
 @pytest.fixture
 async def club() -> AsyncIterator[Club]:
     async with FakeDiscord() as fake, aiohttp.ClientSession() as session:
-        fake.rates.rules.clear()
         yield Club(fake, session)
 
 

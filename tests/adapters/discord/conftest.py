@@ -80,7 +80,6 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 @pytest.fixture
 async def fake() -> AsyncIterator[FakeDiscord]:
     async with FakeDiscord() as discord:
-        discord.rates.rules.clear()
         yield discord
 
 

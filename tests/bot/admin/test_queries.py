@@ -55,9 +55,12 @@ async def test_history_is_part_of_the_question(perform: Perform) -> None:
 
 
 @ingested
-@pytest.mark.parametrize(
-    ("text", "facts", "documents"),
-    [
+async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_space(
+    perform: Perform, town: Path
+) -> None:
+    keys = {"tea.txt": f"file:{town / 'tea.txt'}"}
+    keys |= {id_: chat_key(town / "harbour.jsonl", LOCAL_SPACE, id_) for id_ in ("m1", "m2")}
+    cases: list[tuple[str, dict[str, Any], set[str]]] = [
         ("Kiosk Gudgeon", {"documents": ("harbour.jsonl",)}, {"m1", "m2"}),
         ("Summarise #harbour", {}, {"m1", "m2"}),
         ("Summarise #Harbour", {}, {"m1", "m2"}),
@@ -66,16 +69,11 @@ async def test_history_is_part_of_the_question(perform: Perform) -> None:
         ("Ada?", {"authors": ("Mina",)}, {"m2"}),
         ("Ada?", {"rooms": ("harbour",), "since": NOON}, {"m2"}),
         ("Gudgeon?", {"space": "elsewhere"}, set()),
-    ],
-)
-async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_space(
-    perform: Perform, town: Path, text: str, facts: dict[str, Any], documents: set[str]
-) -> None:
-    context = await retrieve(perform, text, working_dir=str(town), **facts)
-    keys = {"tea.txt": f"file:{town / 'tea.txt'}"}
-    keys |= {id_: chat_key(town / "harbour.jsonl", LOCAL_SPACE, id_) for id_ in ("m1", "m2")}
-    assert {source.document for source in context.sources} == {keys[each] for each in documents}
-    assert context.is_empty is not bool(documents)
+    ]
+    for text, facts, documents in cases:
+        context = await retrieve(perform, text, working_dir=str(town), **facts)
+        assert {source.document for source in context.sources} == {keys[each] for each in documents}, (text, facts)
+        assert context.is_empty is not bool(documents)
 
 
 @ingested
@@ -104,17 +102,14 @@ async def test_a_time_span_says_that_it_leaves_out_undated_documents(perform: Pe
 
 
 @ingested
-@pytest.mark.parametrize(
-    ("output", "kind"), [("answer", AnswerDelta), ("context", ContextResult), ("prompt", PromptResult)]
-)
-async def test_a_slow_start_says_what_it_waits_for(
-    perform: Perform, monkeypatch: pytest.MonkeyPatch, output: Any, kind: type
-) -> None:
+async def test_a_slow_start_says_what_it_waits_for(perform: Perform, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "SLOW_START_SECONDS", 0.0)
-    first, second, *_ = await perform(Ask(GUDGEON, (LOCAL_SPACE,), output=output))
-    assert isinstance(first, ProgressUpdate)
-    assert first.trouble == queries.SEARCHING
-    assert isinstance(second, kind)
+    kinds: dict[Any, type] = {"answer": AnswerDelta, "context": ContextResult, "prompt": PromptResult}
+    for output, kind in kinds.items():
+        first, second, *_ = await perform(Ask(GUDGEON, (LOCAL_SPACE,), output=output))
+        assert isinstance(first, ProgressUpdate)
+        assert first.trouble == queries.SEARCHING
+        assert isinstance(second, kind)
 
 
 @pytest.mark.parametrize("text", [GUDGEON, "What was decided lately?"])

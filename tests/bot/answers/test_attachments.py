@@ -72,10 +72,6 @@ async def test_a_file_that_cannot_be_fetched_now_costs_no_answer_and_is_tried_ag
     assert await wait(bot, message) == (frozenset({key(message)}), [])
 
 
-async def test_nobody_waits_longer_than_the_limit(bot: BotFixture, message: Message) -> None:
-    assert await wait(bot, message, limit=0.0) == (frozenset(), [texts.FILE_NOT_READY])
-
-
 async def test_a_cancelled_question_indexes_nothing_later(bot: BotFixture, message: Message) -> None:
     with pytest.raises(asyncio.CancelledError):
         async with attachments(bot, message):

@@ -78,12 +78,6 @@ async def test_feedback_is_kept_once_a_person_and_each_change_is_counted(bot: Bo
     assert 'threadlore_feedback_total{platform="slack",rating="down"} 1.0' in counted
 
 
-async def test_sources_are_shown_in_full(bot: BotFixture) -> None:
-    shown = await press(bot, await bot.ask(ROOF, "bob", ASKED), "ada", "sources")
-    assert "[1] [#roof · Ada, 2026-11-20 10:01 UTC](https://chat.example/T1/ROOF/m1)" in shown
-    assert "> The Tiles come on Monday." in shown
-
-
 async def test_an_answer_from_the_asker_s_own_file_shows_it_to_them_and_cannot_be_shared(bot: BotFixture) -> None:
     upload = bot.platform.add_file("notes.txt", b"The Nails come on Friday, says Mina.")
     reply = await bot.ask_by_command(ROOF, "bob", "When do the Nails come?", uploads=(upload,))

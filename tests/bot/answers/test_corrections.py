@@ -155,8 +155,13 @@ async def test_a_neighbor_that_was_not_used_may_change(bot: BotFixture, neighbor
     assert (found.text, found.question) == ("", ""), "a model may have retold what it was shown"
 
 
-@pytest.mark.parametrize("change", ["edited", "deleted", "forgotten"])
-@pytest.mark.parametrize("reply", ["A feline vanished [1]. Ein Tier wird seit gestern gesucht.", "Lundi."])
+@pytest.mark.parametrize(
+    ("change", "reply"),
+    [
+        ("edited", "Lundi."),
+        *((each, "A feline vanished [1]. Ein Tier wird seit gestern gesucht.") for each in ("deleted", "forgotten")),
+    ],
+)
 async def test_a_retelling_that_cites_nothing_counts_as_used(
     bot: BotFixture, neighbor: Message, change: str, reply: str
 ) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bot.answers.history import MAX_ANSWERS, History, ThreadHistory, merge_turns
+from bot.answers.history import MAX_ANSWERS, History, ThreadHistory
 from bot.answers.request import AnswerRequest, request_from_message
 from bot.errors import PlatformError
 from bot.platform.events import MessagesDeleted
@@ -159,8 +159,3 @@ async def test_the_newest_answers_in_scope_are_told(bot: BotFixture) -> None:
     assert (await texts_of(bot, Scope(VAULT.spaces | OPEN.spaces, frozenset())))[::2] == [
         f"q{number:02}?" for number in range(3 * MAX_ANSWERS, 4 * MAX_ANSWERS)
     ]
-
-
-def test_citations_of_former_answers_are_left_out() -> None:
-    [_, answer] = merge_turns([make_answer(text="He [1], or she [12].")], [])
-    assert answer == ChatTurn("assistant", "He, or she.")

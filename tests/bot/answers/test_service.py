@@ -219,12 +219,6 @@ async def test_an_answer_that_breaks_off_keeps_its_text(bot: BotFixture, error: 
     assert [each.number for each in reply.closing.sources] == [1]
 
 
-@started_with_tiles
-async def test_a_platform_that_fails_on_the_way_still_shows_all_in_the_end(bot: BotFixture) -> None:
-    bot.platform.failing |= dict.fromkeys(("show", "status"), PlatformError("Too fast."))
-    assert "The Tiles come on Monday." in (await bot.ask(ROOF, "bob", ASKED)).text
-
-
 @with_settings(questions_per_minute=1)
 async def test_too_many_questions_are_declined_once_to_the_asker_alone(bot: BotFixture, hall: Location) -> None:
     await bot.ask(hall, "ada", "Who is Noon?")
@@ -303,15 +297,14 @@ async def forget_the_source(bot: BotFixture, secret: Message) -> str:
     return texts.SOURCE_REMOVED
 
 
-@pytest.mark.parametrize("private", [False, True])
 @pytest.mark.parametrize("change", [leave_the_channel, forget_the_source])
 async def test_what_readers_may_no_longer_read_while_it_is_written_is_withdrawn(
-    bot: BotFixture, roof: Location, hall: Location, change: Any, *, private: bool
+    bot: BotFixture, roof: Location, hall: Location, change: Any
 ) -> None:
     bot.language.reply = ("The Key is ", "under the Mat. [1]", " Take it.")
     secret = await bot.post_indexed(roof, "ada", "The Key is under the Mat.")
     bot.language.answer_gate.clear()
-    working = asyncio.create_task((bot.ask_by_command if private else bot.ask)(hall, "bob", "Where is the Key?"))
+    working = asyncio.create_task(bot.ask(hall, "bob", "Where is the Key?"))
     await bot.wait_for_reply("The Key i")
     notice = await change(bot, secret)
     bot.language.answer_gate.set()

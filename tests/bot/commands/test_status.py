@@ -28,13 +28,6 @@ def cite(number: int, message: Message, space: str = OPEN) -> AnswerSource:
     return AnswerSource(number, f"#{number}", link, "as shown", document, message.id, space, room)
 
 
-async def test_status_counts_what_the_person_may_read(workspace: Workspace) -> None:
-    await workspace.post("ada", "Mina sells tickets.")
-    await workspace.post("ada", "Otto hides the treasure.", ATTIC)
-    assert "- 1 document, 1 passage" in await workspace.text("bob", "status")
-    assert "- 2 documents, 2 passages" in await workspace.text("ada", "status")
-
-
 async def test_status_mentions_trouble_with_the_model_without_its_address(workspace: Workspace) -> None:
     error = ModelUnreachable("Cannot reach the model at 10.0.0.7:11434.")
     workspace.bot.language.failing["extract", "Carla"] = error
@@ -102,17 +95,6 @@ async def test_a_graph_is_a_picture_with_the_strongest_relations_in_words(worksp
     assert card.picture is not None
     assert card.picture.data.startswith(b"\x89PNG")
     assert "Carla" in card.picture.alt_text
-
-
-async def test_a_graph_shows_nothing_of_a_channel_that_the_person_is_not_in(workspace: Workspace) -> None:
-    await workspace.post("ada", "Mina met Otto.")
-    await workspace.post("ada", "Mina met Treasure.", ATTIC)
-    bob, ada = await workspace.command("bob", "graph Mina"), await workspace.command("ada", "graph Mina")
-    assert bob.picture is not None
-    assert "Treasure" not in bob.text + bob.picture.alt_text
-    assert "Treasure" in ada.text
-    with pytest.raises(NotFound):
-        await workspace.command("bob", "graph Treasure")
 
 
 async def test_where_readers_are_unknown_there_is_no_picture(workspace: Workspace) -> None:

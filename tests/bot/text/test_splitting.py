@@ -30,7 +30,7 @@ PIECES = st.sampled_from(
         ),
     ]
 )
-TEXTS = st.lists(PIECES, max_size=120).map("".join)
+TEXTS = st.lists(PIECES, max_size=60).map("".join)
 LIMITS = st.integers(128, 700)
 
 

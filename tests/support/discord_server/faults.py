@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from tests.support.discord_server.routing import ApiCall
 
 Trouble = Literal["status", "hang", "reset", "lost"]
-MESSAGE = "/channels/{channel}/messages/{message}"
 
 
 @dataclass(slots=True)
@@ -72,25 +71,11 @@ class RateRule:
     per: float
 
 
-RULES: dict[tuple[str, str], RateRule] = {
-    ("POST", "/channels/{channel}/messages"): RateRule(5, 5.0),
-    ("PATCH", MESSAGE): RateRule(5, 5.0),
-    ("DELETE", MESSAGE): RateRule(5, 1.0),
-    ("GET", "/channels/{channel}/messages"): RateRule(5, 1.0),
-    ("PUT", MESSAGE + "/reactions/{emoji}/@me"): RateRule(1, 0.25),
-    ("DELETE", MESSAGE + "/reactions/{emoji}/@me"): RateRule(1, 0.25),
-    ("POST", "/channels/{channel}/threads"): RateRule(50, 300.0),
-    ("POST", MESSAGE + "/threads"): RateRule(50, 300.0),
-    ("POST", "/webhooks/{app}/{token}"): RateRule(5, 2.0),
-    ("PATCH", "/webhooks/{app}/{token}/messages/{message}"): RateRule(5, 2.0),
-}
-
-
 class RateLimiter:
-    """Counts calls. A test may change `rules` (per route and major parameter) and `overall`."""
+    """Counts calls; a test may add `rules` (per route and major parameter) and change `overall`."""
 
     def __init__(self) -> None:
-        self.rules = dict(RULES)
+        self.rules: dict[tuple[str, str], RateRule] = {}
         self.overall = RateRule(50, 1.0)
         self._windows: dict[str, tuple[float, int]] = {}
 

@@ -75,7 +75,6 @@ class DiscordTown:
         return self.discord.gateway.connected
 
     def speed_up(self, patch: pytest.MonkeyPatch) -> None:
-        self.discord.rates.rules.clear()
         limits = replace(platform.DiscordPlatform.limits, write_interval=EDIT_INTERVAL)
         patch.setattr(client, "GUILD_READY_TIMEOUT", 0.05)
         patch.setattr(client.DiscordClient, "before_identify_hook", _skip_identify_delay)

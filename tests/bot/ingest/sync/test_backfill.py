@@ -35,7 +35,7 @@ def chat(platform: FakePlatform, page_size: int = 50) -> FakePlatform:
     return platform
 
 
-@pytest.mark.parametrize("page_size", [1, 2, 3, 4, 5, 7, 50])
+@pytest.mark.parametrize("page_size", [1, 3, 4, 50])
 async def test_documents_do_not_depend_on_where_pages_end(bot: BotFixture, page_size: int) -> None:
     chat(bot.platform, page_size)
     await bot.rejoin(ROOF)
@@ -44,7 +44,7 @@ async def test_documents_do_not_depend_on_where_pages_end(bot: BotFixture, page_
     assert await bot.store.backfill_cursors.get_position(ROOF.room) is None
 
 
-@pytest.mark.parametrize("pages", [0, 1, 2, 3])
+@pytest.mark.parametrize("pages", [0, 2])
 async def test_an_interrupted_back_fill_goes_on_where_it_stopped(tmp_path: Path, pages: int) -> None:
     platform = chat(FakePlatform(), 3)
     async with open_bot(tmp_path / "home", platform) as bot:
