@@ -40,10 +40,6 @@ async def pieces_of(engine: Engine) -> list[str]:
         (["Four \udfff", "crowns\ud83d", "\ud83d\ude00 [1]."], "Four \ufffdcrowns\ufffd😀 [1]."),
         (["Four crowns [1].\ud83d"], "Four crowns [1].\ufffd"),
         *(([text], text) for text in ("?", "👍")),
-        (["\n", "``", "`\n", "x = 1\n```"], "\n```\nx = 1\n```"),
-        (["```", "python", "\nx", "\n```"], "```python\nx\n```"),
-        (["`", "a", "`"], "`a`"),
-        (["```a b"], "```a b"),
     ],
 )
 async def test_half_characters_are_joined_or_replaced_and_the_rest_is_shown(

@@ -212,7 +212,7 @@ def test_held_back_text_is_bounded_and_comes_out_at_the_end(opening: str) -> Non
     for filler in FILLERS:
         filter_ = citing()
         filter_.feed(opening)
-        for _ in range(3):
+        for _ in range(2):
             filter_.feed(filler * 1400)
             assert len(filter_.rewriter.buffer) + len(filter_.link_filter.buffer) <= MAX_HELD_CHARACTERS, filler
         filter_.close()

@@ -18,10 +18,18 @@ from tests.support.engine_fixture import doc
 NEVER = float("inf")
 
 
-@pytest.mark.parametrize("error", [ModelRefused("no"), PromptTooLong("too long")])
-async def test_a_new_start_does_not_try_what_would_fail_again(ledger: LedgerFixture, error: EngineError) -> None:
+@pytest.fixture
+async def chunk(ledger: LedgerFixture) -> int:
+    """The only chunk of the only document."""
     await ledger.add(doc("a", "one"))
     [chunk] = await ledger.column("SELECT id FROM chunk")
+    return int(chunk)
+
+
+@pytest.mark.parametrize("error", [ModelRefused("no"), PromptTooLong("too long")])
+async def test_a_new_start_does_not_try_what_would_fail_again(
+    ledger: LedgerFixture, chunk: int, error: EngineError
+) -> None:
     await ledger.write(work_queue.record_extraction_failure, chunk, error, NEVER)
     await ledger.write(work_queue.resume_work)
     assert await ledger.column("SELECT error FROM document") == [str(error)]
@@ -31,30 +39,24 @@ async def test_a_new_start_does_not_try_what_would_fail_again(ledger: LedgerFixt
 
 
 @pytest.mark.parametrize("error", [InvalidApiKey("wrong"), ModelNotFound("gpt-5x"), RateLimited("slow down")])
-async def test_a_new_start_tries_what_may_have_been_mended(ledger: LedgerFixture, error: EngineError) -> None:
-    await ledger.add(doc("a", "one"))
-    [chunk] = await ledger.column("SELECT id FROM chunk")
+async def test_a_new_start_tries_what_may_have_been_mended(
+    ledger: LedgerFixture, chunk: int, error: EngineError
+) -> None:
     await ledger.write(work_queue.record_embedding_failure, [chunk], error)
     await ledger.write(work_queue.resume_work)
     assert await ledger.column("SELECT status FROM document WHERE error = ''") == ["pending"]
     assert await ledger.column("SELECT id FROM stale_key WHERE kind = 0") == [chunk]
 
 
-async def test_a_new_start_waits_for_nothing_that_is_to_be_tried_again(ledger: LedgerFixture) -> None:
-    await ledger.add(doc("a", "one"))
-    [chunk] = await ledger.column("SELECT id FROM chunk")
-    await ledger.write(work_queue.record_extraction_failure, chunk, RateLimited("slow down"), 5e9)
-    await ledger.write(work_queue.resume_work)
-    assert await ledger.column("SELECT attempts + retry_at FROM chunk WHERE error = ''") == [0]
-
-
-async def test_that_nobody_was_there_to_read_a_chunk_is_no_try(ledger: LedgerFixture) -> None:
-    await ledger.add(doc("a", "one"))
-    [chunk] = await ledger.column("SELECT id FROM chunk")
+async def test_only_an_answer_of_the_model_is_a_try_and_a_new_start_counts_from_none(
+    ledger: LedgerFixture, chunk: int
+) -> None:
     for error in (RateLimited("slow down"), ModelUnreachable("nobody"), ModelUnreachable("nobody")):
         await ledger.write(work_queue.record_extraction_failure, chunk, error, 5e9)
     assert await ledger.column("SELECT attempts FROM chunk WHERE error = 'nobody'") == [1]
     assert await ledger.read(work_queue.has_pending_extraction)
+    await ledger.write(work_queue.resume_work)
+    assert await ledger.column("SELECT attempts + retry_at FROM chunk WHERE error = ''") == [0]
 
 
 async def test_beside_a_hopeless_chunk_the_others_are_tried_at_a_new_start(ledger: LedgerFixture) -> None:
