@@ -24,8 +24,9 @@ from hypothesis import strategies as st
 from engine.errors import CorruptProjection, DataDirInUse, DiskError, StoreError
 from engine.storage.graph import kuzu, kuzu_connection
 from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
-from engine.storage.graph.kuzu import REOPEN_AFTER_ROWS, KuzuGraph
+from engine.storage.graph.kuzu import CACHED_EDGES, REOPEN_AFTER_ROWS, KuzuGraph
 from engine.storage.graph.kuzu_connection import KuzuConnection
+from engine.storage.graph.kuzu_writer import KuzuWriter
 from tests.support.memory_graph import MemoryGraph
 
 MODULE: Literal["kuzu", "ladybug"] = "ladybug" if os.environ.get("GRAPH_UNDER_TEST") == "ladybug" else "kuzu"
@@ -33,13 +34,15 @@ BUFFER_POOL_BYTES = 64 << 20
 ROOT = Path(__file__).parents[2]
 
 
-def open_graph(path: Path) -> asyncio.Future[KuzuGraph]:
-    return asyncio.ensure_future(KuzuGraph.open(path, MODULE, BUFFER_POOL_BYTES))
+def open_graph(path: Path, cached_edges: int = CACHED_EDGES) -> asyncio.Future[KuzuGraph]:
+    return asyncio.ensure_future(KuzuGraph.open(path, MODULE, BUFFER_POOL_BYTES, cached_edges))
 
 
-@pytest.fixture(params=[MODULE, "memory"])
+@pytest.fixture(params=[MODULE, "on disk", "memory"])
 async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GraphStore]:
-    graph: GraphStore = MemoryGraph() if request.param == "memory" else await open_graph(tmp_path / "graph")
+    graph: GraphStore = MemoryGraph()
+    if request.param != "memory":
+        graph = await open_graph(tmp_path / "graph", CACHED_EDGES if request.param == MODULE else 0)
     yield graph
     await graph.close()
 
@@ -305,7 +308,7 @@ async def test_failed_reopen_is_retried_by_the_next_upsert(tmp_path: Path, monke
 
 
 async def test_reads_continue_while_the_database_reopens(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    graph, over = await open_graph(tmp_path / "graph"), asyncio.Event()
+    graph, over = await open_graph(tmp_path / "graph", cached_edges=0), asyncio.Event()
     await insert_chain(graph)
     monkeypatch.setattr(kuzu, "REOPEN_AFTER_ROWS", 1)
 
@@ -367,6 +370,28 @@ async def test_file_with_other_columns_is_refused(tmp_path: Path) -> None:
         await open_graph(tmp_path)
 
 
+async def test_cancelled_write_is_found_once_it_has_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    graph, begun, go_on = await open_graph(tmp_path), threading.Event(), threading.Event()
+    await insert_chain(graph)
+    upsert = KuzuWriter.upsert
+
+    def slow(*given: Any) -> Any:
+        begun.set()
+        go_on.wait()
+        return upsert(*given)
+
+    monkeypatch.setattr(KuzuWriter, "upsert", slow)
+    writing = asyncio.create_task(graph.upsert([], [build_edge(10, 1, 2, 5.0)]))
+    await asyncio.to_thread(begun.wait)
+    writing.cancel()
+    assert (await graph.neighbors([1], [1], 5))[0].weight == 1.0
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+    assert (await graph.neighbors([1], [1], 5))[0].weight == 5.0
+    await graph.close()
+
+
 Step = tuple[str, list[GraphNode], list[GraphEdge]]
 IDS = st.integers(0, 6)
 NODES = st.lists(st.builds(GraphNode, IDS, st.just(1)), max_size=4)
@@ -399,16 +424,20 @@ async def apply_step(graph: GraphStore, step: Step) -> bool:
     return True
 
 
-@pytest.mark.parametrize("renew_after", [REOPEN_AFTER_ROWS, 3])
+@pytest.mark.parametrize(
+    ("renew_after", "cached_edges"), [(REOPEN_AFTER_ROWS, CACHED_EDGES), (3, CACHED_EDGES), (3, 0), (3, 4)]
+)
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
-def test_any_sequence_of_calls_and_restarts_equals_a_dict(renew_after: int, steps: list[Step]) -> None:
+def test_any_sequence_of_calls_and_restarts_equals_a_dict(
+    renew_after: int, cached_edges: int, steps: list[Step]
+) -> None:
     async def run(path: Path) -> None:
-        model, graph = MemoryGraph(), await open_graph(path)
+        model, graph = MemoryGraph(), await open_graph(path, cached_edges)
         for step in steps:
             if step[0] == "reopen":
                 await graph.close()
-                graph = await open_graph(path)
+                graph = await open_graph(path, cached_edges)
             if step[0] == "compact":
                 await graph.compact()
             assert await apply_step(graph, step) == await apply_step(model, step)

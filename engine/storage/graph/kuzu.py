@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from engine.errors import CorruptProjection, StoreError
 from engine.memory import trim_heap
 from engine.scheduling.tasks import wait_for_completion
+from engine.storage.column_arrays import ArraysFull
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.graph import kuzu_file
+from engine.storage.graph.edge_arrays import EdgeArrays
 from engine.storage.graph.kuzu_connection import GRAPH_BACKENDS, SCHEMA, GraphBackend, KuzuConnection, open_database
-from engine.storage.graph.kuzu_queries import fetch_graph, has_missing_rows, heaviest_edges, needs_reload
-from engine.storage.graph.kuzu_writer import KuzuWriter
+from engine.storage.graph.kuzu_queries import fetch_arrays, fetch_graph, has_missing_rows, heaviest_edges, needs_reload
+from engine.storage.graph.kuzu_writer import KuzuWriter, build_database
 from engine.storage.library_errors import translate_library_errors
+from engine.storage.memory_copy import MemoryCopy
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -30,6 +33,9 @@ BUFFER_POOL = 256 << 20
 READER_COUNT = 2
 # The library keeps about 300 bytes of memory for each written row until the database is closed. Reopening takes 20 ms.
 REOPEN_AFTER_ROWS = 40_000
+# A graph of up to this many relations, and as many entities, is also kept in memory: at most 24 MB. With 300,000 it
+# loads in 0.1 s, and a look-up takes 1 ms of a core, by the library 12 to 15 ms.
+CACHED_EDGES = 500_000
 
 
 class KuzuGraph:
@@ -38,7 +44,7 @@ class KuzuGraph:
     Writes run in one thread; reads run in others with their own connections.
     """
 
-    def __init__(self, path: Path, module: GraphBackend, buffer_pool: int) -> None:
+    def __init__(self, path: Path, module: GraphBackend, buffer_pool: int, cached_edges: int) -> None:
         self._module = module
         self._folder = path
         self._file = path / f"graph.{module}"
@@ -50,15 +56,25 @@ class KuzuGraph:
         self._writer: KuzuWriter | None = None
         self._rows_written = 0
         self._is_closed = False
+        self._cache = MemoryCopy[EdgeArrays](self._load_arrays)
+        self._max_cached_edges = cached_edges
 
     @classmethod
-    async def open(cls, path: Path, module: GraphBackend = "kuzu", buffer_pool: int = BUFFER_POOL) -> KuzuGraph:
+    async def open(
+        cls,
+        path: Path,
+        module: GraphBackend = "kuzu",
+        buffer_pool: int = BUFFER_POOL,
+        cached_edges: int = CACHED_EDGES,
+    ) -> KuzuGraph:
         """Open or create the graph in the folder `path`; `buffer_pool` in bytes.
+
+        Up to `cached_edges` edges, and as many nodes, are also kept in memory.
 
         Raises DataDirInUse, DiskError, or CorruptProjection if the files are damaged or of another version or module;
         then `erase` and `replace_all` help.
         """
-        graph = cls(path, module, buffer_pool)
+        graph = cls(path, module, buffer_pool, cached_edges)
         try:
             await graph._run_in_writer(graph._open_database)
         except BaseException:
@@ -74,21 +90,29 @@ class KuzuGraph:
 
     async def upsert(self, nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> None:
         if nodes or edges:
-            await self._run_in_writer(lambda: self._upsert(nodes, edges))
+            with self._cache.follow(lambda cached: cached.upsert(nodes, edges)):
+                await self._run_in_writer(lambda: self._upsert(nodes, edges))
 
     async def delete(self, nodes: Collection[int], edges: Sequence[GraphEdge]) -> None:
         if nodes or edges:
-            await self._run_in_writer(lambda: self._prepare_writer(len(nodes) + len(edges)).delete(nodes, edges))
+            with self._cache.follow(lambda cached: cached.delete(nodes, edges), deletes=True):
+                await self._run_in_writer(lambda: self._prepare_writer(len(nodes) + len(edges)).delete(nodes, edges))
 
     async def neighbors(self, nodes: Collection[int], spaces: Collection[int], limit: int) -> list[GraphEdge]:
         ids, space_ids = [int(node) for node in nodes], [int(space) for space in spaces]
         if not ids or not space_ids or limit <= 0:  # the library rejects an empty list as a parameter
             return []
+        self._check_open()
+        if (cached := await self._cache.get()) is not None:
+            return cached.neighbors(ids, space_ids, limit)
         return await self._run_in_reader(lambda session: heaviest_edges(session, ids, space_ids, limit))
 
     async def replace_all(self, nodes: Iterable[GraphNode], edges: Iterable[GraphEdge]) -> None:
         """Replace the whole content; readers see the former graph until the new one is complete."""
-        await self._run_in_writer(lambda: self._replace_all(nodes, edges))
+        try:
+            await self._run_in_writer(lambda: self._replace_all(nodes, edges))
+        finally:
+            self._cache.drop()
 
     async def list_all(self) -> tuple[list[GraphNode], list[GraphEdge]]:
         return await self._run_in_reader(fetch_graph)
@@ -109,6 +133,7 @@ class KuzuGraph:
         if self._is_closed:
             return
         self._is_closed = True
+        self._cache.drop()
         try:
             await asyncio.get_running_loop().run_in_executor(self._writer_executor, self._translate_errors, self._close)
         finally:
@@ -117,7 +142,16 @@ class KuzuGraph:
 
     async def _run_in_writer(self, work: Callable[[], Result]) -> Result:
         self._check_open()
-        return await asyncio.get_running_loop().run_in_executor(self._writer_executor, self._translate_errors, work)
+        loop = asyncio.get_running_loop()
+        return await wait_for_completion(loop.run_in_executor(self._writer_executor, self._translate_errors, work))
+
+    async def _load_arrays(self) -> EdgeArrays:
+        content = await self._run_in_reader(lambda session: fetch_arrays(session, self._max_cached_edges))
+        if content is None:
+            raise ArraysFull
+        arrays = EdgeArrays(self._max_cached_edges)
+        arrays.append(*content)
+        return arrays
 
     async def _run_in_reader(self, work: Callable[[KuzuConnection], Result]) -> Result:
         def read() -> Result:
@@ -252,22 +286,3 @@ class KuzuGraph:
         for found in self._folder.glob(f"{file.name}*"):
             if not (but_file and found == file):
                 found.unlink()
-
-
-def build_database(
-    module: GraphBackend, file: Path, buffer_pool: int, content: tuple[Iterable[GraphNode], Iterable[GraphEdge]]
-) -> None:
-    """Create a database of nodes and edges in `file` and close it. Raises RuntimeError."""
-    nodes, edges = content
-    ends = ((min(edge.source, edge.target), max(edge.source, edge.target), edge) for edge in edges)
-    database = open_database(module, file, buffer_pool)
-    session = KuzuConnection(module, database)
-    try:
-        for statement in SCHEMA:
-            session.run(statement)
-        session.copy_rows("Entity", [(node.id, node.space) for node in nodes])
-        session.copy_edges((source, target, edge.id, float(edge.weight)) for source, target, edge in ends)
-        session.run("CHECKPOINT")
-    finally:
-        session.close()
-        database.close()

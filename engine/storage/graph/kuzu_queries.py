@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.graph.edge_arrays import build_edge, select_heaviest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    import numpy as np
 
     from engine.storage.graph.kuzu_connection import KuzuConnection
 
@@ -25,6 +26,8 @@ FETCH_NEIGHBORS = (
 )
 FETCH_NODES = "MATCH (n:Entity) WHERE n.space >= 0 RETURN n.id, n.space"
 FETCH_EDGES = "MATCH (:Entity)-[r:RELATES]->(:Entity) WHERE r.weight > 0.0 RETURN r.id, r.source, r.target, r.weight"
+COUNT_NODES = "MATCH (n:Entity) WHERE n.space >= 0 RETURN count(*)"
+COUNT_EDGES = "MATCH (:Entity)-[r:RELATES]->(:Entity) WHERE r.weight > 0.0 RETURN count(*)"
 COUNT_DELETED_NODES = "MATCH (n:Entity) RETURN count(n.id), sum(CASE WHEN n.space < 0 THEN 1 ELSE 0 END)"
 COUNT_DELETED_EDGES = (
     "MATCH (:Entity)-[r:RELATES]->(:Entity) RETURN count(r.id), sum(CASE WHEN r.weight > 0.0 THEN 0 ELSE 1 END)"
@@ -44,19 +47,14 @@ def heaviest_edges(session: KuzuConnection, nodes: Sequence[int], spaces: Sequen
     # Edges between two of the nodes come from both ends: twice the limit contains the limit.
     chosen = select_heaviest(columns[0], columns[3], 2 * limit)
     edges = dict.fromkeys(zip(*(column[chosen].tolist() for column in columns), strict=True))
-    return [_build_edge(*edge) for edge in list(edges)[:limit]]
+    return [build_edge(*edge) for edge in list(edges)[:limit]]
 
 
-def select_heaviest(ids: np.ndarray, weights: np.ndarray, count: int) -> np.ndarray:
-    """The indices of the `count` highest positive weights, highest first; equal weights by id."""
-    places = np.flatnonzero(weights > 0.0)
-    if len(places) > count:
-        cutoff = np.partition(weights[places], len(places) - count)[len(places) - count]
-        heavier, ties = places[weights[places] > cutoff], places[weights[places] == cutoff]
-        missing = count - len(heavier)
-        last_id = np.partition(ids[ties], missing - 1)[missing - 1]
-        places = np.concatenate([heavier, ties[ids[ties] <= last_id]])
-    return places[np.lexsort((ids[places], -weights[places]))][:count]
+def fetch_arrays(session: KuzuConnection, max_rows: int) -> tuple[list[np.ndarray], list[np.ndarray]] | None:
+    """The columns of all nodes and edges, for `EdgeArrays`; None if there are more rows of one of them."""
+    if any(session.run(statement)[0][0] > max_rows for statement in (COUNT_NODES, COUNT_EDGES)):
+        return None
+    return session.fetch_columns(FETCH_NODES), session.fetch_columns(FETCH_EDGES)
 
 
 def has_missing_rows(session: KuzuConnection, nodes: Iterable[int], edges: Iterable[GraphEdge]) -> bool:
@@ -80,13 +78,9 @@ def fetch_graph(session: KuzuConnection) -> tuple[list[GraphNode], list[GraphEdg
     edges = zip(*(column.tolist() for column in session.fetch_columns(FETCH_EDGES)), strict=True)
     return (
         sorted((_build_node(*row) for row in nodes), key=lambda node: node.id),
-        sorted((_build_edge(*row) for row in edges), key=lambda edge: edge.id),
+        sorted((build_edge(*row) for row in edges), key=lambda edge: edge.id),
     )
 
 
 def _build_node(id_: int, space: int) -> GraphNode:
     return GraphNode(id_, space, exists_in_graph=True)
-
-
-def _build_edge(id_: int, source: int, target: int, weight: float) -> GraphEdge:
-    return GraphEdge(id_, source, target, weight, exists_in_graph=True)

@@ -17,12 +17,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import CorruptProjection
+from engine.storage.graph.kuzu_connection import SCHEMA, KuzuConnection, open_database
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
+    from pathlib import Path
 
     from engine.storage.graph.base import GraphEdge, GraphNode
-    from engine.storage.graph.kuzu_connection import KuzuConnection
+    from engine.storage.graph.kuzu_connection import GraphBackend
 
 CREATE_NODE = "CREATE (:Entity {id: $id, space: $space})"
 SET_NODE = "MATCH (n:Entity {id: $id}) SET n.space = $space RETURN n.id"
@@ -128,6 +130,25 @@ class KuzuWriter:
         if len(rows) >= BULK_THRESHOLD:
             return {int(found) for [found] in self.connection.run(many, {"rows": rows})}
         return {row["id"] for row in rows if self.connection.has_rows(one, row)}
+
+
+def build_database(
+    module: GraphBackend, file: Path, buffer_pool: int, content: tuple[Iterable[GraphNode], Iterable[GraphEdge]]
+) -> None:
+    """Create a database of nodes and edges in `file` and close it. Raises RuntimeError."""
+    nodes, edges = content
+    ends = ((min(edge.source, edge.target), max(edge.source, edge.target), edge) for edge in edges)
+    database = open_database(module, file, buffer_pool)
+    session = KuzuConnection(module, database)
+    try:
+        for statement in SCHEMA:
+            session.run(statement)
+        session.copy_rows("Entity", [(node.id, node.space) for node in nodes])
+        session.copy_edges((source, target, edge.id, float(edge.weight)) for source, target, edge in ends)
+        session.run("CHECKPOINT")
+    finally:
+        session.close()
+        database.close()
 
 
 def _edge_row(edge: GraphEdge) -> RowValues:

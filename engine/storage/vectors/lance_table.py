@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.scheduling.tasks import wait_for_completion
+from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
+from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.row_cache import RowCache
+from engine.storage.vectors.row_arrays import RowArrays
 from engine.storage.vectors.search_plan import SearchPlan, build_filter, build_in_clause, max_matching_rows, plan_search
 from engine.text.similarity import unit_vectors
 
@@ -20,8 +22,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import pyarrow as pa
-
-    from engine.storage.vectors.row_arrays import RowArrays
 
 KEY_COLUMNS = ("id", "space", "room", "part")
 BATCH_ROWS = 10_000
@@ -45,7 +45,8 @@ class LanceTable:
         self._dim = dim
         self._max_id = -1
         self._has_parts = False
-        self._cache = RowCache(self, dim, cache_bytes)
+        self._max_cached_rows = cache_bytes // RowArrays.row_bytes(dim)
+        self._cache = MemoryCopy(self._load_rows)
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
         self._readable.set()
@@ -89,7 +90,7 @@ class LanceTable:
             return
         with translate_library_errors(self.folder):
             async with self.write_lock:
-                with self._cache.follow(lambda cached: cached.delete(ids)):
+                with self._cache.follow(lambda cached: cached.delete(ids), deletes=True):
                     await self._delete_rows(sorted(ids))
 
     async def search(self, vector: np.ndarray, k: int, vector_filter: VectorFilter) -> list[VectorHit]:
@@ -115,14 +116,6 @@ class LanceTable:
             if (cached := await self._cache.get()) is not None:
                 return cached.fetch(ids)
             return await self._fetch_from_files(sorted(ids))
-
-    async def read_rows(self, into: RowArrays) -> None:
-        """Append all rows of one version of the table."""
-        async with self.hold_files():
-            query = self.table.query().select([*KEY_COLUMNS, "vector"])
-            async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
-                keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}
-                into.append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
 
     async def list_rows(self) -> list[VectorRow]:
         """All rows without their vectors, in order."""
@@ -169,6 +162,18 @@ class LanceTable:
         merge = self.table.merge_insert(["id", "part"])
         await wait_for_completion(merge.when_matched_update_all().when_not_matched_insert_all().execute(rows))
         self.writes += 1
+
+    async def _load_rows(self) -> RowArrays:
+        """All rows of one version of the table. Raises ArraysFull."""
+        if await self.count_rows() > self._max_cached_rows:
+            raise ArraysFull
+        rows = RowArrays(self._dim, self._max_cached_rows)
+        async with self.hold_files():
+            query = self.table.query().select([*KEY_COLUMNS, "vector"])
+            async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):
+                keys = {name: batch[name].to_numpy() for name in KEY_COLUMNS}
+                rows.append(keys, batch["vector"].flatten().to_numpy().reshape(-1, self._dim))
+        return rows
 
     async def _replace_rows(self, keys: Sequence[VectorRow], vectors: np.ndarray) -> None:
         for start in range(0, len(keys), BATCH_ROWS):

@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.storage.column_arrays import ArraysFull
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.row_arrays import COPY_SHARE, ArraysFull, RowArrays
+from engine.storage.vectors.row_arrays import COPY_SHARE, RowArrays
 
 DIM = 4
 ALL = VectorFilter(frozenset({1, 2}))

@@ -1,0 +1,84 @@
+"""Rows of a table as one array for each column, in memory."""
+
+from __future__ import annotations
+
+import math
+import mmap
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+MAX_TABLE = 4 << 20
+
+
+class ArraysFull(Exception):
+    """The rows do not fit into the arrays."""
+
+
+class ColumnArrays:
+    """Rows in no particular order, at most `max_rows`; for one thread.
+
+    Memory is taken as rows are written, up to the highest number so far, and returned when the object is freed.
+    """
+
+    def __init__(self, types: Mapping[str, np.dtype[Any]], max_rows: int) -> None:
+        self._max_rows = max_rows
+        self._count = 0
+        self._columns = {name: _reserve_array(type_, max_rows) for name, type_ in types.items()}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, name: str) -> np.ndarray:
+        """A column; it changes with the rows."""
+        return self._columns[name][: self._count]
+
+    def append(self, rows: Mapping[str, np.ndarray]) -> None:
+        """Add rows, given as all columns. Raises ArraysFull."""
+        count = len(next(iter(rows.values())))
+        end = self._count + count
+        if end > self._max_rows:
+            raise ArraysFull
+        for name, column in self._columns.items():
+            column[self._count : end] = rows[name]
+        self._count = end
+
+    def delete(self, places: np.ndarray) -> None:
+        """Delete the rows at these places, which differ: the last rows take them."""
+        self._count -= len(places)
+        holes = places[places < self._count]
+        tail = np.arange(self._count, self._count + len(places))
+        moved = tail[~np.isin(tail, places)]
+        for column in self._columns.values():
+            column[holes] = column[moved]
+
+
+def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:
+    """Which of the numbers are among the members, as booleans.
+
+    A table of all numbers up to the highest takes 0.3 ms for 300,000 numbers; `numpy.isin` takes 5 ms.
+    """
+    wanted = np.fromiter(members, np.int64, len(members))
+    highest = int(numbers.max(initial=0))
+    if highest > MAX_TABLE or numbers.min(initial=0) < 0:
+        return np.asarray(np.isin(numbers, wanted))
+    table = np.zeros(highest + 1, np.bool_)
+    table[wanted[(wanted >= 0) & (wanted <= highest)]] = True
+    return np.asarray(table[numbers])
+
+
+def _reserve_array(type_: np.dtype[Any], rows: int) -> np.ndarray:
+    """An array that takes no memory before it is written.
+
+    `numpy.empty` would take it at once: after `engine.memory.scrub_freed_memory`, the allocator fills every new block.
+    """
+    pages = mmap.mmap(-1, max(1, type_.itemsize * rows), mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS)
+    if hasattr(mmap, "MADV_HUGEPAGE"):  # as numpy does: a search of 32,000 vectors takes a quarter less
+        with suppress(OSError):
+            pages.madvise(mmap.MADV_HUGEPAGE)
+    shape = (rows, *type_.shape)
+    return np.frombuffer(pages, type_.base, math.prod(shape)).reshape(shape)
