@@ -109,11 +109,6 @@ def test_a_chunk_says_where_its_pieces_are(
     assert build(*texts, packing=packing)[at].pieces == tuple(ChunkPiece(*piece) for piece in pieces)
 
 
-def test_with_only_separators_a_long_piece_is_an_error() -> None:
-    with pytest.raises(ChunkTooLong):
-        build("a" * 30, packing=ChunkingOptions(size=20, overlap=3, separator="--", separator_only=True))
-
-
 def test_a_modulo_below_one_is_an_error() -> None:
     with pytest.raises(ValueError, match="modulo"):
         ChunkingOptions(hash_modulo=0)

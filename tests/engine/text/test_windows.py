@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.ingest.chunking import ChunkTooLong, build_chunks
-from engine.models import Passage
 from engine.options import ChunkingOptions
 from engine.text.tokenizer import O200kTokenizer
 from engine.text.windows import Tokenizer, token_windows
@@ -57,11 +55,6 @@ def test_c7_an_overlap_that_does_not_suit_the_size_is_an_error(size: int, overla
     ):
         with pytest.raises(ValueError, match=rf"{overlap}.*{size}"):
             call()
-
-
-def test_c12_a_line_of_too_many_tokens_is_an_error() -> None:
-    with pytest.raises(ChunkTooLong, match="6 tokens"):
-        build_chunks([Passage("1", "ABC")], UNEVEN, ChunkingOptions(5, 0, 5, separator="\n", separator_only=True))
 
 
 @pytest.mark.parametrize(

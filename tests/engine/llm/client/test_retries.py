@@ -94,12 +94,6 @@ async def test_a_stream_that_breaks_raises_after_its_text(stub: StubProvider, pr
     assert [usage.purpose for usage in meter.items] == ["answer"]
 
 
-async def test_a_silent_server_is_given_up(stub: StubProvider) -> None:
-    stub.fail(Fault("silence"))
-    with pytest.raises(ModelUnavailable):
-        await stub.language(client=stub.open_client(timeout=0.3)).summarize([ADA], UsageMeter())
-
-
 @pytest.mark.parametrize("provider", ["openai/stub", "ollama_chat/stub"])
 async def test_a_missing_server_is_named_with_its_address(stub: StubProvider, provider: str) -> None:
     language = stub.language(answer_model=ModelConfig(provider, "http://127.0.0.1:9/v1", "x"))
