@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from platformdirs import user_cache_path
 from typer.main import get_command
 
 from adapters.discord.settings import DiscordSettings
@@ -134,7 +135,7 @@ def test_the_snippets_of_the_library_run(tmp_path: Path) -> None:
         program += (
             f"\nasync def snippet_{number}():\n{body}\nos.chdir({str(folder)!r})\nasyncio.run(snippet_{number}())\n"
         )
-    environment = {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "PATH": ""}
+    environment = {"PYTHONPATH": str(ROOT), "HOME": str(tmp_path), "XDG_CACHE_HOME": str(user_cache_path()), "PATH": ""}
     command = [sys.executable, "-c", program]
     done = subprocess.run(
         command, env=environment, capture_output=True, text=True, timeout=SNIPPET_TIMEOUT, check=False

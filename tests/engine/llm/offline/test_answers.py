@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
+from platformdirs import user_cache_path
 
+from engine.llm.default_models import CACHE_NAME
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
@@ -123,8 +125,8 @@ def prompt(question: str, texts: tuple[str, ...], mode: RetrievalMode = "mix", t
 
 
 @pytest.fixture(scope="module")
-def language(tmp_path_factory: pytest.TempPathFactory) -> OfflineModel:
-    return OfflineModel(CachingEmbedder(MiniLMEmbedder(tmp_path_factory.mktemp("cache"))))
+def language() -> OfflineModel:
+    return OfflineModel(CachingEmbedder(MiniLMEmbedder(user_cache_path(CACHE_NAME))))
 
 
 @pytest.mark.parametrize("line", ANSWERS.strip().splitlines())
