@@ -38,6 +38,40 @@ GENERIC_WORDS = word_set(
     """
 )
 
+# Words that mean the same, a group per line.
+SYNONYMS = tuple(
+    word_set(line)
+    for line in """
+    admission entrance entry
+    ban forbid prohibit
+    bicycle bike
+    boss chief head manager
+    buy purchase
+    car vehicle automobile
+    child kid
+    clean wash
+    close shut
+    contact reach
+    doctor physician
+    eat dine
+    film movie
+    fix mend repair
+    flat apartment
+    forest wood
+    hire lease rent
+    holiday vacation
+    ill sick
+    allow permit
+    lawyer attorney
+    letter mail
+    phone telephone
+    rule regulation
+    salary wage
+    shop store
+    wed marry
+    """.strip().splitlines()
+)
+
 # Words that often start a sentence and are not names, in addition to STOP_WORDS and GENERIC_WORDS.
 COMMON_WORDS = word_set(
     """

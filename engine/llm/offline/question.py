@@ -6,7 +6,7 @@ import re
 from typing import Literal
 
 from engine.llm.offline.words import MONEY, UPPER, has_price, is_stop_word, split_words, stem
-from engine.text.word_lists import CALENDAR_WORDS, word_set
+from engine.text.word_lists import CALENDAR_WORDS, SYNONYMS, word_set
 
 AnswerType = Literal["price", "quantity", "time", "person", "reason", "any"]
 
@@ -70,6 +70,7 @@ _MEASURES = {
 _ANSWERS_BY_STEM = {stem(word): frozenset(map(stem, units)) for word, units in _MEASURES.items()}
 _UNITS = frozenset().union(*(_ANSWERS_BY_STEM.values()))
 _HOUR = stem("hour")  # a time span in hours may also be given as a day or a time: "until midnight"
+_SYNONYMS = {key: frozenset(stems) - {key} for group in SYNONYMS for stems in [set(map(stem, group))] for key in stems}
 _ANSWER_CUES: dict[AnswerType, re.Pattern[str]] = {
     "person": re.compile(rf"(?<=[^\W_] ){UPPER}[^\W_]++|\b(?:I|my|me)\b"),
     "reason": re.compile(r"\b(?:because|since|so that|due to|therefore|in order to|reason)\b", re.IGNORECASE),
@@ -121,6 +122,11 @@ def measured_stems(clause: str) -> dict[str, frozenset[str]]:
     found = {word: _ANSWERS_BY_STEM[word] for word in measured | other}
     prices = words & {stem(word) for word in ("cost", "price", "fee", "fare", "charge", "pay")}
     return found | dict.fromkeys(prices, frozenset({MONEY}))
+
+
+def synonym_stems(key: str) -> frozenset[str]:
+    """The stems of the words that mean the same as a word, given by its stem."""
+    return _SYNONYMS.get(key, frozenset())
 
 
 def has_answer_type(text: str, kind: AnswerType, of: frozenset[str] = frozenset()) -> bool | None:

@@ -65,7 +65,7 @@ def _select_for_clause(clause: ClauseScores, most: int) -> list[int]:
     if first is None or first not in ranked[:MAX_QUOTES]:
         return []
     floor = clause.score[first] - SCORE_MARGIN
-    as_good = (clause.score >= floor) & (clause.support >= MIN_SUPPORT) & clause.is_topical
+    as_good = (clause.score >= floor) & (clause.support >= MIN_SUPPORT)
     return list(dict.fromkeys([first, *_find_other_half(clause, first), *(at for at in ranked if as_good[at])]))[:most]
 
 
@@ -74,7 +74,7 @@ def _find_other_half(clause: ClauseScores, first: int) -> list[int]:
     adds = np.maximum(clause.coverage - clause.coverage[first], 0) @ clause.weights
     shares = np.minimum(clause.coverage, clause.coverage[first]) @ clause.weights
     fits = (adds >= _MIN_ADDED_SHARE) & (shares >= _MIN_ADDED_SHARE) & (clause.similarity >= _MIN_SIMILARITY)
-    fit = np.where(fits & clause.is_topical, clause.score + adds, -1.0)
+    fit = np.where(fits, clause.score + adds, -1.0)
     return [int(np.argmax(fit))] if fit.max() > 0 else []
 
 

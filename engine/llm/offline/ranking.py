@@ -1,6 +1,6 @@
 """Score the sentences of the sources for each clause of a question, by their words and by embeddings.
 
-A sentence covers a word of the clause whole if it has a form of it, up to 0.8 if it has a synonym or a unit of the
+A sentence covers a word of the clause whole if it has a form of it, 0.8 if it has a listed synonym or a unit of the
 measure asked for, and 0.75 if its heading or one of the two sentences before it has the word. Rarer words weigh more.
 """
 
@@ -14,36 +14,26 @@ import numpy as np
 
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
-from engine.llm.offline.words import content_words, is_common, is_generic, is_stop_word, split_words, stem
+from engine.llm.offline.words import content_words, is_common, is_generic, stem
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from engine.llm.base import Embedder
     from engine.llm.offline.candidates import Candidate
     from engine.models import Source
     from engine.usage import UsageMeter
 
-# Maximum number of embedded sentences; words of the best of them are compared with the words of the question.
-MAX_CANDIDATES = 96
-VOCABULARY_SENTENCES = 32
-MAX_VOCABULARY = 400
-_MIN_WORD_LENGTH = 3
+MAX_CANDIDATES = 96  # sentences that are embedded
 
 GENERIC_SHARE = 0.35  # weight of a word with little meaning
 NEARBY_SHARE = 0.75
-MAX_SYNONYM_SHARE = 0.8
-# Cosine of two single words: unrelated at the first value, synonyms at the second.
-UNRELATED_COSINE, SYNONYM_COSINE = 0.55, 0.9
+SYNONYM_SHARE = 0.8
 PREVIOUS_SHARE, WITH_PREVIOUS_SHARE = 0.6, 0.92  # a sentence together with the one before it
 RIGHT_TYPE_SCORE, WRONG_TYPE_SCORE = 0.1, -0.15
 RECENCY_SCORE = 0.08
 NAME_LOSS = 0.35
-MIN_TOPIC_SHARE = 0.5
 MIN_OWN_WORDS = 2  # of a question for yes or no, in the sentence that answers
-
-# For the stem of each term its synonyms by their stems, with the share of its meaning.
-Synonyms = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +55,7 @@ class Term:
 class ClauseScores:
     """Scores of a clause: `coverage` has shape (sentences, terms), `weights` (terms,), the others (sentences,).
 
-    `score` orders the sentences; `support` decides whether one answers at all; `is_topical`: whether a sentence has a
-    word of the topic itself.
+    `score` orders the sentences; `support` decides whether one answers at all.
     """
 
     answer_type: analysis.AnswerType
@@ -74,7 +63,6 @@ class ClauseScores:
     has_hint: bool
     weights: np.ndarray
     coverage: np.ndarray
-    is_topical: np.ndarray
     similarity: np.ndarray
     score: np.ndarray
     support: np.ndarray
@@ -90,11 +78,8 @@ async def rank_sentences(
     words = list({term.stem: term for about in terms for term in about}.values())
     shared = np.array([sum(w.weight for w in words if w.stem in one.stems | one.nearby_stems) for one in candidates])
     similar = await _compare(clauses, candidates, np.argsort(-shared, kind="stable")[:MAX_CANDIDATES], embedder, meter)
-    promise = shared / (sum(word.weight for word in words) or 1.0) + similar.max(axis=0)
-    best = [candidates[at] for at in np.argsort(-promise, kind="stable")[:VOCABULARY_SENTENCES]]
-    synonyms = await _find_synonyms(words, best, embedder, meter)
     scored = zip(clauses, terms, similar, strict=True)
-    return candidates, [score_clause(clause, about, candidates, near, synonyms) for clause, about, near in scored]
+    return candidates, [score_clause(clause, about, candidates, near) for clause, about, near in scored]
 
 
 def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
@@ -111,12 +96,12 @@ def build_terms(clause: str, candidates: Sequence[Candidate]) -> list[Term]:
 
 
 def score_clause(
-    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], similar: np.ndarray, synonyms: Synonyms
+    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], similar: np.ndarray
 ) -> ClauseScores:
     """Score a clause against every sentence; `similar` holds the cosines."""
     asked, hint = analysis.split_hint(clause)
     kind, counted = analysis.answer_type(asked), analysis.counted_stems(asked)
-    own = _own_coverage(clause, terms, candidates, synonyms)
+    own = _own_coverage(clause, terms, candidates)
     nearby = np.array([[term.stem in one.nearby_stems for term in terms] for one in candidates]).reshape(own.shape)
     coverage = np.maximum(own, NEARBY_SHARE * nearby)
     names = np.array([term.is_name for term in terms], dtype=bool)
@@ -130,15 +115,9 @@ def score_clause(
     answers = (coverage[:, [term.is_id for term in terms]] > 0).all(axis=1)
     if analysis.is_yes_or_no(asked):
         answers &= (own > 0).sum(axis=1) >= min(MIN_OWN_WORDS, len(terms))
-    topical = own[:, topics].max(axis=1, initial=0.0) >= MIN_TOPIC_SHARE
     score = whole + similar + form + _recency_scores(candidates)
     support = np.where(answers, support, 0.0)
-    return ClauseScores(kind, counted, bool(hint), weights, coverage, topical, similar, score, support)
-
-
-def synonym_share(similarity: float) -> float:
-    """How much one word means another, by the cosine of the two words alone."""
-    return min(MAX_SYNONYM_SHARE, max(0.0, (similarity - UNRELATED_COSINE) / (SYNONYM_COSINE - UNRELATED_COSINE)))
+    return ClauseScores(kind, counted, bool(hint), weights, coverage, similar, score, support)
 
 
 def _is_name(word: str, clause: str) -> bool:
@@ -148,18 +127,19 @@ def _is_name(word: str, clause: str) -> bool:
     return word[:1].isupper() and not (clause.lstrip("\"'“‘¿¡ ").startswith(word) and is_common(word))
 
 
-def _own_coverage(
-    clause: str, terms: Sequence[Term], candidates: Sequence[Candidate], synonyms: Synonyms
-) -> np.ndarray:
+def _own_coverage(clause: str, terms: Sequence[Term], candidates: Sequence[Candidate]) -> np.ndarray:
     """How much each sentence itself covers each term."""
-    measures = {key: dict.fromkeys(units, MAX_SYNONYM_SHARE) for key, units in analysis.measured_stems(clause).items()}
-    known = [{**synonyms.get(term.stem, {}), **measures.get(term.stem, {}), term.stem: 1.0} for term in terms]
-    rows = [[_cover(words, one.stems) for words in known] for one in candidates]
+    measured = analysis.measured_stems(clause)
+    synonyms = [frozenset() if term.is_name else analysis.synonym_stems(term.stem) for term in terms]
+    others = [measured.get(term.stem, frozenset()) | same for term, same in zip(terms, synonyms, strict=True)]
+    rows = [
+        [_cover(term.stem, other, one.stems) for term, other in zip(terms, others, strict=True)] for one in candidates
+    ]
     return np.array(rows, dtype=np.float64).reshape(len(candidates), len(terms))
 
 
-def _cover(words: Mapping[str, float], stems: frozenset[str]) -> float:
-    return max((words[word] for word in words.keys() & stems), default=0.0)
+def _cover(word: str, others: frozenset[str], stems: frozenset[str]) -> float:
+    return 1.0 if word in stems else 0.0 if others.isdisjoint(stems) else SYNONYM_SHARE
 
 
 def _share(coverage: np.ndarray, weights: np.ndarray, part: np.ndarray) -> np.ndarray:
@@ -193,32 +173,3 @@ async def _compare(
     similar = np.zeros((len(clauses), len(candidates)))
     similar[:, chosen] = np.maximum(asked @ sentences.T, WITH_PREVIOUS_SHARE * (asked @ after.T))[:, chosen]
     return similar
-
-
-async def _find_synonyms(
-    words: Sequence[Term], best: Sequence[Candidate], embedder: Embedder, meter: UsageMeter
-) -> Synonyms:
-    """Words of the best sentences that mean nearly the same as a term. Names have no synonyms."""
-    vocabulary = _build_vocabulary(best)
-    targets = [term for term in words if not term.is_name and not is_generic(term.word)]
-    if not targets or not vocabulary:
-        return {}
-    vectors = await embedder.embed([*(term.word for term in targets), *vocabulary.values()], meter)
-    cosines = vectors[: len(targets)] @ vectors[len(targets) :].T
-    return {
-        term.stem: {
-            key: share for key, one in zip(vocabulary, row, strict=True) if (share := synonym_share(float(one)))
-        }
-        for term, row in zip(targets, cosines, strict=True)
-    }
-
-
-def _build_vocabulary(best: Iterable[Candidate]) -> dict[str, str]:
-    """The content words that are no names, by stem."""
-    found: dict[str, str] = {}
-    for candidate in best:
-        for at, word in enumerate(split_words(candidate.text)):
-            content = len(word) >= _MIN_WORD_LENGTH and not is_stop_word(word)
-            if content and (word.islower() or not at) and len(found) < MAX_VOCABULARY:
-                found.setdefault(stem(word), word)
-    return found
