@@ -13,6 +13,7 @@ from bot import texts
 from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
+from bot.text.format import pluralize
 from tests.support.fake_platform import TRAITS
 
 ROOT = Path(__file__).parents[2]
@@ -80,16 +81,52 @@ def shown_strings(path: Path) -> list[str]:
 
 
 def render_string(node: ast.AST) -> str:
-    """A literal on one line, with expressions in braces; empty for anything else."""
+    """A literal on one line, with a readable name in braces for each value; empty for anything else."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return " / ".join(node.value.splitlines())
     if isinstance(node, ast.JoinedStr):
-        parts = (
-            "{" + ast.unparse(each.value) + "}" if isinstance(each, ast.FormattedValue) else render_string(each)
-            for each in node.values
-        )
-        return "".join(parts)
-    return ""
+        return "".join(map(render_string, node.values))
+    return describe_value(node.value) if isinstance(node, ast.FormattedValue) else ""
+
+
+def describe_value(node: ast.AST) -> str:
+    """What a reader sees of a value: `{time}` of `format_utc(time)`, `{7 days}`, the example of a command, a choice."""
+    match node:
+        case ast.Call(func=ast.Attribute(attr="format_example" | "format_command"), args=[example]):
+            return f"/{render_string(example)}"
+        case ast.Call(func=ast.Name(id="pluralize"), args=[number, ast.Constant(value=noun)]):
+            return f"{{{name_value(number)}}} {pluralize(2, str(noun)).removeprefix('2 ')}"
+        case ast.IfExp(body=body, orelse=other):
+            return f"{{{' | '.join(render_string(each) or name_value(each) for each in (body, other))}}}"
+        case _:
+            return f"{{{name_value(node)}}}"
+
+
+def name_value(node: ast.AST) -> str:
+    """The name of a value without the functions that format it: `message.time` is “message time”."""
+    match node:
+        case ast.Call(func=ast.Attribute(value=ast.Constant(), attr="join"), args=[joined]):
+            name = f"{name_value(joined)}, …"
+        case ast.Call(args=[first, *_]):
+            name = name_value(first)
+        case ast.Call(func=function):
+            name = name_value(function)
+        case ast.Attribute(value=owner, attr=attribute):
+            name = f"{name_value(owner)} {attribute.strip('_')}".replace("_", " ")
+        case ast.Name(id=variable):
+            name = variable.strip("_").replace("_", " ").lower()
+        case (
+            ast.GeneratorExp(elt=inner)
+            | ast.Subscript(value=inner)
+            | ast.BinOp(left=inner)
+            | ast.BoolOp(values=[inner, *_])
+        ):
+            name = name_value(inner)
+        case ast.IfExp(body=body, orelse=other):
+            name = f"{name_value(body)} | {name_value(other)}"
+        case _:
+            name = render_string(node) or "…"
+    return name
 
 
 def test_all_sentences_are_in_the_golden_file(compare_with_golden: Callable[[Path, str], None]) -> None:
