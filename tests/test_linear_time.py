@@ -31,8 +31,8 @@ import pytest
 import adapters
 import bot
 import engine
+from tests.support.source_trees import list_imports, list_modules, list_nodes, relative_name
 
-ROOT = Path(__file__).parents[1]
 SIZE, SHORTEST = 600, 150  # characters
 QUICK = 0.0002  # seconds; the square of SIZE in steps of a pattern takes several times as long
 LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
@@ -218,15 +218,14 @@ def test_a_pattern_is_linear(pattern: re.Pattern[Any]) -> None:
 def test_every_fixed_pattern_stands_in_a_module_where_this_test_finds_it() -> None:
     """One that is made of parts known only at run time is exempt if all its text is fixed or escaped."""
     wrong = []
-    for path in itertools.chain.from_iterable((ROOT / each).rglob("*.py") for each in ("engine", "bot", "adapters")):
-        source = path.read_text(encoding="utf-8")
-        for function in ast.walk(ast.parse(source)) if re.search(r"\bre\.", source) else ():
+    for path in list_modules():
+        for function in list_nodes(path) if ("re", "") in list_imports(path) else ():
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 for node in ast.walk(function):
                     if isinstance(node, ast.Call) and ast.unparse(node.func).startswith("re.") and node.args:
                         first = node.args[0]
                         if ast.unparse(node.func) != "re.escape" and isinstance(first, ast.Constant | ast.BinOp):
-                            wrong.append(f"{path.relative_to(ROOT)}:{node.lineno}")
+                            wrong.append(f"{relative_name(path)}:{node.lineno}")
     assert wrong == []
 
 
@@ -287,13 +286,7 @@ def collection(hint: Any, text: str, depth: int) -> Any:
 def scanners() -> dict[str, Callable[[str], object]]:
     found: dict[str, Callable[[str], object]] = {}
     for module in modules():
-        tree = ast.parse(inspect.getsource(module))
-        imported = {
-            (alias.name if isinstance(node, ast.Import) else node.module or "").partition(".")[0]
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Import | ast.ImportFrom)
-            for alias in node.names
-        }
+        imported = {name.partition(".")[0] for name, _ in list_imports(Path(str(module.__file__)))}
         if imported & IO or module.__name__.startswith(SANDBOXED):
             continue
         for name, function in inspect.getmembers(module, inspect.isfunction):

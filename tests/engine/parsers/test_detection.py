@@ -96,7 +96,7 @@ def packed_pdf() -> bytes:
 
 ENTITIES = "".join(f'<!ENTITY e{n + 1} "{f"&e{n};" * 20}">' for n in range(9))
 LAUGHS = f'<?xml version="1.0"?><!DOCTYPE l [<!ENTITY e0 "ha">{ENTITIES}]><w:document>&e9;</w:document>'.encode()
-LIMITS = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_000, timeout_seconds=4)
+LIMITS = ParserLimits(workers=1, max_memory=1024 * 2**20, max_text_length=5_000_000, timeout_seconds=10)
 
 
 @pytest.mark.asyncio(loop_scope="module")
