@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test lint format bench bench-cost bench-load bench-crash bench-quality bench-peer bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test lint format bench bench-cost bench-load bench-crash bench-quality bench-embedder bench-peer bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -98,6 +98,9 @@ bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/
 bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/path/to/data DOCUMENTS=2000 MINUTES=90)
 	@$(BIN)/python -m tests.bench.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PICTURE),--picture "$(PICTURE)")
+
+bench-embedder: $(DEV) ## texts per second of the built-in embedder, and its precision (DATA=/path/to/data)
+	@$(BIN)/python -m tests.bench.embedder --data "$(DATA)"
 
 bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")

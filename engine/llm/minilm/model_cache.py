@@ -1,4 +1,4 @@
-"""Cache of the ONNX graph of all-MiniLM-L6-v2: built once, rebuilt when its weights or its builder change."""
+"""Cache of the ONNX graphs of all-MiniLM-L6-v2: built once, rebuilt when weights, builder or processor change."""
 
 from __future__ import annotations
 
@@ -9,28 +9,35 @@ import tempfile
 import time
 import zlib
 from pathlib import Path
+from typing import Literal, TypeAlias
+
+import numpy as np
 
 from engine.errors import DiskError
 
+GraphKind: TypeAlias = Literal["exact", "fast"]
+
 WEIGHTS_FILE = "model.safetensors"
+BUILDER_FILES = ("onnx_graph.py", "quantized_graph.py", "quantization.py", "weight_rounding.py")
 PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a partially written graph is abandoned
 
 
-def cached_graph(folder: Path, cache: Path) -> Path:
-    """The cached graph file for these weights and this builder, built if it is missing or damaged.
+def cached_graph(folder: Path, cache: Path, kind: GraphKind) -> Path:
+    """The cached graph file for these weights, this builder and this processor, built if it is missing or damaged.
 
     Its name ends with its checksum, since a damaged graph would silently give wrong vectors.
     """
     try:
-        prefix = f"minilm-{graph_fingerprint(folder)}"
+        fingerprint = graph_fingerprint(folder)
+        prefix = f"minilm-{fingerprint}-{kind}"
         for cached in cache.glob(f"{prefix}-*.onnx"):
             if cached.name == f"{prefix}-{file_crc32(cached):08x}.onnx":
                 return cached
         cache.mkdir(parents=True, exist_ok=True)
-        content = build_graph(folder / WEIGHTS_FILE)
+        content = build_graph(folder / WEIGHTS_FILE, kind)
         graph = cache / f"{prefix}-{zlib.crc32(content):08x}.onnx"
         write_atomically(graph, content)
-        remove_stale_graphs(graph)
+        remove_stale_graphs(graph, fingerprint)
     except OSError as error:
         raise DiskError(f"The model graph of the built-in embedder cannot be written to {cache}: {error}") from error
     return graph
@@ -46,19 +53,23 @@ def file_crc32(file: Path) -> int:
 
 
 def graph_fingerprint(folder: Path) -> str:
-    """Hash that changes with the weights and with the code that builds the graph."""
+    """Hash that changes with the weights, with the code that builds the graphs, and with the kind of processor."""
     weights = (folder / WEIGHTS_FILE).stat()
-    source = Path(__file__).with_name("onnx_graph.py").read_bytes()
-    return hashlib.sha256(f"{weights.st_size} {weights.st_mtime_ns} ".encode() + source).hexdigest()[:16]
+    source = b"".join(Path(__file__).with_name(name).read_bytes() for name in BUILDER_FILES)
+    processor = np.show_config(mode="dicts")["SIMD Extensions"]["found"]
+    return hashlib.sha256(f"{weights.st_size} {weights.st_mtime_ns} {processor}".encode() + source).hexdigest()[:16]
 
 
-def build_graph(weights: Path) -> bytes:
+def build_graph(weights: Path, kind: GraphKind) -> bytes:
     """The serialized graph."""
     from safetensors.numpy import load_file  # noqa: PLC0415  - needed for building only
 
-    from engine.llm.minilm import onnx_graph  # noqa: PLC0415  - imports onnx, needed for building only
+    from engine.llm.minilm import onnx_graph, quantization  # noqa: PLC0415  - import onnx, needed for building only
 
-    return onnx_graph.build_onnx_model(load_file(weights))
+    arrays = load_file(weights)
+    if kind == "fast":
+        return quantization.build_fast_model(arrays)
+    return onnx_graph.build_onnx_model(onnx_graph.GraphBuilder(arrays))
 
 
 def write_atomically(path: Path, content: bytes) -> None:
@@ -75,11 +86,13 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
-def remove_stale_graphs(graph: Path) -> None:
-    """Remove graphs of other weights and partial files of killed processes."""
+def remove_stale_graphs(graph: Path, fingerprint: str) -> None:
+    """Remove graphs of other weights, other ones of the kind of `graph`, and partial files of killed processes."""
+    kind = graph.name.rpartition("-")[0]
     for other in graph.parent.glob("minilm-*"):
         # Another process may have removed the file or may still use it.
         with contextlib.suppress(OSError):
+            is_current = other.name.startswith(f"minilm-{fingerprint}-") and not other.name.startswith(kind)
             old = other.suffix == ".onnx" or time.time() - other.stat().st_mtime > PARTIAL_FILE_MAX_AGE
-            if old and other != graph:
+            if old and not is_current and other != graph:
                 other.unlink()

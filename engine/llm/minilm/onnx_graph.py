@@ -13,9 +13,10 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 OPSET = 20  # the first opset with Gelu
+ONNXRUNTIME_DOMAIN = "com.microsoft"  # operations of onnxruntime that are not part of ONNX
 LAYERS = 6
 ATTENTION_HEADS = 12
 HIDDEN_SIZE = 384
@@ -25,11 +26,15 @@ MASK_PENALTY = -1e9  # added to the score of a padded position, so that its atte
 
 @dataclass(slots=True)
 class GraphBuilder:
-    """Collects nodes and constants; values are referred to by name."""
+    """Collects nodes and constants; values are referred to by name.
+
+    `linear_inputs`: the input of each linear layer, by the name of its first weights.
+    """
 
     weights: Mapping[str, np.ndarray]
     nodes: list[Any] = field(default_factory=list)
     constants: dict[str, Any] = field(default_factory=dict)
+    linear_inputs: dict[str, str] = field(default_factory=dict)
 
     def add_node(self, op: str, *inputs: str, outputs: int = 1, **attributes: Any) -> str:
         """Add an operation; returns the name of its first output. Further outputs append .1, .2 and so on."""
@@ -63,15 +68,22 @@ class GraphBuilder:
 
     def add_linear(self, value: str, *layers: str) -> str:
         """Add a linear layer; several are concatenated, so that one multiplication computes them all."""
-        matrix = np.concatenate([self.weights[f"{layer}.weight"].T for layer in layers], axis=1)
-        bias = np.concatenate([self.weights[f"{layer}.bias"] for layer in layers])
+        matrix, bias = self.join_layers(layers)
+        self.linear_inputs[layers[0]] = value
         product = self.add_node("MatMul", value, self.add_constant(f"{layers[0]}.matrix", matrix))
         return self.add_node("Add", product, self.add_constant(f"{layers[0]}.offset", bias))
 
+    def join_layers(self, layers: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The matrix (inputs, outputs) and the bias of several linear layers side by side."""
+        matrix = np.concatenate([self.weights[f"{layer}.weight"].T for layer in layers], axis=1)
+        return matrix, np.concatenate([self.weights[f"{layer}.bias"] for layer in layers])
 
-def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
-    """Serialized model: `ids` and `mask`, int64 of shape (batch, length), to `vectors`, float32 (batch, 384)."""
-    builder = GraphBuilder(weights)
+
+def build_onnx_model(builder: GraphBuilder, *, with_linear_inputs: bool = False) -> bytes:
+    """Serialized model: `ids` and `mask`, int64 of shape (batch, length), to `vectors`, float32 (batch, 384).
+
+    `with_linear_inputs` adds the inputs of the linear layers as outputs, to measure their ranges.
+    """
     hidden = add_embeddings(builder)
     mask = builder.add_node("Cast", "mask", to=TensorProto.FLOAT)
     present = builder.add_node("Unsqueeze", mask, builder.add_integers(1, 2))
@@ -82,14 +94,19 @@ def build_onnx_model(weights: Mapping[str, np.ndarray]) -> bytes:
         hidden = add_transformer_layer(builder, hidden, penalty, f"encoder.layer.{layer}")
     add_mean_pooling(builder, hidden, mask)
     grid = ["batch", "length"]
+    taps = dict.fromkeys(builder.linear_inputs.values()) if with_linear_inputs else {}
     graph = helper.make_graph(
         builder.nodes,
         "all-minilm-l6-v2",
         [helper.make_tensor_value_info(name, TensorProto.INT64, grid) for name in ("ids", "mask")],
-        [helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", HIDDEN_SIZE])],
+        [
+            helper.make_tensor_value_info("vectors", TensorProto.FLOAT, ["batch", HIDDEN_SIZE]),
+            *(helper.make_tensor_value_info(name, TensorProto.FLOAT, [*grid, None]) for name in taps),
+        ],
         initializer=list(builder.constants.values()),
     )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=10)
+    opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(ONNXRUNTIME_DOMAIN, 1)]
+    model = helper.make_model(graph, opset_imports=opsets, ir_version=10)
     onnx.checker.check_model(model)
     serialized: bytes = model.SerializeToString()
     return serialized

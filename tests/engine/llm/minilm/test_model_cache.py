@@ -14,22 +14,29 @@ from engine.llm.minilm import model_cache
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Weights of a model whose graph has the same bytes."""
-    monkeypatch.setattr(model_cache, "build_graph", Path.read_bytes)
+    monkeypatch.setattr(model_cache, "build_graph", lambda weights, kind: weights.read_bytes() + kind.encode())
     (tmp_path / "model.safetensors").write_bytes(b"graph")
     return tmp_path
 
 
 def test_other_weights_make_another_graph_and_remove_the_old_one(folder: Path) -> None:
     cache = folder / "cache"
-    old = model_cache.cached_graph(folder, cache)
+    old = model_cache.cached_graph(folder, cache, "fast")
     (cache / "minilm-dead.part").touch()
     os.utime(cache / "minilm-dead.part", (0, 0))
     (cache / "minilm-alive.part").touch()
     (folder / "model.safetensors").write_bytes(b"newer")
-    new = model_cache.cached_graph(folder, cache)
+    new = model_cache.cached_graph(folder, cache, "fast")
     assert new != old
-    assert new.read_bytes() == b"newer"
+    assert new.read_bytes() == b"newerfast"
     assert {path.name for path in cache.iterdir()} == {new.name, "minilm-alive.part"}
+
+
+def test_both_graphs_of_the_same_weights_are_kept(folder: Path) -> None:
+    exact = model_cache.cached_graph(folder, folder / "cache", "exact")
+    fast = model_cache.cached_graph(folder, folder / "cache", "fast")
+    assert sorted((folder / "cache").iterdir()) == sorted([exact, fast])
+    assert model_cache.cached_graph(folder, folder / "cache", "exact") == exact
 
 
 def test_a_failed_write_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -38,14 +45,14 @@ def test_a_failed_write_leaves_nothing_behind(folder: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(DiskError, match="No space left"):
-        model_cache.cached_graph(folder, folder / "cache")
+        model_cache.cached_graph(folder, folder / "cache", "fast")
     assert list((folder / "cache").iterdir()) == []
 
 
-@pytest.mark.parametrize("damaged", [b"", b"grap", b"grapH", b"graph "])
+@pytest.mark.parametrize("damaged", [b"", b"graphfas", b"graphfasT", b"graphfast "])
 def test_a_damaged_graph_is_built_again(folder: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes) -> None:
-    graph = model_cache.cached_graph(folder, folder / "cache")
+    graph = model_cache.cached_graph(folder, folder / "cache", "fast")
     graph.write_bytes(damaged)
-    assert model_cache.cached_graph(folder, folder / "cache").read_bytes() == b"graph"
+    assert model_cache.cached_graph(folder, folder / "cache", "fast").read_bytes() == b"graphfast"
     monkeypatch.delattr(model_cache, "build_graph")
-    assert model_cache.cached_graph(folder, folder / "cache") == graph
+    assert model_cache.cached_graph(folder, folder / "cache", "fast") == graph
