@@ -19,7 +19,7 @@ async def engine(tmp_path: Path) -> AsyncIterator[Engine]:
         yield opened
 
 
-async def test_a_text_with_the_same_title_replaces_the_earlier_one_of_its_space(engine: Engine) -> None:
+async def test_a_text_replaces_that_of_its_title_and_space_unless_it_has_a_key(engine: Engine) -> None:
     texts = ("The ferry leaves at noon.", "The ferry leaves at noon.", "The ferry leaves at one.")
     assert [await engine.add_text("Ferry", text, space="here") for text in texts] == [True, False, True]
     [document] = await engine.list_documents(HERE)
@@ -28,12 +28,10 @@ async def test_a_text_with_the_same_title_replaces_the_earlier_one_of_its_space(
     assert (passage.text, passage.label) == ("The ferry leaves at one.", "line 1")
     await engine.add_text("Ferry", "Two.", space="there")
     assert len(await engine.list_documents(Scope.of("here", "there"))) == 2
-
-
-async def test_a_text_can_have_a_key_and_a_room(engine: Engine) -> None:
     await engine.add_text("Ferry", "Noon.", space="here", key="ferry", room="harbor")
-    document = await engine.get_document("ferry", HERE)
-    assert (document.title, document.room) == ("Ferry", "harbor")
+    document_of_key = await engine.get_document("ferry", HERE)
+    assert (document_of_key.title, document_of_key.room) == ("Ferry", "harbor")
+    assert len(await engine.list_documents(HERE)) == 2
 
 
 async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> None:
