@@ -113,6 +113,8 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,
         summary_cooldown=settings.summary_cooldown_seconds,
+        join_duplicates=settings.join_duplicate_names,
+        suggest_duplicates=settings.suggest_duplicate_names,
         compaction_delay=settings.compaction_delay_seconds,
     )
 

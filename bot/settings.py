@@ -118,6 +118,8 @@ class Settings(BaseSettings):
     fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     extraction_concurrency: int = Field(default=8, gt=0)
     summary_cooldown_seconds: float = Field(default=600.0, gt=0)
+    join_duplicate_names: bool = True
+    suggest_duplicate_names: bool = True
     compaction_delay_seconds: float = Field(default=600.0, gt=0)
 
     max_file_size_mb: int = Field(default=50, gt=0)

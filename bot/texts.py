@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.text.format import pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
     DiskError,
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bot.platform.traits import PlatformTraits
+    from engine import Duplicate
 
 STATUS_SEARCHING = "is searching…"
 STATUS_READING_FILE = "is reading your file…"
@@ -217,6 +219,32 @@ def format_merge(name: str, into: str, unknown: Iterable[str]) -> str:
 def format_unmerge(name: str) -> str:
     """The confirmation that a merge was undone."""
     return f"“{name}” is a separate name again."
+
+
+def format_separation(name: str, other: str) -> str:
+    """The confirmation that two names are kept apart."""
+    return f"“{name}” and “{other}” are separate names, and I won't join them."
+
+
+def format_duplicate_evidence(pair: Duplicate) -> str:
+    """Why two names were joined, or why they may mean the same."""
+    if pair.is_joined:
+        return JOIN_REASONS.get(pair.reason, pair.reason)
+    parts = [f"spelling {pair.spelling:.0f}%"]
+    if pair.similarity:
+        parts.append(f"similar meaning {100 * pair.similarity:.0f}%")
+    if pair.shared_count:
+        parts.append(f"{pluralize(pair.shared_count, 'common neighbor')}: {', '.join(pair.shared)}")
+    return "; ".join(parts)
+
+
+JOIN_REASONS = {
+    "spelling": "the same except for hyphens, spaces, periods or accents",
+    "article": "the same except for “the”",
+    "honorific": "the same except for a title",
+    "plural": "singular and plural",
+    "abbreviation": "a text gives the abbreviation with its long form",
+}
 
 
 def format_subject(name: str, other: str) -> str:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engine.document_input import plausible_time as plausible_time
     from engine.engine import Engine as Engine
     from engine.errors import EngineError as EngineError
+    from engine.knowledge.duplicates.report import Duplicate as Duplicate
+    from engine.knowledge.duplicates.report import DuplicateReport as DuplicateReport
     from engine.knowledge.manual_facts import build_fact as build_fact
     from engine.llm.base import Embedder as Embedder
     from engine.llm.base import LanguageModel as LanguageModel
@@ -165,6 +167,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     ),
     "engine.parsers.registry": ("describe_formats",),
     "engine.parsers.sandbox.pool": ("FileParser",),
+    "engine.knowledge.duplicates.report": ("Duplicate", "DuplicateReport"),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
     "engine.retrieval.retriever": ("Neighborhood",),

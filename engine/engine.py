@@ -20,6 +20,7 @@ from engine.llm.default_models import resolve_models
 from engine.maintenance import Maintenance
 from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser
+from engine.projection.duplicate_finder import DuplicateFinder
 from engine.projection.open_stores import check_embedder, check_given_stores, open_stores
 from engine.projection.projector import Projector
 from engine.retrieval.retriever import Neighborhood, Retriever
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from typing import Literal
 
     from engine.errors import EngineError
+    from engine.knowledge.duplicates.report import DuplicateReport
     from engine.llm.base import Embedder, LanguageModel, Reranker
     from engine.models import Chunk, Context, ContextEntity, Document, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
@@ -55,7 +57,8 @@ class Engine(ManualCorrections, DocumentInput):
         self._runtime = runtime
         self._ledger = runtime.ledger
         self._projector = Projector(runtime)
-        self._worker = IngestWorker(runtime, self._projector)
+        self._duplicate_finder = DuplicateFinder(runtime)
+        self._worker = IngestWorker(runtime, self._projector, self._duplicate_finder)
         self._retriever = Retriever(runtime)
         self._answer_service = AnswerService(runtime, self._retriever)
         self._maintenance = Maintenance(runtime, self._projector, self._worker)
@@ -245,6 +248,16 @@ class Engine(ManualCorrections, DocumentInput):
         start = normalize_name(prefix) or prefix.strip().casefold()  # "1" is not a name, but may start one
         async with self._ledger.snapshot() as view:
             return await view.search.find_names_by_prefix(start, await view.search.resolve_scope(scope), limit)
+
+    async def find_duplicates(self, scope: Scope, limit: int = 50, *, compare_all: bool = True) -> DuplicateReport:
+        """Names of the scope's spaces that may mean the same entity, and those that were joined automatically.
+
+        `compare_all` first compares all new names; otherwise the report counts those that are not compared yet.
+        """
+        check_number("limit", limit, 1, MAX_RESULTS)
+        if compare_all:
+            await self._maintenance.run_with_recovery(self._duplicate_finder.compare_all)
+        return await self._duplicate_finder.find_duplicates(scope, limit)
 
     async def export(self, file_format: Literal["jsonl", "graphml"], scope: Scope) -> AsyncGenerator[str, None]:
         """Yield the lines of an export of the scope's spaces: everything as JSON Lines, or the graph as GraphML."""

@@ -216,6 +216,7 @@ class EngineOptions:
     `vector_cache_bytes`: a table of vectors of up to this size is also kept in memory and searched there; there are
     three. `max_attempts`: tries before a chunk fails for good. `cache_answers`: replay the answer of an identical
     prompt. `join_duplicates`: join spellings of one name that are certainly the same entity; False undoes such joins.
+    `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need not.
     `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
     """
 
@@ -235,6 +236,7 @@ class EngineOptions:
     max_attempts: int = 6
     cache_answers: bool = True
     join_duplicates: bool = True
+    suggest_duplicates: bool = True
     replace_embedder: bool = False
 
     @property

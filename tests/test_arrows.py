@@ -99,7 +99,7 @@ storage: {LEAVES} options text knowledge scheduling memory
 runtime: {LEAVES} options text scheduling llm storage
 projection: {LEAVES} options text knowledge scheduling llm storage runtime data_dir
 retrieval: {LEAVES} options text knowledge scheduling llm storage runtime
-ingest: {LEAVES} options text knowledge scheduling llm storage runtime projection
+ingest: {LEAVES} options text knowledge scheduling llm storage runtime projection boundary
 answers: {LEAVES} options text scheduling llm storage runtime retrieval boundary
 document_input: {LEAVES} boundary parsers
 maintenance: {LEAVES} options scheduling storage runtime projection ingest

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import build_scope
-from bot.admin.ingest.progress import wait_until_applied
-from bot.admin.results import Completed
+from bot.admin.ingest.progress import run_with_progress, wait_until_applied
+from bot.admin.results import Completed, DuplicatesResult
 from bot.texts import (
     format_description,
     format_merge,
+    format_separation,
     format_subject,
     format_unmerge,
     format_visibility,
@@ -19,9 +20,10 @@ from engine import build_fact
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import AddFact, Hide, Merge, SetDescription
+    from bot.admin.requests import AddFact, FindDuplicates, Hide, Merge, Separate, SetDescription
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from engine import DuplicateReport
 
 
 async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
@@ -35,6 +37,26 @@ async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(message)
+
+
+async def separate(engine_context: EngineContext, request: Separate) -> AsyncGenerator[OperationResult]:
+    """Record that two entities are different; their join ends."""
+    await engine_context.engine.separate(request.space, request.name, request.other)
+    async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
+        yield step
+    yield Completed(format_separation(request.name, request.other))
+
+
+async def find_duplicates(engine_context: EngineContext, request: FindDuplicates) -> AsyncGenerator[OperationResult]:
+    """Compare new names, and yield the likely duplicates and the automatic joins."""
+    engine, reports = engine_context.engine, list["DuplicateReport"]()
+
+    async def find() -> None:
+        reports.append(await engine.find_duplicates(build_scope(request.spaces), request.limit))
+
+    async for step in run_with_progress(engine, "comparing names", find()):
+        yield step
+    yield DuplicatesResult(reports[0])
 
 
 async def set_description(engine_context: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:

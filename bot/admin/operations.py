@@ -25,6 +25,8 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.GetEntity: queries.get_entity,
     requests.Forget: maintenance.forget,
     requests.Merge: corrections.merge,
+    requests.Separate: corrections.separate,
+    requests.FindDuplicates: corrections.find_duplicates,
     requests.SetDescription: corrections.set_description,
     requests.Hide: corrections.hide,
     requests.AddFact: corrections.add_fact,

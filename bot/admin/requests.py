@@ -110,6 +110,23 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
+class Separate:
+    """Record that two entities are different."""
+
+    space: str
+    name: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class FindDuplicates:
+    """Find names of these spaces that may mean the same entity."""
+
+    spaces: tuple[str, ...]
+    limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
 class SetDescription:
     """Override the description of an entity or a relation; an empty one restores the original."""
 
@@ -184,6 +201,8 @@ OperationRequest = (
     | GetEntity
     | Forget
     | Merge
+    | Separate
+    | FindDuplicates
     | SetDescription
     | Hide
     | AddFact

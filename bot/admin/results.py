@@ -9,6 +9,7 @@ from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket rea
     ContextEntity,
     ContextRelation,
     DocumentInfo,
+    DuplicateReport,
     IndexStatus,
     LLMMessage,
     Source,
@@ -114,6 +115,13 @@ class EntityResult:
 
 
 @dataclass(frozen=True, slots=True)
+class DuplicatesResult:
+    """Names that may mean the same entity, and those that were joined automatically."""
+
+    report: DuplicateReport
+
+
+@dataclass(frozen=True, slots=True)
 class VerifyResult:
     """The differences found by a verification, and whether they were repaired."""
 
@@ -145,6 +153,7 @@ OperationResult = (
     | StatusResult
     | DocumentList
     | EntityResult
+    | DuplicatesResult
     | VerifyResult
     | ExportLine
     | Completed

@@ -1,4 +1,4 @@
-"""Commands for manual corrections: correct merge, unmerge, add, describe, hide, unhide."""
+"""Commands for manual corrections: correct merge, unmerge, separate, add, describe, hide, unhide."""
 
 from __future__ import annotations
 
@@ -45,6 +45,19 @@ def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "")
     from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name), space=space)
+
+
+@correct.command()
+def separate(
+    context: typer.Context,
+    name: NameArgument,
+    other: Annotated[str, typer.Argument(metavar="OTHER", help="An entity that is another one.", show_default=False)],
+    space: SpaceOption = "",
+) -> None:
+    """Keep two entities apart: they are never joined automatically, and not listed as duplicates."""
+    from bot.admin.requests import Separate  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda settings: Separate(settings.space, name, other), space=space)
 
 
 @correct.command()

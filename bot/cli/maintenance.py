@@ -1,4 +1,4 @@
-"""Commands for the data directory: reindex, verify, export, backup, restore, graph."""
+"""Commands for the data directory: duplicates, reindex, verify, export, backup, restore, graph."""
 
 from __future__ import annotations
 
@@ -21,6 +21,11 @@ VERIFY_HELP = """Compare the graph and vector indexes with the ledger and list e
 
 Exits with 1 if there are any.
 """
+DUPLICATES_HELP = """List names that may mean the same entity, with the evidence, and those joined automatically.
+
+To merge two names: `threadlore correct merge NAME INTO`. To keep them apart: `threadlore correct separate NAME OTHER`.
+To undo an automatic join: `threadlore correct unmerge NAME`.
+"""
 EXPORT_HELP = """Export a space: all facts as JSON Lines, or the graph as GraphML.
 
 Examples:
@@ -36,6 +41,7 @@ RESTORE_HELP = "Restore a backup into the data directory and rebuild the graph a
 def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
     app.command("graph", help="Show an entity and its relations.")(graph)
+    app.command("duplicates", help=DUPLICATES_HELP)(duplicates)
     app.command("export", help=EXPORT_HELP)(export)
     app.command("backup", help=BACKUP_HELP)(backup)
     app.command("restore", help=RESTORE_HELP)(restore)
@@ -53,6 +59,18 @@ def graph(
     from bot.admin.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: GetEntity(name, (settings.space,)), space=space, as_json=as_json)
+
+
+def duplicates(
+    context: typer.Context,
+    limit: Annotated[int, typer.Option("--limit", min=1, max=1000, help="Maximum pairs of each kind.")] = 50,
+    space: SpaceOption = "",
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """List likely duplicates."""
+    from bot.admin.requests import FindDuplicates  # noqa: PLC0415  - keeps --help fast
+
+    perform_request(context, lambda settings: FindDuplicates((settings.space,), limit), space=space, as_json=as_json)
 
 
 def verify(

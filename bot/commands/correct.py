@@ -9,7 +9,14 @@ from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
-from bot.texts import format_description, format_merge, format_subject, format_unmerge, format_visibility
+from bot.texts import (
+    format_description,
+    format_merge,
+    format_separation,
+    format_subject,
+    format_unmerge,
+    format_visibility,
+)
 from engine import build_fact
 from engine.errors import InvalidQuestion
 
@@ -67,6 +74,14 @@ async def _unmerge(call: CommandContext, space: str, words: CommandArguments) ->
     return format_unmerge(escape_markdown(words.positional[0]))
 
 
+async def _separate(call: CommandContext, space: str, words: CommandArguments) -> str:
+    await call.require_manager("separate names")
+    name, other = words.positional
+    await call.engine.separate(space, name, other, room=call.location.room)
+    done = format_separation(escape_markdown(name), escape_markdown(other))
+    return f"{done} {call.format_example('correct merge')} undoes this."
+
+
 async def _describe(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager("change descriptions")
     name, description = (*words.positional, "")[:2]
@@ -115,6 +130,7 @@ def _format_name(words: CommandArguments) -> str:
 CORRECTIONS: Mapping[str, tuple[int, int, CorrectionHandler]] = {
     "merge": (2, 2, _merge),
     "unmerge": (1, 1, _unmerge),
+    "separate": (2, 2, _separate),
     "add": (2, 2, _add_fact),
     "describe": (1, 2, _describe),
     "hide": (1, 1, _hide),

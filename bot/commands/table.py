@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.commands import catch_up, channel_settings, correct, forget, learn, status
+from bot.commands import catch_up, channel_settings, correct, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 
@@ -84,17 +84,24 @@ COMMANDS: Mapping[str, Command] = {
     "correct": Command(
         correct.correct_command,
         "correct what I know",
-        "merge | unmerge | add | describe | hide | unhide …",
+        "merge | unmerge | separate | add | describe | hide | unhide …",
         "A correction applies to everyone who can read this channel, and can be undone. People who can post here can "
         "add a fact, as if they had posted it; everything else is for managers.",
         (
             'merge "Ada L." "Ada Lovelace"',
             'unmerge "Ada L."',
+            'separate "Ada Byron" "Ada Lovelace"',
             'add "Ada Lovelace" "She wrote the first program." --type person',
             'add Ada "They wrote to each other." --with "Charles Babbage"',
             'describe Ada "A mathematician." (without a description: from its sources)',
             'hide "Analytical Engin"',
         ),
+    ),
+    "duplicates": Command(
+        duplicates.duplicates_command,
+        "names that may mean the same, and names that I joined",
+        details="Only names that you can read. `{}correct merge` joins two names, `{}correct separate` keeps them "
+        "apart.",
     ),
     "settings": Command(
         channel_settings.settings_command,

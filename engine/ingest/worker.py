@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from contextlib import AbstractContextManager
 
+    from engine.projection.duplicate_finder import DuplicateFinder
     from engine.projection.projector import Projector
     from engine.runtime import Runtime
     from engine.storage.ledger.api import LedgerStore
@@ -39,6 +40,7 @@ class IngestWorker:
 
     runtime: Runtime
     projector: Projector
+    duplicate_finder: DuplicateFinder
     _step_errors: dict[str, EngineError] = field(default_factory=dict)
     _tasks: list[asyncio.Task[None]] = field(default_factory=list)
     _wake_events: dict[str, asyncio.Event] = field(default_factory=dict)
@@ -59,6 +61,8 @@ class IngestWorker:
             "extract": self._extract,
             "project": self._project,
         }
+        if self.runtime.options.suggest_duplicates:
+            steps["compare names"] = self._compare_names
         self._wake_events = {name: asyncio.Event() for name in steps}
         run = self.runtime.supervisor.run
         self._tasks = [
@@ -184,6 +188,12 @@ class IngestWorker:
             await self.projector.end_cooldown()
             return await self.projector.step()
         return NextStep.IDLE
+
+    async def _compare_names(self) -> NextStep:
+        """Compare new names once nothing else is left to do."""
+        if not await self.ledger.work.is_idle(skip_quiet=False):
+            return NextStep.IDLE
+        return NextStep.CONTINUE if await self.duplicate_finder.compare_batch() else NextStep.IDLE
 
     async def _end_cooldowns(self) -> None:
         while True:

@@ -24,7 +24,7 @@ MAX_CHOICES = 25
 MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 Interaction = discord.Interaction[Any]
 Setting = Literal["mode", "style", "language", "reply-to", "ingest"]
-Correction = Literal["merge", "unmerge", "add", "describe", "hide", "unhide"]
+Correction = Literal["merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
 
 
 class CommandClient(Protocol):

@@ -14,6 +14,7 @@ from rich.text import Text
 from bot import texts
 from bot.admin import results
 from bot.cli.render import tables
+from bot.cli.render.duplicates import render_duplicates
 from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
@@ -150,6 +151,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.IngestResult: tables.render_ingest,
     results.StatusResult: tables.render_status,
     results.EntityResult: tables.render_entity,
+    results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
 }
 

@@ -33,6 +33,7 @@ MEANINGFUL_PLURALS = word_set(
     "odds pants papers premises proceeds quarters rates remains rights savings scales spirits terms times troops "
     "values waters woods works"
 )
+PERSON_TYPE = "person"
 _DOTTED = re.compile(r"(?:[^\W\d_]\.){2,}")
 
 
@@ -99,7 +100,7 @@ def find_join_reason(a: NameEvidence, b: NameEvidence) -> JoinReason | None:
 
 
 def _abbreviates(short: NameEvidence, long: Spelling) -> bool:
-    return bool(short.expansion) and short.expansion == long.core and any(map(_is_written_in_capitals, short.surfaces))
+    return bool(short.expansion) and short.expansion == long.core and all(map(_is_written_in_capitals, short.surfaces))
 
 
 def _is_written_in_capitals(surface: str) -> bool:
@@ -123,16 +124,19 @@ def _strip_hyphens(name: str) -> str:
 def _is_plural_pair(a: NameEvidence, b: NameEvidence) -> bool:
     """Whether one name is the plural of the other, and both are common nouns."""
     x, y = parse_spelling(a.name), parse_spelling(b.name)
-    words = {x.last_word, y.last_word}
     if x.plural_core != y.plural_core or (x.honorific, x.abbreviation) != (y.honorific, y.abbreviation):
         return False
-    if words & MEANINGFUL_PLURALS or any("'s" in each.name[-2:] or "’s" in each.name[-2:] for each in (a, b)):
+    words = {x.last_word, y.last_word}
+    if words & MEANINGFUL_PLURALS or PERSON_TYPE in a.types | b.types or any(map(_is_possessive, (a.name, b.name))):
         return False
-    if len(x.last_word) == len(x.core) and words & (STOP_WORDS | GENERIC_WORDS | COMMON_WORDS):
-        return False
-    if a.types & b.types & COMMON_NOUN_TYPES:
+    if a.types & b.types & COMMON_NOUN_TYPES and not words & (STOP_WORDS | GENERIC_WORDS | COMMON_WORDS):
         return True
-    return all(any(_ends_in_lower_case(surface) for surface in each.surfaces) for each in (a, b))
+    # Single words in lower case, such as "farm" and "farms", are seldom the same.
+    return all(" " in each.name and any(map(_ends_in_lower_case, each.surfaces)) for each in (a, b))
+
+
+def _is_possessive(name: str) -> bool:
+    return name.endswith(("'s", "’s"))
 
 
 def _ends_in_lower_case(surface: str) -> bool:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion, NotFound
 from engine.storage.ledger.content.rooms import get_or_create_id
+from engine.storage.ledger.correction_sql import NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
 from engine.storage.ledger.invalidation import invalidate_keys
 from engine.storage.ledger.joins.aliases import (
     Alias,
@@ -32,16 +33,10 @@ NAME_HINT = "Write names as they appear in the documents; capitals make no diffe
 
 
 _CORRECTION_QUERIES = {
-    KeyKind.NAME: "SELECT n.id, p.description,"
-    " EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
-    " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
-    " LEFT JOIN description_override p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
-    KeyKind.PAIR: "SELECT p.id, i.description, EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = p.space AND"
-    " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
-    " AND h.b = MAX(x.canonical, y.canonical)))) FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
-    " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b"
-    " LEFT JOIN description_override i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
-    " AND i.b = MAX(x.canonical, y.canonical)",
+    KeyKind.NAME: f"SELECT n.id, {NAME_DESCRIPTION}, {NAME_HIDDEN}"
+    " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
+    KeyKind.PAIR: f"SELECT p.id, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}"
+    " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value",
 }
 
 
@@ -241,8 +236,11 @@ async def _invalidate(db: Connection, space: int, a: str, b: str, *, relations: 
 
 
 async def _pair_ids(db: Connection, ends: Collection[int]) -> set[int]:
-    """The pair of two names, and its target."""
-    if len(ends) < 2:
-        return set()
-    rows = await db.execute_fetchall("SELECT id, target FROM pair WHERE a = ? AND b = ?", (min(ends), max(ends)))
+    """The pair of two names, and the pair of the names that they lead to."""
+    rows = await db.execute_fetchall(
+        "WITH led (id) AS (SELECT n.id FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
+        " UNION SELECT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value)"
+        " SELECT p.id, p.target FROM led x CROSS JOIN led y CROSS JOIN pair p ON p.a = x.id AND p.b = y.id",
+        (json.dumps(list(ends)), json.dumps(list(ends))),
+    )
     return {each for row in rows for each in row if each}

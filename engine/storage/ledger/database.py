@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Cache,
         Corrections,
         Documents,
+        Duplicates,
         ExportFormat,
         Facts,
         LedgerView,
@@ -64,6 +65,7 @@ class Ledger(SqliteDatabase):
         self.work: WorkQueue = repositories.SqliteWorkQueue(self)
         self.cache: Cache = repositories.SqliteCache(self)
         self.corrections: Corrections = repositories.SqliteCorrections(self)
+        self.duplicates: Duplicates = repositories.SqliteDuplicates(self)
         self.search: Search = repositories.SqliteSearch(self)
         self.stats: Stats = repositories.SqliteStats(self)
 

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
 from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
+from engine.storage.ledger.correction_sql import NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.projection import KeyFacts, KeyKind, Profile, ProfileKind
 
@@ -23,10 +24,8 @@ async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[
     rows = list(
         await db.execute_fetchall(
             "SELECT n.id, n.space, n.canonical, n.target, e.in_graph, e.id IS NOT NULL, e.embedding_hash,"
-            " p.description,"
-            " EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = n.space AND h.a = n.canonical AND h.b = '')"
-            " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id"
-            " LEFT JOIN description_override p ON p.space = n.space AND p.a = n.canonical AND p.b = ''",
+            f" {NAME_DESCRIPTION}, {NAME_HIDDEN}"
+            " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
             (json.dumps(list(ids)),),
         )
     )
@@ -51,14 +50,9 @@ async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[
     rows = list(
         await db.execute_fetchall(
             "SELECT p.id, p.space, COALESCE(x.canonical, ''), COALESCE(y.canonical, ''), p.a, p.b, p.target,"
-            " r.in_graph, r.id IS NOT NULL, r.embedding_hash, i.description,"
-            " EXISTS (SELECT 1 FROM hidden_key h WHERE h.space = p.space AND"
-            " ((h.b = '' AND h.a IN (x.canonical, y.canonical)) OR (h.a = MIN(x.canonical, y.canonical)"
-            " AND h.b = MAX(x.canonical, y.canonical))))"
+            f" r.in_graph, r.id IS NOT NULL, r.embedding_hash, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}"
             " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
-            " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id"
-            " LEFT JOIN description_override i ON i.space = p.space AND i.a = MIN(x.canonical, y.canonical)"
-            " AND i.b = MAX(x.canonical, y.canonical)",
+            " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id",
             (json.dumps(list(ids)),),
         )
     )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
-from engine.storage.ledger.joins import refresh
+from engine.storage.ledger.joins import candidates, refresh
 from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order
 from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
 from engine.storage.sqlite.repository import InSnapshot, InTransaction, Repository
@@ -160,3 +160,15 @@ class SqliteCorrections(Repository):
     set_automatic_joins = InTransaction(refresh.set_automatic_joins)
     pin_description = InTransaction(corrections.pin_description)
     set_hidden = InTransaction(corrections.set_hidden)
+
+
+class SqliteDuplicates(Repository):
+    """Entities that may be the same."""
+
+    list_uncompared = InSnapshot(candidates.list_uncompared)
+    count_uncompared = InSnapshot(candidates.count_uncompared)
+    find_similar_names = InSnapshot(candidates.find_similar_names)
+    load_names = InSnapshot(candidates.load_names)
+    save_candidates = InTransaction(candidates.save_candidates)
+    list_candidates = InSnapshot(candidates.list_candidates)
+    list_joined_names = InSnapshot(candidates.list_joined_names)

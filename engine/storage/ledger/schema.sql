@@ -299,6 +299,27 @@ CREATE TRIGGER degree_delete AFTER DELETE ON relation BEGIN
     UPDATE entity SET degree = degree - 1 WHERE id IN (old.a, old.b);
 END;
 
+-- Entities that are not yet compared with others, and pairs (a < b) that may be the same, with the cosine of their
+-- vectors (0: unknown). Both can be found again.
+CREATE TABLE uncompared_entity (id INTEGER PRIMARY KEY);
+CREATE TABLE duplicate_candidate (
+    a          INTEGER NOT NULL,
+    b          INTEGER NOT NULL,
+    space      INTEGER NOT NULL,
+    similarity REAL NOT NULL,
+    score      REAL NOT NULL,
+    PRIMARY KEY (a, b)
+) WITHOUT ROWID;
+CREATE INDEX duplicate_candidate_b ON duplicate_candidate (b);
+CREATE INDEX duplicate_candidate_space ON duplicate_candidate (space, score);
+CREATE TRIGGER duplicate_candidate_insert AFTER INSERT ON entity BEGIN
+    INSERT OR IGNORE INTO uncompared_entity VALUES (new.id);
+END;
+CREATE TRIGGER duplicate_candidate_delete AFTER DELETE ON entity BEGIN
+    DELETE FROM uncompared_entity WHERE id = old.id;
+    DELETE FROM duplicate_candidate WHERE a = old.id OR b = old.id;
+END;
+
 CREATE VIRTUAL TABLE entity_fts USING fts5 (name, content = 'entity', content_rowid = 'id', tokenize = '$tokenizer');
 CREATE VIRTUAL TABLE entity_fts_terms USING fts5vocab (entity_fts, instance);
 CREATE TRIGGER entity_fts_insert AFTER INSERT ON entity BEGIN

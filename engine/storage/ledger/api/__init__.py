@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal, Protocol
 
 from engine.storage.ledger.api.content import Corrections, Documents, Facts
+from engine.storage.ledger.api.duplicates import Duplicates
 from engine.storage.ledger.api.projection import Cache, Profiles, WorkQueue
 from engine.storage.ledger.api.queries import Search, Stats
 
@@ -24,6 +25,7 @@ __all__ = [
     "Cache",
     "Corrections",
     "Documents",
+    "Duplicates",
     "ExportFormat",
     "Facts",
     "LedgerStore",
@@ -61,6 +63,8 @@ class LedgerStore(LedgerView, Protocol):
     def cache(self) -> Cache: ...
     @property
     def corrections(self) -> Corrections: ...
+    @property
+    def duplicates(self) -> Duplicates: ...
 
     def snapshot(self) -> AbstractAsyncContextManager[LedgerView]:
         """Several reads as of one moment; hold it for a few of them only."""

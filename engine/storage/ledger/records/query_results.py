@@ -114,6 +114,42 @@ class StatingPassage(NamedTuple):
     text: str
 
 
+class ComparedEntity(NamedTuple):
+    """An entity with its space and canonical name."""
+
+    id: int
+    space: int
+    canonical: str
+
+
+class CandidatePair(NamedTuple):
+    """Two entities of a space that may be the same; of each its names, its type, and the names of its neighbors."""
+
+    space: str
+    a: int
+    b: int
+    canonical: tuple[str, str]
+    names: tuple[str, str]
+    types: tuple[str, str]
+    similarity: float
+    neighbors_a: frozenset[str]
+    neighbors_b: frozenset[str]
+
+
+class JoinedName(NamedTuple):
+    """A name that is joined automatically, and the entity that it is joined into; `chunk`: that defines it."""
+
+    space: str
+    id: int
+    target: int
+    canonical: str
+    target_canonical: str
+    name: str
+    target_name: str
+    reason: str
+    chunk: int | None
+
+
 @dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """A document in a list; `error` and `hint` describe what could not be indexed."""

@@ -11,6 +11,7 @@ from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
+from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
@@ -27,6 +28,8 @@ REQUESTS: list[OperationRequest] = [
     requests.GetEntity("Ada", ("s",)),
     requests.Forget("x", ("s",)),
     requests.Merge("s", "a", "b"),
+    requests.Separate("s", "a", "b"),
+    requests.FindDuplicates(("s",), 5),
     requests.SetDescription("s", "a", "words", "b"),
     requests.Hide("s", "a", hidden=False),
     requests.AddFact("s", "a", "words", type="person"),
@@ -46,6 +49,9 @@ EVENTS: list[OperationResult] = [
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
     results.DocumentList((make_listed("k", time=NOON),)),
     results.EntityResult(ADA, ()),
+    results.DuplicatesResult(
+        DuplicateReport((), (Duplicate("s", "a", "b", is_joined=True, score=1, spelling=90.0),), 2)
+    ),
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),

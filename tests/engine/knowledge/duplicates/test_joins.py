@@ -38,6 +38,7 @@ def evidence(surface: str, type_: str = "", expansion: str = "") -> NameEvidence
         ("Harbor Trust Fund (HTF)", "Harbor Trust Fund", JoinReason.ABBREVIATION),
         ("steam engine", "steam engines", JoinReason.PLURAL),
         ("Rapeseed harvesters", "rapeseed harvester", JoinReason.PLURAL),
+        ("farm", "farms", None),
         ("U.S.", "us", None),
         ("I.T.", "it", None),
         ("Péna", "Pena", None),
@@ -65,6 +66,8 @@ def test_an_abbreviation_needs_its_definition_and_capitals() -> None:
     long = evidence("World Harbor Organization")
     assert find_join_reason(evidence("WHO", expansion=long.name), long) is JoinReason.ABBREVIATION
     assert find_join_reason(evidence("WHO"), long) is None
+    mixed = NameEvidence("who", frozenset({"WHO", "Who"}), expansion=parse_spelling(long.name).core)
+    assert find_join_reason(mixed, long) is None
     assert find_join_reason(evidence("Who", expansion=long.name), long) is None
     assert find_join_reason(evidence("WHO", expansion="Wild Horse Order"), long) is None
 

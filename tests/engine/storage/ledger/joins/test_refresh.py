@@ -153,6 +153,21 @@ async def test_merging_against_an_automatic_join_forms_no_circle(ledger: LedgerF
     assert await profiles(ledger) == {"covid-19": 1}
 
 
+async def test_corrections_under_any_name_of_a_cluster_hold(ledger: LedgerFixture) -> None:
+    await add(ledger, "a", "one", "Covid-19", "Ada")
+    await add(ledger, "b", "two", "COVID 19", "Ada")
+    for name in ("Covid-19", "COVID 19"):
+        await ledger.write(corrections.pin_description, "here", (name, ""), f"{name} pinned")
+        await ledger.write(corrections.pin_description, "here", (name, "Ada"), f"{name} with Ada")
+        await ledger.project()
+        texts = {row["description"] for row in await ledger.export() if row["kind"] in {"entity", "relation"}}
+        assert {f"{name} pinned", f"{name} with Ada"} <= texts
+    await ledger.write(corrections.set_hidden, "here", ("Covid-19", ""), hidden=True)
+    assert (await profiles(ledger)).keys() == {"ada"}
+    await unmerge(ledger, "Covid-19")
+    assert (await profiles(ledger)).keys() == {"ada", "covid 19"}
+
+
 async def test_joins_can_be_turned_off_and_on(ledger: LedgerFixture) -> None:
     await add(ledger, "a", "one", "Covid-19", "COVID 19")
     joined = await profiles(ledger)

@@ -1,0 +1,40 @@
+"""Render duplicate names for the terminal (pure)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich.console import Group
+from rich.text import Text
+
+from bot.text.excerpts import truncate_line
+from bot.text.terminal import strip_control_chars
+from bot.texts import format_duplicate_evidence
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bot.admin.results import DuplicatesResult
+    from engine import Duplicate
+
+
+def render_duplicates(event: DuplicatesResult) -> RenderableType:
+    """Suggested pairs with their evidence, and automatic joins."""
+    report, rows = event.report, list[Text]()
+    if report.suggested:
+        rows += [Text("These names may mean the same:", "bold"), *map(_render_pair, report.suggested)]
+    if report.joined:
+        rows += [Text("Joined automatically:", "bold"), *map(_render_pair, report.joined)]
+    return Group(*rows) if rows else Text("No duplicate names were found.")
+
+
+def _render_pair(pair: Duplicate) -> Text:
+    names = f"{pair.name} → {pair.other}" if pair.is_joined else f"{pair.name} ~ {pair.other}"
+    head = Text.assemble((strip_control_chars(names), "cyan"), "  ", (_format_evidence(pair), "dim"))
+    for excerpt in pair.excerpts:
+        head.append(f"\n    “{truncate_line(strip_control_chars(excerpt))}”", "italic dim")
+    return head
+
+
+def _format_evidence(pair: Duplicate) -> str:
+    return strip_control_chars(format_duplicate_evidence(pair))

@@ -1,0 +1,52 @@
+"""List names that may mean the same entity, within what the caller may read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.platform.models import Card
+from bot.text.format import pluralize
+from bot.text.markdown import escape_markdown
+from bot.texts import format_duplicate_evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.commands.context import CommandContext
+    from engine import Duplicate
+
+MAX_PAIRS = 8
+MAX_EXCERPT_LENGTH = 120
+
+
+async def duplicates_command(call: CommandContext) -> Card:
+    """List likely duplicates and automatic joins of the spaces that the caller may read."""
+    scope = await call.resolve_scope()
+    if not scope.spaces:
+        return Card("I can't compare names for you here: they combine channels that you can't all read.")
+    report = await call.engine.find_duplicates(scope, MAX_PAIRS, compare_all=False)
+    lines: list[str] = []
+    if report.suggested:
+        lines += ["**These names may mean the same**", *_format_pairs(report.suggested)]
+    if report.joined:
+        lines += ["**Joined automatically**", *_format_pairs(report.joined)]
+    if lines:
+        lines += [_format_hint(call)]
+    elif not report.uncompared:
+        lines += ["I found no names that may mean the same."]
+    if report.uncompared:
+        lines += [f"I'm still comparing {pluralize(report.uncompared, 'name')}."]
+    return Card("\n".join(lines))
+
+
+def _format_pairs(pairs: Iterable[Duplicate]) -> Iterable[str]:
+    for pair in pairs:
+        name, other = escape_markdown(pair.name), escape_markdown(pair.other)
+        sign = "→" if pair.is_joined else "~"
+        yield f"- **{name}** {sign} **{other}**: {escape_markdown(format_duplicate_evidence(pair))}"
+        yield from (f"  “{escape_markdown(each, MAX_EXCERPT_LENGTH)}”" for each in pair.excerpts)
+
+
+def _format_hint(call: CommandContext) -> str:
+    merge, separate, unmerge = map(call.format_example, ("correct merge", "correct separate", "correct unmerge"))
+    return f"{merge} joins two names, {separate} keeps them apart, {unmerge} undoes a join."

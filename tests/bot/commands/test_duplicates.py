@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import pytest
+
+from bot.errors import NotAllowed
+from tests.bot.commands.conftest import ATTIC, Workspace
+
+pytestmark = pytest.mark.usefixtures("announced")
+TEXTS = ("Otto saw Margarethenberg at the Harbor.", "Otto saw Margaretenberg at the Harbor.")
+
+
+async def duplicates(workspace: Workspace, person: str = "ada") -> str:
+    await workspace.engine.wait_until_indexed()
+    while "still comparing" in (text := await workspace.text(person, "duplicates")):
+        await workspace.engine._worker.wait_for_progress()
+    return text
+
+
+async def test_likely_duplicates_are_listed_with_evidence_until_they_are_separated(workspace: Workspace) -> None:
+    assert await duplicates(workspace) == "I found no names that may mean the same."
+    for text in TEXTS:
+        await workspace.post("ada", text)
+    shown = await duplicates(workspace)
+    assert "**Margarethenberg** ~ **Margaretenberg**: spelling" in shown
+    assert "2 common neighbors: " in shown
+    assert TEXTS[0] in shown
+    card = await workspace.command("ada", "correct separate Margarethenberg Margaretenberg")
+    assert card.text.startswith("“Margarethenberg” and “Margaretenberg” are separate names")
+    assert await duplicates(workspace) == "I found no names that may mean the same."
+
+
+async def test_names_of_a_closed_channel_are_shown_only_to_its_readers(workspace: Workspace) -> None:
+    for text in TEXTS:
+        await workspace.post("ada", text, ATTIC)
+    assert "Margarethenberg" not in await duplicates(workspace, "bob")
+    assert "Margarethenberg" in await workspace.text("ada", "duplicates", ATTIC)
+
+
+async def test_only_managers_separate_names(workspace: Workspace) -> None:
+    await workspace.post("ada", TEXTS[0])
+    with pytest.raises(NotAllowed):
+        await workspace.command("bob", "correct separate Margarethenberg Otto")
