@@ -10,6 +10,7 @@ from bot.admin import archive
 from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.admin.results import Completed, ExportLine, ProgressUpdate, VerifyResult
+from bot.text.format import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
@@ -82,12 +83,8 @@ async def retry(engine_context: EngineContext, request: Retry) -> AsyncGenerator
     if count or keys:
         async for step in wait_until_indexed(engine, scope, "retrying"):
             yield step
-    tried = [_count_documents(count)] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
+    tried = [pluralize(count, "document")] * bool(count) + [f"{keys:,} without a vector"] * bool(keys)
     failed = [each for each in await engine.list_documents(scope) if each.error] if tried else []
     for each in failed[:MAX_LISTED]:
         yield Completed(f"“{each.title}” failed again: {each.error}")
     yield Completed(f"Retried: {', '.join(tried)}." if tried else "There were no failed documents.")
-
-
-def _count_documents(count: int) -> str:
-    return f"{count:,} document{'' if count == 1 else 's'}"

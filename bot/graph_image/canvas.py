@@ -26,6 +26,7 @@ from bot.graph_image.colors import (
 )
 from bot.graph_image.fonts import font_families, wrap_label
 from bot.graph_image.layout import Size, arrange_boxes, image_size
+from bot.text.format import pluralize
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,7 +182,7 @@ class _FigureCanvas:
         text = self.draw_text(name, 12.5, TEXT_COLOR)
         text.set(weight="bold", va="center")
         text.set_position((MARGIN, self.size.height - 20))
-        subtitle = self.draw_text(f"and {others} name{'' if others == 1 else 's'} around it", 9.5, MUTED_COLOR)
+        subtitle = self.draw_text(f"and {pluralize(others, 'name')} around it", 9.5, MUTED_COLOR)
         subtitle.set(va="center")
         subtitle.set_position((MARGIN + self.measure_text(text).width + 7, self.size.height - 20.5))
 

@@ -43,7 +43,7 @@ def format_ago(instant: datetime, now: datetime) -> str:
     for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
         if seconds >= length:
             number = int(seconds // length)
-            return f"{number:,} {name}{'' if number == 1 else 's'} ago"
+            return f"{pluralize(number, name)} ago"
     return "just now"
 
 

@@ -12,7 +12,7 @@ from engine.scheduling.foreground import iterate_cooperatively
 from engine.storage.ledger.records import Profile
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from engine.llm.base import LanguageModel
     from engine.options import SummaryLimits
@@ -51,7 +51,7 @@ class ProfileBuilder:
         self, folded: Sequence[tuple[KeyFacts, Profile, SummaryRequest]], meter: UsageMeter
     ) -> list[Profile]:
         """Add the descriptions; a pinned description is used as it is."""
-        summarizer = Summarizer(self.language, self, self.count_tokens, self.limits, self.priority)
+        summarizer = Summarizer(self.language, self.ledger.cache, self.count_tokens, self.limits, self.priority)
         descriptions = iter(
             await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], meter)
         )
@@ -66,14 +66,6 @@ class ProfileBuilder:
                 replace(profile, description=described.text, retry_at=retry, summary_keys=described.cache_keys)
             )
         return profiles
-
-    async def load_summaries(self, keys: Collection[bytes]) -> dict[bytes, str]:
-        """The cached summaries with these keys."""
-        return await self.ledger.cache.load_summaries(keys)
-
-    async def save_summaries(self, descriptions: Mapping[bytes, str]) -> None:
-        """Cache summaries."""
-        await self.ledger.cache.save_summaries(descriptions)
 
 
 def _fold_entity(key: KeyFacts) -> tuple[Profile, SummaryRequest]:

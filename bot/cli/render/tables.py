@@ -119,8 +119,7 @@ def render_status(event: StatusResult) -> RenderableType:
         ("graph", f"{pluralize(status.entities, 'entity')}, {pluralize(status.relations, 'relation')}"),
         (
             "pending",
-            ", ".join(f"{number:,} {_pluralize_first_word(what, number)}" for number, what in pending if number)
-            or "nothing",
+            ", ".join(_count_items(number, what) for number, what in pending if number) or "nothing",
         ),
     ):
         rows.add_row(Text(name, "dim"), value)
@@ -133,9 +132,10 @@ def render_status(event: StatusResult) -> RenderableType:
     return rows
 
 
-def _pluralize_first_word(what: str, number: int) -> str:
-    head, _, tail = what.partition(" ")
-    return what if number == 1 else f"{head}s {tail}"
+def _count_items(number: int, items: str) -> str:
+    """A number of items: "3 excerpts to embed" of "excerpt to embed"."""
+    noun, _, rest = items.partition(" ")
+    return f"{pluralize(number, noun)} {rest}"
 
 
 def render_documents(event: DocumentList) -> RenderableType:
