@@ -174,10 +174,10 @@ def _wrap_generator(method: Callable[..., AsyncGenerator[Any, None]]) -> Callabl
 
 def check_number(name: str, number: object, least: float, most: float) -> None:
     """Raise OutOfRange unless the number is between the bounds, inclusive; whole bounds require a whole number."""
-    whole = isinstance(least, int)
-    types = int if whole else (int, float)
+    needs_integer = isinstance(least, int)
+    types = int if needs_integer else (int, float)
     if not isinstance(number, types) or isinstance(number, bool) or not least <= number <= most:
-        kind = "a whole number" if whole else "a number"
+        kind = "a whole number" if needs_integer else "a number"
         raise OutOfRange(f"{name} must be {kind} from {least:,} to {most:,}, not {number!r:.40}.")
 
 

@@ -112,13 +112,13 @@ class _ArchiveReader:
         head = self._read_exactly(min(member.size, HEADER_SIZE))
         if _declared_size(head) != member.size:
             raise tarfile.ReadError(f"{member.name} is not a database")
-        left = member.size - len(head)
+        remaining = member.size - len(head)
         with FileIO(self.folder / member.name, "x") as file:
             file.write(head)
-            while left:
-                piece = self._read_exactly(min(READ_SIZE, left))
+            while remaining:
+                piece = self._read_exactly(min(READ_SIZE, remaining))
                 file.write(piece)
-                left -= len(piece)
+                remaining -= len(piece)
         self._read_exactly(_padded_size(member.size) - member.size)
 
     def _check_end(self) -> None:

@@ -55,8 +55,8 @@ async def verify(engine_context: EngineContext, request: Verify) -> AsyncGenerat
     differences = tuple(map(str, reports[0].differences))
     yield VerifyResult(differences, repaired=bool(differences) and request.repair)
     if differences and request.repair:
-        left = await engine_context.engine.verify()
-        yield VerifyResult(tuple(map(str, left.differences)))
+        report = await engine_context.engine.verify()
+        yield VerifyResult(tuple(map(str, report.differences)))
 
 
 async def export(engine_context: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:

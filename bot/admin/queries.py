@@ -77,9 +77,9 @@ async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> No
 
 async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
     """Explain why the answer is delayed."""
-    left = format_remaining(await engine.get_status(scope))
+    waiting = format_remaining(await engine.get_status(scope))
     known = "the answer is drawn from what is known by now."
-    return ProgressUpdate("searching", trouble=f"{left}; {known}" if left else SEARCHING)
+    return ProgressUpdate("searching", trouble=f"{waiting}; {known}" if waiting else SEARCHING)
 
 
 async def _build_question(engine_context: EngineContext, request: Ask) -> Question:

@@ -157,9 +157,9 @@ class ThreadHistory:
         gone = await store.messages.find_tombstones(location.room, ids) | await store.answers.list_redacted_questions(
             location.room, ids
         )
-        left = [each for each in messages if each.id not in gone]
+        remaining = [each for each in messages if each.id not in gone]
         out, whose = store.opt_outs.is_opted_out, (location.platform, location.workspace)
-        return [each for each in left if not await out(*whose, each.author, each.time)]
+        return [each for each in remaining if not await out(*whose, each.author, each.time)]
 
     async def _build_turns(self, messages: Sequence[Message]) -> list[tuple[datetime, ChatTurn]]:
         return list(await asyncio.gather(*map(self._build_turn, messages)))

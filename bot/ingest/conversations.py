@@ -174,10 +174,10 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
     )
 
 
-def find_page_boundary(whole: Iterable[Message], open_run: Iterable[Message]) -> str:
+def find_page_boundary(finished: Iterable[Message], open_run: Iterable[Message]) -> str:
     """The message before which the next page starts; newer ones are ingested. Empty if there is none."""
     newest = max((each.time for each in open_run), default=None)
-    safe = [m for m in whole if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
+    safe = [m for m in finished if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
     return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
 
 

@@ -151,7 +151,7 @@ class AudienceResolver:
         await self._suspensions.wait_until_resumed(location, SUSPENSION_WAIT if wait is None else wait)
         own, nothing = audience.scope_for_room(location), audience.EMPTY_SCOPE
         try:
-            scope, whole = await (
+            scope, is_complete = await (
                 self._person_scope(location, person, among) if person else self._channel_scope(location, among)
             )
         except EngineError as error:
@@ -162,7 +162,7 @@ class AudienceResolver:
             log.warning("audience.visibility_pending", channel=location.room)
             room = own if await self._reads_room(location, person) else nothing
             return ResolvedScope(replace(kept, rooms=kept.rooms | room.rooms), "checking")
-        return ResolvedScope(scope, "" if whole else "partial")
+        return ResolvedScope(scope, "" if is_complete else "partial")
 
     async def _reads_room(self, location: Location, person: str) -> bool | None:
         """Whether the reader of a reply may read its room; None if that is unknown."""
@@ -180,8 +180,8 @@ class AudienceResolver:
             return await self._person_scope(location, person, among)
         if channel.kind != "open" or not channel.guests or channel.shared:
             return audience.scope_for_channel(channel), True
-        others, whole = await self._guest_channels(location, channel.guests, among)
-        return audience.scope_for_channel(channel, others), whole
+        others, is_complete = await self._guest_channels(location, channel.guests, among)
+        return audience.scope_for_channel(channel, others), is_complete
 
     async def _guest_channels(
         self, location: Location, guests: Collection[str], among: Scope | None
@@ -198,19 +198,19 @@ class AudienceResolver:
         for channel in (each for channels, _ in lists for each in channels):
             before = found.get(channel.location.room, channel)
             found[channel.location.room] = replace(channel, members=before.members | channel.members)
-        return list(found.values()), all(whole for _, whole in lists)
+        return list(found.values()), all(is_complete for _, is_complete in lists)
 
     async def _person_scope(self, location: Location, person: str, among: Scope | None) -> tuple[Scope, bool]:
         """The scope of one person, and whether it is complete."""
         sole = await self._sole_reader(location, person)
         listable = {each for each in sole.workspaces if self.channel_lists.is_listable(location.platform, each)}
         found = await self._bot_channels(location, sole.workspaces - listable, among, spaces=not sole.is_guest)
-        whole = True
+        is_complete = True
         for workspace in sorted(listable):
             channels, complete = await self._joined_channels(location, workspace, person, among)
             found += channels
-            whole &= complete
-        return audience.scope_for_person(sole, found), whole
+            is_complete &= complete
+        return audience.scope_for_person(sole, found), is_complete
 
     async def _joined_channels(
         self, location: Location, workspace: str, person: str, among: Scope | None
@@ -224,8 +224,8 @@ class AudienceResolver:
         stale = self.channel_lists.list_stale_channels(listed, person)
         found = [each.with_members([person]) for room, each in listed.channels.items() if room not in stale]
         doubtful = [each for each in stale.values() if each.workspace == workspace and _is_relevant(each, among)]
-        looked, whole = await self._fetch_channels(doubtful)
-        return found + looked, whole
+        looked, is_complete = await self._fetch_channels(doubtful)
+        return found + looked, is_complete
 
     async def _sole_reader(self, location: Location, person: str) -> audience.SoleReader:
         if location.workspace:

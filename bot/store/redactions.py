@@ -90,7 +90,7 @@ class AnswerCorrections:
 
 async def request_corrections(db: Connection, answers: Collection[str], *, checked: bool = True) -> bool:
     """Request the correction of the posted ones among these answers; returns whether there are any."""
-    made = await fetch(
+    deleted = await fetch(
         db,
         "INSERT INTO answer_correction (answer, platform, workspace, channel, thread, asker, message, reply_ref,"
         " asked_at, requested_at, due_at, confirmed)"
@@ -101,7 +101,7 @@ async def request_corrections(db: Connection, answers: Collection[str], *, check
         " RETURNING answer",
         (json.dumps(sorted(answers)), clock.time(), checked),
     )
-    return bool(made)
+    return bool(deleted)
 
 
 class PendingRedactions:

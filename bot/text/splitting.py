@@ -73,8 +73,8 @@ def stable_parts(text: str, limit: int) -> tuple[str, ...]:
         return ()
     opening, raw = pages.pop()
     raw = _stable_text(raw[: _index_at_units(raw, _stable_units(opening, limit))])
-    made = [close_fence(opening_ + raw_) for opening_, raw_ in pages]
-    return (*made, opening + raw) if raw.strip() else tuple(made)
+    closed_pages = [close_fence(opening_ + raw_) for opening_, raw_ in pages]
+    return (*closed_pages, opening + raw) if raw.strip() else tuple(closed_pages)
 
 
 def seconds_until_write(now: float, wrote: float | None, every: float) -> float:
@@ -142,11 +142,11 @@ def _find_cut(opening: str, window: str, sure: int) -> int:
     links, brackets, unfinished = find_link_spans(window)
     open_ends = [(start, len(window) + 1) for start in unfinished]
     links += open_ends[-1:]
-    whole = links + brackets + open_ends
+    unbroken = links + brackets + open_ends
     fenced = _fence_lines(opening, window)
     locations = [[found.end() for found in pattern.finditer(window)] for pattern in _BREAKS]
     locations.append([at for at in range(least, len(window) + 1) if not _splits_surrogates(window, at)])
-    for spans in map(_merge_spans, (whole + fenced, links + fenced, fenced, links, [])):
+    for spans in map(_merge_spans, (unbroken + fenced, links + fenced, fenced, links, [])):
         for kind in locations:
             last = next((at for at in reversed(kind) if at >= least and not _is_inside_span(at, spans)), None)
             if last is not None:

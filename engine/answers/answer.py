@@ -278,8 +278,8 @@ class AnswerService:
         check_question(question)
         question = self.runtime.options.context_window.fit_question(question)
         total = question.max_total_tokens
-        left = min(total // HISTORY_SHARE, total - self._count_base_tokens(question) - RESERVED_TOKENS)
-        return replace(question, history=newest_turns(question.history, left, self.runtime.tokenizer))
+        history_tokens = min(total // HISTORY_SHARE, total - self._count_base_tokens(question) - RESERVED_TOKENS)
+        return replace(question, history=newest_turns(question.history, history_tokens, self.runtime.tokenizer))
 
     def _fit_question(self, question: Question) -> Question:
         """As `_trim_history`; raises InvalidQuestion if the prompt is too long even without history and sources."""

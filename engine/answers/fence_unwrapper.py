@@ -75,13 +75,13 @@ class FenceUnwrapper:
         """End the answer; returns the remaining text."""
         shown = self._process_line(self._partial_line) if self._partial_line else ""
         self._partial_line = ""
-        held = "".join(self._held[1:])
+        content = "".join(self._held[1:])
         if self._state is _State.CLOSED:  # the closing fence is dropped
-            return shown + (held if held.strip() else "")
+            return shown + (content if content.strip() else "")
         if self._state in {_State.UNDECIDED, _State.ENDED}:
-            whole = "".join(self._held)
-            body = held.rstrip() if self._state is _State.UNDECIDED else held.rstrip().rpartition("\n")[0]
-            return shown + (body if _CITATION.search(held) else whole)
+            fenced = "".join(self._held)
+            body = content.rstrip() if self._state is _State.UNDECIDED else content.rstrip().rpartition("\n")[0]
+            return shown + (body if _CITATION.search(content) else fenced)
         return shown
 
     def _process_line(self, line: str) -> str:

@@ -72,8 +72,8 @@ def split_documents(
     """Split documents longer than `size` tokens into windows. Raises ValueError if size is below 1."""
     owned = [
         (text, owner)
-        for owner, whole in enumerate(documents)
-        for text in split_into_windows(whole, tokenizer, size, overlap)
+        for owner, document in enumerate(documents)
+        for text in split_into_windows(document, tokenizer, size, overlap)
     ]
     return DocumentPieces(tuple(text for text, _ in owned), tuple(owner for _, owner in owned))
 

@@ -92,10 +92,10 @@ def _decode_bytes(data: bytes) -> str:
 
 def _detect_wide_encoding(sample: bytes) -> str:
     """The UTF-16 or UTF-32 encoding that the positions of the zero bytes show, or an empty string."""
-    whole = len(sample) // 4
-    if not whole or b"\0" not in sample:
+    groups_of_four = len(sample) // 4
+    if not groups_of_four or b"\0" not in sample:
         return ""
-    zeros = [sample[place::4].count(0) / whole for place in range(4)]
+    zeros = [sample[place::4].count(0) / groups_of_four for place in range(4)]
     patterns = {
         "utf-32-le": zeros[2] + zeros[3] > 1.9 and zeros[0] < 0.1,
         "utf-32-be": zeros[0] + zeros[1] > 1.9 and zeros[3] < 0.1,

@@ -142,14 +142,16 @@ class Summarizer:
 def group_calls(planned: Sequence[_PlannedSummary], limits: SummaryLimits) -> Iterator[list[_PlannedSummary]]:
     """Group summaries by call: of one space, in order, up to the limits, at least one each."""
     calls: dict[int, list[_PlannedSummary]] = {}
-    held: dict[int, int] = {}
+    call_characters: dict[int, int] = {}
     for each in planned:
         characters = sum(map(len, each.fragments.texts))
         call = calls.setdefault(each.space, [])
-        if call and (len(call) == limits.keys_per_call or held[each.space] + characters > limits.characters_per_call):
+        if call and (
+            len(call) == limits.keys_per_call or call_characters[each.space] + characters > limits.characters_per_call
+        ):
             yield call
             call = calls[each.space] = []
-            held[each.space] = 0
+            call_characters[each.space] = 0
         call.append(each)
-        held[each.space] = held.get(each.space, 0) + characters
+        call_characters[each.space] = call_characters.get(each.space, 0) + characters
     yield from calls.values()

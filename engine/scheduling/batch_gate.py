@@ -67,10 +67,10 @@ class BatchGate:
 
     async def wait_for_more(self, until: float) -> None:
         """Wait until that time (monotonic), or until a caller needs the next batch."""
-        left = until - time.monotonic()
-        if left > 0:
+        seconds = until - time.monotonic()
+        if seconds > 0:
             with suppress(TimeoutError):
-                async with asyncio.timeout(left):
+                async with asyncio.timeout(seconds):
                     await self._no_delay.wait()
 
     def _update_delay(self) -> None:

@@ -74,8 +74,8 @@ def build_thread_title(question: str) -> str:
     words = " ".join(_NOISE.sub(r"\1", question).split())
     if len(words) <= MAX_THREAD_NAME:
         return words
-    whole, _, _ = words[: MAX_THREAD_NAME - 1].rpartition(" ")
-    return (whole or words[: MAX_THREAD_NAME - 1]) + "…"
+    shortened, _, _ = words[: MAX_THREAD_NAME - 1].rpartition(" ")
+    return (shortened or words[: MAX_THREAD_NAME - 1]) + "…"
 
 
 def _limit_lines(lines: Sequence[str]) -> Sequence[str]:

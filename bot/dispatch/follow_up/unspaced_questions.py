@@ -49,9 +49,11 @@ def classify_unspaced(
         return "others"
     if not informs and "你" in sentence and not _KANA.search(sentence):
         return "others"
-    whole = bool(_ENDINGS.search(sentence)) and not (_STATED.search(sentence) and not _GUESSED.search(sentence))
+    ends_as_question = bool(_ENDINGS.search(sentence)) and not (
+        _STATED.search(sentence) and not _GUESSED.search(sentence)
+    )
     wondering = bool(_INTERROGATIVES.search(sentence)) and (asks or not _KANA.search(sentence))
-    if whole or wondering or (informs and _REQUESTS.search(sentence)):
+    if ends_as_question or wondering or (informs and _REQUESTS.search(sentence)):
         return "question"
     return "question" if asks and not interrupted and not _STATED.search(sentence) else "unclear"
 

@@ -76,11 +76,11 @@ class Backfill:
         open_run: list[Message] = []
         platform = self._context.platform_for(cursor.location)
         async for page in platform.history(cursor.location, cursor.since, cursor.before):
-            whole, open_run = split_at_silence([*open_run, *page])
+            finished, open_run = split_at_silence([*open_run, *page])
             if len(open_run) > MAX_HELD_MESSAGES:
-                whole, open_run = [*open_run, *whole], []
-            await self.ingest(cursor.location, whole)
-            if not await self._store.backfill_cursors.advance(cursor, find_page_boundary(whole, open_run)):
+                finished, open_run = [*open_run, *finished], []
+            await self.ingest(cursor.location, finished)
+            if not await self._store.backfill_cursors.advance(cursor, find_page_boundary(finished, open_run)):
                 return False
         await self.ingest(cursor.location, open_run)
         return True

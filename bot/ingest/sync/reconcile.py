@@ -101,8 +101,8 @@ class Reconciler:
         open_run: list[Message] = []
         async for page in self._context.platform_for(scan.location).history(scan.location, since):
             scan.seen_ids.update(each.id for each in page)
-            whole, open_run = split_at_silence([*open_run, *page])
-            await self._apply_changes(scan, whole)
+            finished, open_run = split_at_silence([*open_run, *page])
+            await self._apply_changes(scan, finished)
         await self._apply_changes(scan, open_run)
 
     async def _scan_threads(self, scan: ChannelScan, since: datetime) -> list[MessageRecord]:

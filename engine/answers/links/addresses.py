@@ -235,10 +235,10 @@ def defang_word(word: str, *, domains: bool) -> str:
 
 def defang_address(word: str, *, domains: bool) -> str:
     """The word as readable text that no platform links: `https[:]//evil[.]com`. Host names alone look unchanged."""
-    whole = _is_address(word) or (domains and _is_host(word))
+    is_link = _is_address(word) or (domains and _is_host(word))
     text = PROTOCOL_RELATIVE.sub(f"/{WORD_JOINER}/", OPAQUE_SCHEME.sub(r"\1[:]", SCHEME_SLASHES.sub("[:]", word)))
     text = WWW.sub(lambda found: f"{found[0][:-1]}[.]", text)
-    if whole:
+    if is_link:
         text = LOCALHOST_START.sub(WORD_JOINER, AT_SIGN.sub("[@]", WHOLE_DOT.sub("[.]", text)))
     elif domains:
         text = DOT.sub(lambda found: f".{WORD_JOINER}" if _may_be_domain(found) else ".", text)

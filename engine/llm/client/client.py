@@ -124,11 +124,11 @@ class ModelClient:
 
         async def call() -> np.ndarray:
             with self._measure("embed"):
-                made = await self._provider.embed(
+                result = await self._provider.embed(
                     {"input": list(texts), **model.connection_parameters(), **self._limit_parameters()}
                 )
-            meter.record(_build_usage("embed", model, made.spent))
-            return made.rows
+            meter.record(_build_usage("embed", model, result.spent))
+            return result.rows
 
         return await self._call_with_retries(model, rank, call)
 
@@ -140,11 +140,11 @@ class ModelClient:
 
         async def call() -> Sequence[Mapping[str, Any]]:
             with self._measure("rerank"):
-                made = await self._provider.rerank(
+                result = await self._provider.rerank(
                     {**query, **model.connection_parameters(), "timeout": self.timeouts.timeout}
                 )
-            meter.record(_build_usage("rerank", model, made.spent))
-            return made.rows
+            meter.record(_build_usage("rerank", model, result.spent))
+            return result.rows
 
         return await self._call_with_retries(model, PURPOSE_RANKS["rerank"], call)
 

@@ -109,14 +109,14 @@ def _most_informative(candidates: Sequence[Candidate]) -> list[int]:
     about = [frozenset(word for word in one.stems if not is_generic(word)) for one in candidates]
     counts = Counter(word for words in about for word in words)
     weights = [_importance(at, candidates) / (len(words) + _MIN_WORDS) for at, words in enumerate(about)]
-    left = [at for at, one in enumerate(candidates) if _can_stand_alone(one) and about[at]]
+    remaining = [at for at, one in enumerate(candidates) if _can_stand_alone(one) and about[at]]
     chosen: list[int] = []
-    while left and len(chosen) < MAX_HIGHLIGHTS:
-        best = max(left, key=lambda at: (weights[at] * sum(counts[word] for word in about[at]), -at))
+    while remaining and len(chosen) < MAX_HIGHLIGHTS:
+        best = max(remaining, key=lambda at: (weights[at] * sum(counts[word] for word in about[at]), -at))
         chosen.append(best)
         for word in about[best]:
             counts[word] = 0
-        left = [at for at in left if at != best and any(counts[word] for word in about[at])]
+        remaining = [at for at in remaining if at != best and any(counts[word] for word in about[at])]
     return sorted(chosen)
 
 

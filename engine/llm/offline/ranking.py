@@ -108,14 +108,14 @@ def score_clause(
     topics = ~names if not names.all() else names
     weights = np.array([term.weight for term in terms])
     weights = weights / (weights.sum() or 1.0)
-    whole = coverage @ weights
+    covered = coverage @ weights
     form = np.array([_type_score(one.text, kind, counted) for one in candidates])
-    support = 0.5 * (whole + _share(coverage, weights, topics) + similar + form)
+    support = 0.5 * (covered + _share(coverage, weights, topics) + similar + form)
     support -= NAME_LOSS * (1 - _share(coverage, weights, names)) * names.any()
     answers = (coverage[:, [term.is_id for term in terms]] > 0).all(axis=1)
     if analysis.is_yes_or_no(asked):
         answers &= (own > 0).sum(axis=1) >= min(MIN_OWN_WORDS, len(terms))
-    score = whole + similar + form + _recency_scores(candidates)
+    score = covered + similar + form + _recency_scores(candidates)
     support = np.where(answers, support, 0.0)
     return ClauseScores(kind, counted, bool(hint), weights, coverage, similar, score, support)
 

@@ -24,12 +24,12 @@ async def load_partial_vectors(db: Connection, embedder: str, chunks: Collection
     return {row[0]: PartialVectors(*tuple(row)[1:]) for row in rows}
 
 
-async def save_partial_vectors(db: Connection, made: Mapping[int, PartialVectors]) -> None:
+async def save_partial_vectors(db: Connection, partials: Mapping[int, PartialVectors]) -> None:
     """Save partial vectors of chunks that still exist."""
     await db.executemany(
         "INSERT OR REPLACE INTO open_chunk_vector SELECT ?1, ?2, ?3, ?4, ?5, ?6"
         " WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)",
-        [(chunk, *partial) for chunk, partial in made.items()],
+        [(chunk, *partial) for chunk, partial in partials.items()],
     )
 
 

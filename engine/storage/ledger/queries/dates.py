@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 async def list_latest_chunks(db: Connection, filters: Filters, scope_ids: ScopeIds, limit: int) -> list[int]:
     """The newest chunks within the scope that match the filters, newest first."""
-    held, parameters = matching_chunk_clause(filters)
+    matching, parameters = matching_chunk_clause(filters)
     rows = await db.execute_fetchall(
-        f"SELECT c.id FROM chunk c WHERE {row_clause(scope_ids, 'c')} AND {held}"
+        f"SELECT c.id FROM chunk c WHERE {row_clause(scope_ids, 'c')} AND {matching}"
         " ORDER BY c.time DESC, c.id DESC LIMIT ?",
         (*parameters, limit),
     )

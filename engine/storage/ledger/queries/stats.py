@@ -30,21 +30,21 @@ async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) ->
 
 async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
     """Numbers of documents, facts and open work within a scope."""
-    held = row_clause(scope_ids, "d")
+    in_scope = row_clause(scope_ids, "d")
     documents = await db.execute_fetchall(
-        f"SELECT d.status, COUNT(*) FROM document d WHERE {held} GROUP BY d.status ORDER BY d.status"
+        f"SELECT d.status, COUNT(*) FROM document d WHERE {in_scope} GROUP BY d.status ORDER BY d.status"
     )
     [[passages]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM passage p JOIN document d ON d.id = p.document WHERE {held}"
+        f"SELECT COUNT(*) FROM passage p JOIN document d ON d.id = p.document WHERE {in_scope}"
     )
-    [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {held}")
+    [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {in_scope}")
     [[entities, relations]] = await db.execute_fetchall(
         "SELECT SUM(row_count * (kind = 1)), SUM(row_count * (kind = 2)) FROM corpus_stats WHERE space IN"
         " (SELECT value FROM json_each(?))",
         (json.dumps(sorted(scope_ids.spaces)),),
     )
     unread, stale = await count_unextracted(db, scope_ids), await count_stale(db, scope_ids)
-    [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {held}")
+    [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {in_scope}")
     return IndexStatus(
         {row[0]: row[1] for row in documents},
         passages,

@@ -213,9 +213,9 @@ async def count_pending_documents(db: Connection) -> int:
 
 async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
     """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
-    held = "" if skip_quiet else " WHERE on_cooldown = 0"
+    due = "" if skip_quiet else " WHERE on_cooldown = 0"
     [[busy]] = await db.execute_fetchall(
-        f"SELECT EXISTS (SELECT 1 FROM stale_key{held}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
+        f"SELECT EXISTS (SELECT 1 FROM stale_key{due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
         " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
         " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
@@ -226,20 +226,20 @@ async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
 
 async def has_due_extraction(db: Connection) -> bool:
     """Whether any chunk waits for extraction now."""
-    [[left]] = await db.execute_fetchall(
+    [[exists]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
     )
-    return bool(left)
+    return bool(exists)
 
 
 async def has_pending_extraction(db: Connection) -> bool:
     """Whether any chunk waits for extraction, now or for its next try."""
-    [[left]] = await db.execute_fetchall(
+    [[exists]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
     )
-    return bool(left)
+    return bool(exists)
 
 
 async def has_only_held_keys(db: Connection) -> bool:
