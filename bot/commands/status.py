@@ -28,9 +28,9 @@ NO_GRAPH_ACCESS = (
     "them. You can still ask questions."
 )
 
-SUMMARY_PERIOD = timedelta(days=30)
-MAX_LISTED = 3  # answers
-MAX_CHECKED = 20  # answers checked for whether the caller may read them
+FEEDBACK_PERIOD = timedelta(days=30)
+MAX_DISLIKED = 3  # answers
+MAX_CHECKED_ANSWERS = 20  # answers checked for whether the caller may read them
 
 
 async def sources_command(call: CommandContext) -> Card:
@@ -188,12 +188,12 @@ def _format_neighborhood(near: Neighborhood) -> Iterable[str]:
 
 
 async def summarize_feedback(call: CommandContext) -> list[str]:
-    """Lines on the votes of SUMMARY_PERIOD in this workspace; none for other people than managers, or without votes."""
-    location, since = call.location, call.now - SUMMARY_PERIOD
+    """Lines about the votes of FEEDBACK_PERIOD in this workspace; none without votes, and none unless for a manager."""
+    location, since = call.location, call.now - FEEDBACK_PERIOD
     with suppress(PlatformError):
         up, down = await call.store.feedback.count(location.platform, location.workspace, since)
         if (up or down) and await call.is_manager():
-            lines = [f"**Answers of the last {SUMMARY_PERIOD.days} days**: {up:,} 👍, {down:,} 👎"]
+            lines = [f"**Answers of the last {FEEDBACK_PERIOD.days} days**: {up:,} 👍, {down:,} 👎"]
             return [*lines, *await _list_disliked(call)]
     return []
 
@@ -202,9 +202,9 @@ async def _list_disliked(call: CommandContext) -> list[str]:
     """Links to the latest disliked answers that the caller may read."""
     location, found = call.location, list[str]()
     for each in await call.store.answers.list_disliked(
-        location.platform, location.workspace, call.now - SUMMARY_PERIOD, MAX_CHECKED
+        location.platform, location.workspace, call.now - FEEDBACK_PERIOD, MAX_CHECKED_ANSWERS
     ):
-        if len(found) < MAX_LISTED and await call.can_read(each.location.room):
+        if len(found) < MAX_DISLIKED and await call.can_read(each.location.room):
             found += await _format_answer_link(call, each)
     return ["The latest with a 👎:", *found] if found else []
 

@@ -11,6 +11,7 @@ import structlog
 
 from bot.errors import WorkspaceGone
 from bot.platform.events import WorkspaceLeft
+from engine import backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -56,20 +57,21 @@ class RetryQueue:
         """The syncs that are due now."""
         return [each for each in self._pending.values() if each.due_at <= now]
 
-    def is_current(self, debt: PendingSync) -> bool:
+    def is_current(self, sync: PendingSync) -> bool:
         """Whether a sync is still pending and unchanged."""
-        return self._pending.get(debt.location) is debt
+        return self._pending.get(sync.location) is sync
 
-    def finish(self, debt: PendingSync) -> None:
+    def finish(self, sync: PendingSync) -> None:
         """Remove a finished sync."""
-        if self.is_current(debt):
-            del self._pending[debt.location]
+        if self.is_current(sync):
+            del self._pending[sync.location]
 
-    def delay(self, debt: PendingSync, now: float) -> None:
+    def delay(self, sync: PendingSync, now: float) -> None:
         """Delay a failed sync, longer each time."""
-        if self.is_current(debt):
-            wait = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**debt.attempts)
-            self._pending[debt.location] = replace(debt, due_at=now + wait, attempts=debt.attempts + 1)
+        if self.is_current(sync):
+            attempts = sync.attempts + 1
+            wait = backoff_seconds(attempts, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
+            self._pending[sync.location] = replace(sync, due_at=now + wait, attempts=attempts)
 
     def delete_workspace(self, platform: str, workspace: str) -> None:
         """Remove the syncs of a workspace."""
@@ -126,12 +128,12 @@ class SyncQueue:
                 await self._run_due()
 
     async def _run_due(self) -> None:
-        for debt in self._pending.list_due(time.monotonic()):
-            if self._pending.is_current(debt):  # false if the bot left the workspace
-                await self._sync_channel(debt)
+        for sync in self._pending.list_due(time.monotonic()):
+            if self._pending.is_current(sync):  # false if the bot left the workspace
+                await self._sync_channel(sync)
 
-    async def _sync_channel(self, debt: PendingSync) -> None:
-        location = debt.location
+    async def _sync_channel(self, sync: PendingSync) -> None:
+        location = sync.location
         try:
             sure = await self._reconcile(location)
         except WorkspaceGone:
@@ -141,12 +143,12 @@ class SyncQueue:
             self._pending.delete_workspace(location.platform, location.workspace)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
             log.warning("sync.reconciliation_retry_scheduled", channel=location.room, error=type(error).__name__)
-            self._pending.delay(debt, time.monotonic())
+            self._pending.delay(sync, time.monotonic())
         else:
             if sure:
-                self._pending.finish(debt)
+                self._pending.finish(sync)
             else:
-                self._pending.delay(debt, time.monotonic())
+                self._pending.delay(sync, time.monotonic())
 
     async def _reconcile(self, location: Location) -> bool:
         """Reconcile one channel; false if it must be repeated."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.admin.document_lookup import build_scope
-from bot.commands.status import MAX_LISTED, SUMMARY_PERIOD
+from bot.commands.status import FEEDBACK_PERIOD, MAX_DISLIKED
 from bot.errors import PlatformError
 from bot.platform.models import Message
 from bot.store import AnswerSource
@@ -142,7 +142,7 @@ async def test_managers_see_how_many_answers_helped_and_links_to_the_others(work
 
 async def test_without_thumbs_of_the_last_month_there_is_no_summary(workspace: Workspace) -> None:
     await workspace.answer("a1")
-    await rate(workspace, "a2", time=NOW - SUMMARY_PERIOD * 31 / 30)
+    await rate(workspace, "a2", time=NOW - FEEDBACK_PERIOD * 31 / 30)
     assert await summary(workspace) == ""
 
 
@@ -155,8 +155,8 @@ async def test_answers_that_the_manager_may_not_see_are_counted_without_a_link(w
 
 
 async def test_the_question_is_linked_where_there_is_one_and_only_the_latest_are(workspace: Workspace) -> None:
-    for number in range(MAX_LISTED + 1):
-        time = NOW - SUMMARY_PERIOD + SUMMARY_PERIOD / 10 * (number + 1)
+    for number in range(MAX_DISLIKED + 1):
+        time = NOW - FEEDBACK_PERIOD + FEEDBACK_PERIOD / 10 * (number + 1)
         await rate(workspace, f"a{number}", f"ROOF:b{number}", time=time, message_id=f"m{number}", location=ROOF)
     lines = (await summary(workspace)).splitlines()[2:]
     assert [line.rpartition("/")[2] for line in lines] == ["m3)", "m2)", "m1)"]
