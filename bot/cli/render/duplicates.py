@@ -8,6 +8,7 @@ from rich.console import Group
 from rich.text import Text
 
 from bot.text.excerpts import truncate_line
+from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
 from bot.texts import format_duplicate_evidence
 
@@ -25,6 +26,8 @@ def render_duplicates(event: DuplicatesResult) -> RenderableType:
         rows += [Text("These names may mean the same:", "bold"), *map(_render_pair, report.suggested)]
     if report.joined:
         rows += [Text("Joined automatically:", "bold"), *map(_render_pair, report.joined)]
+    if report.uncompared:
+        rows.append(Text(f"{pluralize(report.uncompared, 'name')} not compared yet.", "yellow"))
     return Group(*rows) if rows else Text("No duplicate names were found.")
 
 
