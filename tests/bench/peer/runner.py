@@ -35,21 +35,23 @@ async def open_stdin() -> asyncio.StreamReader:
 
 async def run_command(handler: Handler, arguments: Mapping[str, Any], vectors: CachedVectors) -> dict[str, Any]:
     """The handler's result and what it took; `seconds` is all of the time, `waited` the part spent on new vectors."""
-    waited, computed = vectors.waited, vectors.computed
-    began, began_processor = time.perf_counter(), time.process_time()
+    waited, computed, began = vectors.waited, vectors.computed, time.perf_counter()
     result = await handler(**arguments)
+    seconds = time.perf_counter() - began
     return {
         "result": result,
-        "seconds": time.perf_counter() - began,
-        "processor": time.process_time() - began_processor,
+        "seconds": seconds,
         "waited": vectors.waited - waited,
         "computed": vectors.computed - computed,
     }
 
 
 async def serve_commands(handlers: Mapping[str, Handler], vectors: CachedVectors, replies: TextIO) -> None:
-    """Answer commands, one after the other, until stdin ends."""
-    commands = await open_stdin()
+    """Answer commands, one after the other, until stdin ends.
+
+    `processor` counts from the end of the command before, so that background work after a reply is not left out.
+    """
+    commands, processor = await open_stdin(), time.process_time()
     while line := await commands.readline():
         arguments = json.loads(line)
         try:
@@ -57,6 +59,9 @@ async def serve_commands(handlers: Mapping[str, Handler], vectors: CachedVectors
         except Exception as error:  # noqa: BLE001 - the parent process reports it and stops
             traceback.print_exc()
             reply = {"error": f"{type(error).__name__}: {error}"}
+        else:
+            before, processor = processor, time.process_time()
+            reply["processor"] = processor - before
         print(json.dumps(reply), file=replies, flush=True)
 
 
