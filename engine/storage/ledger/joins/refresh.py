@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 SETTING = "automatic_joins"
 MAX_MENTIONS = 16  # of a name that show how it is written, the earliest ones
+MAX_NAMES = 32  # with one key that are compared with each other, the longest ones
 BATCH_SIZE = 1000
 
 
@@ -99,7 +100,8 @@ async def _load_groups(
 
 
 async def _plan(db: Connection, spellings: _Spellings) -> dict[str, Alias]:
-    groups = [group for group in spellings.groups.values() if len(group) > 1]
+    ordered = [sorted(group, key=lambda name: (-len(name), name)) for group in spellings.groups.values()]
+    groups = [group[:MAX_NAMES] for group in ordered if len(group) > 1]
     names = {name for group in groups for name in group}
     manual = await _load_manual_aliases(db, spellings.space, names)
     evidence = await _load_evidence(db, spellings, names)

@@ -168,6 +168,14 @@ async def test_corrections_under_any_name_of_a_cluster_hold(ledger: LedgerFixtur
     assert (await profiles(ledger)).keys() == {"ada", "covid 19"}
 
 
+async def test_many_spellings_of_one_name_are_compared_up_to_a_limit(ledger: LedgerFixture) -> None:
+    word = "abcdefghij"
+    names = [f"{word[:n]}-{word[n:m]}-{word[m:]}" for n in range(1, 9) for m in range(n + 1, 10)]
+    await add(ledger, "a", "one", *names)
+    assert len(names) > refresh.MAX_NAMES
+    assert len(await aliases(ledger)) == refresh.MAX_NAMES - 1
+
+
 async def test_joins_can_be_turned_off_and_on(ledger: LedgerFixture) -> None:
     await add(ledger, "a", "one", "Covid-19", "COVID 19")
     joined = await profiles(ledger)
