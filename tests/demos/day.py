@@ -11,19 +11,19 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
-StartBot = Callable[[Mapping[str, str]], AbstractAsyncContextManager[None]]
+StartBot = Callable[[str, Mapping[str, str]], AbstractAsyncContextManager[None]]
 Show = Callable[[str], None]
 
 
 @contextlib.asynccontextmanager
-async def start_bot(adapter_settings: Mapping[str, str]) -> AsyncIterator[None]:
-    """The whole bot, in a data folder of its own that goes with the day."""
+async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[None]:
+    """The whole bot, in a data folder of its own that goes with the day; `access` are settings of the adapter."""
     from bot.server import serve  # noqa: PLC0415  - the day itself needs no bot
     from bot.settings import load_settings  # noqa: PLC0415
 
-    platform = next(iter(adapter_settings)).partition("_")[0]
     with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
-        settings = load_settings(data_dir=Path(home), adapter_settings=dict(adapter_settings))
+        adapter_settings = {f"{platform}_{name}": value for name, value in access.items()}
+        settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(settings, stop, only=(platform,)))
         try:

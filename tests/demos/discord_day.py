@@ -206,7 +206,7 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.8) -> FakeDis
     async with FakeDiscord() as discord:
         day = DemoDay(discord, show, pause)
         access = {"bot_token": discord.token, "api_base": discord.api, "gateway_url": discord.gateway_url}
-        async with start({f"discord_{name}": value for name, value in access.items()}):
+        async with start("discord", access):
             await discord.wait_until_connected(60)
             await day.sleep()
             said = await morning(day)

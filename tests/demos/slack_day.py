@@ -190,7 +190,7 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.6) -> FakeSla
     async with FakeSlack(load_manifest()) as slack:
         day, app = DemoDay(slack, show, pause), slack.space.app
         access = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": slack.base_url}
-        async with start({f"slack_{name}": value for name, value in access.items()}):
+        async with start("slack", access):
             await slack.wait_until_connected(timeout=60)
             said = await morning(day)
             await noon(day)

@@ -8,7 +8,7 @@ from tests.demos.day import start_bot
 
 async def test_a_day_in_a_small_club() -> None:
     printed: list[str] = []
-    discord = await discord_day.run_day(start_bot, printed.append, pause=0.1)
+    discord = await discord_day.run_day(start_bot, printed.append, pause=0.3)
     day = "\n".join(printed)
     before, after = day.split("14:00  Ada edits the date")
     assert "Thursday, 4 March" in before.partition("11:00  Cleo asks")[2]
@@ -26,7 +26,7 @@ async def test_a_day_in_a_small_club() -> None:
 
 async def test_a_day_in_a_small_workspace() -> None:
     printed: list[str] = []
-    slack = await slack_day.run_day(start_bot, printed.append, pause=0.1)
+    slack = await slack_day.run_day(start_bot, printed.append, pause=0.3)
     day = "\n".join(printed)
     in_public, in_wages = (day.partition("asks in #general ")[2]).split("Ada asks the same", 1)
     assert "fibreglass spars by Orrin & Sons" in day
