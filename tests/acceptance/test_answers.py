@@ -30,7 +30,7 @@ EVERY_WAY: tuple[tuple[str, Way], ...] = (("square", "mention"), ("square", "pri
 async def test_rate_limited_slack_answer_is_complete(live: LiveBot[SlackTown]) -> None:
     await live.build_square()
     slack, sentences = live.town.slack, [f"This is sentence {number} of agate." for number in range(4)]
-    slack.fail_next("chat.appendStream", Fault("ratelimited", seconds=1), times=2)
+    slack.fail_next("chat.stopStream", Fault("ratelimited", seconds=1), times=2)
     gates = [asyncio.Event() for _ in sentences]
     script = [each for pair in zip((f"{each} " for each in sentences), gates, strict=True) for each in pair]
     live.language.scripts["safe"] = [*script, "[1]"]
@@ -41,7 +41,7 @@ async def test_rate_limited_slack_answer_is_complete(live: LiveBot[SlackTown]) -
     [answer] = await live.posts(asked)
     assert [answer.text.count(sentence) for sentence in sentences] == [1] * len(sentences)
     assert answer.is_complete
-    assert any(call.outcome == "ratelimited" for call in slack.calls_to("chat.appendStream"))
+    assert any(call.outcome == "ratelimited" for call in slack.calls_to("chat.stopStream"))
 
 
 @DISCORD
