@@ -56,7 +56,7 @@ class MiniLMModel:
         return [self.tokenizer.encode(text).ids for text in texts]
 
     def run(self, rows: Sequence[Sequence[int]]) -> np.ndarray:
-        """One vector per row of word pieces; shorter rows are padded. Rows that need the exact graph come alone."""
+        """One vector per row of word pieces; shorter rows are padded. All rows need the same graph."""
         ids = np.zeros((len(rows), max(map(len, rows))), dtype=np.int64)
         mask = np.zeros_like(ids)
         for index, row in enumerate(rows):
