@@ -220,7 +220,7 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A numbered passage of the context; answers cite it as [number]."""
+    """A passage of the context, cited as [number]. Numbers order by relevance; `position` as it is best read."""
 
     number: int
     document: str
@@ -234,6 +234,7 @@ class Source:
     space: str
     room: str
     chunk: str
+    position: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,20 +80,26 @@ class SummaryLimits:
 class RankingOptions:
     """How search results are ranked: every number that decides which of them a context shows, and in which order.
 
-    `engine/retrieval/ranking.py` uses them. `chunk_selection`: how chunks of the graph are ranked, by a random walk
+    `engine/retrieval/ranking` uses them. `chunk_selection`: how chunks of the graph are ranked, by a random walk
     from the facts most similar to the question ("walk"), or as LightRAG does it, by similarity ("vector") or by how
     many entities and relations they support ("weight").
     """
 
-    # Chunks: vector search and full-text search, fused by the sum of weight / (damping + rank).
+    # Chunks: vector search and full-text search, fused by scores. Chosen on development halves of LoCoMo and HotpotQA.
     vector_weight: float = 1.0
-    fulltext_weight: float = 0.7
-    fulltext_overfetch: int = 2  # full-text hits fetched per chunk wanted; deep ones count if both searches have them
-    # Not the 60 of the paper, whose rankings had a thousand entries: with lists of twenty, even the first hit of the
-    # lighter search alone would be lost. Measured by tests/bench/quality.py.
-    rrf_damping: int = 20
+    fulltext_weight: float = 0.8
+    fusion_candidates: int = 100  # hits fetched of each search, at least
+    unknown_similarity_share: float = 0.8  # of the least similar hit: the similarity of chunks found by words alone
 
-    # Entities: exact names first, then vector search and full-text search, fused.
+    # Messages of a conversation gain from those before and after them. Chosen on a development half of LoCoMo.
+    neighbor_span: int = 2
+    neighbor_share: float = 0.3  # of the best neighbor's score
+    passage_rank_weight: float = 0.5  # of the rank of a chunk in the score of its passages
+
+    # Entities: exact names first, then vector search and full-text search, fused by the sum of
+    # weight / (damping + rank). Not the damping of 60 of the paper, whose rankings had a thousand entries: with lists
+    # of twenty, even the first hit of the lighter search alone would be lost.
+    rrf_damping: int = 20
     entity_vector_weight: float = 1.0
     entity_fulltext_weight: float = 0.5
     entity_fulltext_share: float = 0.5  # full-text hits fetched per entity wanted
@@ -114,7 +120,21 @@ class RankingOptions:
     max_vector_candidates: int = 240  # chunks whose vectors are compared with the question
     chunks_per_item: int = 5  # chunks chosen per entity or relation by "vector" and "weight"
 
-    # The random walk (personalized PageRank).
+    # The random walk from the names of a question (mix). Chosen on development halves of MuSiQue and 2Wiki.
+    max_seed_mentions: int = 5  # a name with more mentions is no start …
+    max_seed_share: float = 0.02  # … unless that many are this share of the chunks in scope
+    seed_fact_candidates: int = 50  # relations nearest to the question, of which max_seed_facts with a named end count
+    max_titled_chunks: int = 40  # a file with so many chunks is no start
+    prior_chunks: int = 20  # chunks nearest to the question that are starts, too
+    prior_weight: float = 0.02  # of the nearest one; all names together weigh 1
+    walk_rounds: int = 3  # times that edges are loaded
+    walk_batch: int = 96  # nodes whose edges are loaded at once
+    max_walk_degree: int = 400  # an entity with more mentions and relations is not passed
+    max_walk_chunks: int = 100  # chunks that are ranked
+    walk_restart_probability: float = 0.3  # of each step to go back to a start
+    walk_iterations: int = 10  # the remainder is below 0.7 ** 10, a thirtieth
+
+    # The random walk over search results (local, global and hybrid; personalized PageRank).
     max_seed_facts: int = 5  # relations, those most similar to the question, at whose ends walks start
     chunk_seed_weight: float = 0.05  # of the most similar chunk as a start; a fact's is its similarity
     restart_probability: float = 0.5  # of each step to go back to a start

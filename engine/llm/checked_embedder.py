@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,6 +18,7 @@ from engine.errors import (
     RateLimited,
 )
 from engine.llm.base import guard_plugin_call
+from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,6 +27,17 @@ if TYPE_CHECKING:
     from engine.usage import UsageMeter
 
 PROBE_TEXT = "Hello."  # a text that every embedder accepts
+# Texts about nothing in common: what two of them have in common, any two texts have.
+UNRELATED_TEXTS = (
+    "Whisk two eggs with flour and milk.",
+    "The train to the airport leaves at noon.",
+    "Our database lost its index last night.",
+    "She plays the violin in an orchestra.",
+    "The mountain path is closed because of snow.",
+    "Interest rates fell by half a percent.",
+    "Penguins feed their young in turns.",
+    "Please sign the form on page three.",
+)
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 TEXT_ERRORS = (ModelRefused, PromptTooLong)
 PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, RateLimited, ModelUnreachable)
@@ -46,6 +58,7 @@ class CheckedEmbedder:
     """Implements `Embedder`: one finite vector of `dim` numbers per text, or a ModelError that names the problem."""
 
     embedder: Embedder
+    _unrelated: list[float] = field(default_factory=list)
 
     @property
     def name(self) -> str:
@@ -69,6 +82,14 @@ class CheckedEmbedder:
             raise
         except Exception as error:  # plug-ins may raise any exception
             raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
+
+    async def measure_unrelated_similarity(self, meter: UsageMeter) -> float:
+        """The mean cosine of unrelated texts, which some embedders put at 0.7; computed once."""
+        if not self._unrelated:
+            units = unit_vectors(await self.embed(UNRELATED_TEXTS, meter))
+            pairs = (units @ units.T)[np.triu_indices(len(units), 1)]
+            self._unrelated.append(max(0.0, float(pairs.mean())))
+        return self._unrelated[0]
 
     async def is_text_at_fault(self, error: EngineError, meter: UsageMeter) -> bool:
         """Whether the text caused the error: its class says so, or a probe text still embeds."""

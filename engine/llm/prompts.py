@@ -8,6 +8,7 @@ import re
 from datetime import UTC, time
 from hashlib import sha256
 from importlib import resources
+from operator import attrgetter
 from string import Template
 from typing import TYPE_CHECKING, Literal
 
@@ -148,7 +149,8 @@ def render_answer(prompt: Prompt) -> list[LLMMessage]:
     else:
         entities = "\n".join(map(render_entity, context.entities)) or EMPTY_SECTION
         relations = "\n".join(map(render_relation, context.relations)) or EMPTY_SECTION
-        sources = "\n".join([*map(render_source, context.sources), *prompt.partial_answers]) or EMPTY_SECTION
+        readable = sorted(context.sources, key=attrgetter("position"))
+        sources = "\n".join([*map(render_source, readable), *prompt.partial_answers]) or EMPTY_SECTION
         fence = _fence_token(entities, relations, sources)
         system = fill_template(
             "answer_system", **values, entities=entities, relations=relations, sources=sources, fence=fence

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from engine.llm.base import guard_plugin_call
 from engine.llm.prompts import render_entity, render_relation, render_source
 from engine.models import Context, ContextEntity, ContextRelation
-from engine.retrieval import ranking
+from engine.retrieval.passage_scores import score_passages
 from engine.retrieval.prompt_budget import (
     JOIN_TOKENS,
     SOURCE_NUMBER_TOKENS,
@@ -20,7 +20,9 @@ from engine.retrieval.prompt_budget import (
     tokens_for_sources,
     truncate_to_budget,
 )
-from engine.retrieval.ranking import EntityNode, FactEdge
+from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
+from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, rank_chunks_by_pagerank, vector_candidates
+from engine.retrieval.ranking.polling import deduplicate_sides, pick_chunks
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import number_sources
 from engine.retrieval.views import ViewLoader
@@ -28,13 +30,14 @@ from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import best_similarity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import numpy as np
 
     from engine.llm.base import Reranker
     from engine.models import Filters, Question
     from engine.options import RankingOptions
+    from engine.retrieval.ranking.passages import PassageKey
     from engine.retrieval.search import Searcher
     from engine.retrieval.sources import NumberedSources
     from engine.retrieval.views import EntityView, RelationView
@@ -73,9 +76,9 @@ class ContextBuilder:
         """
         loader = ViewLoader(self.runtime, self.hits.profile_cache, self.searcher.scope.fact_chunks)
         local_leg, global_leg = self.hits.local_leg, self.hits.global_leg
-        ids = ranking.round_robin(local_leg.entities, global_leg.entities)
+        ids = round_robin(local_leg.entities, global_leg.entities)
         self.entities = await self.searcher.stopwatch.measure("renew", loader.load_entities(ids))
-        pairs = ranking.round_robin(local_leg.relations, global_leg.relations)
+        pairs = round_robin(local_leg.relations, global_leg.relations)
         self.relations = await self.searcher.stopwatch.measure("renew", loader.load_relations(pairs))
 
     def truncate_rows(self) -> None:
@@ -95,11 +98,15 @@ class ContextBuilder:
             self._load_evidence(KeyKind.NAME, [view.ids for view in self.entities]),
             self._load_evidence(KeyKind.PAIR, [view.ids for view in self.relations]),
         )
+        if self.ranking_options.chunk_selection == "walk" and self.question.mode == "mix":
+            stated = (chunk for chunks in (*by_relation, *by_entity) for chunk in chunks)
+            self.chunk_order = order_mix(self.hits.chunks, self.hits.walk, stated)
+            return
         if self.ranking_options.chunk_selection == "walk":
             rankings = [await self._rank_by_pagerank(by_entity, by_relation)]
         else:
             rankings = await self._rank_by_polling(by_entity, by_relation)
-        self.chunk_order = ranking.round_robin(self.hits.chunks, *rankings)
+        self.chunk_order = round_robin(self.hits.chunks, *rankings)
 
     async def _rank_by_pagerank(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
         """Rank the chunks of the graph by a random walk from the facts most similar to the question."""
@@ -117,16 +124,16 @@ class ContextBuilder:
             for view, chunks in zip(self.relations, by_relation, strict=True)
         ]
         similarity = {chunk: best_similarity(query, parts) for chunk, parts in vectors.items()}
-        order = ranking.rank_chunks_by_pagerank(entities, facts, similarity, self.ranking_options)
+        order = rank_chunks_by_pagerank(entities, facts, similarity, self.ranking_options)
         self.searcher.stopwatch.record("walk", since)
         return order
 
     async def _rank_by_polling(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:
         """Rank the chunks of the entities, and those of the relations, as LightRAG does."""
-        entity_chunks, relation_chunks = ranking.deduplicate_sides(by_entity, by_relation)
+        entity_chunks, relation_chunks = deduplicate_sides(by_entity, by_relation)
         vectors = await self._load_chunk_vectors(entity_chunks, relation_chunks)
         query, options = self.hits.vectors.question if self.hits.vectors else None, self.ranking_options
-        return [ranking.pick_chunks(side, vectors, query, options) for side in (entity_chunks, relation_chunks)]
+        return [pick_chunks(side, vectors, query, options) for side in (entity_chunks, relation_chunks)]
 
     async def _load_evidence(self, kind: KeyKind, groups: Sequence[tuple[int, ...]]) -> list[list[int]]:
         ids = [id_ for group in groups for id_ in group]
@@ -141,10 +148,10 @@ class ContextBuilder:
 
     async def _load_chunk_vectors(self, *sides: Sequence[Sequence[int]]) -> dict[int, np.ndarray]:
         """The vectors of the first candidates of each side, in one call."""
-        ids = ranking.vector_candidates(self.ranking_options, *sides)
+        ids = vector_candidates(self.ranking_options, *sides)
         if not ids:
             return {}
-        return await self.searcher.stopwatch.measure("fetch chunks", self.searcher.load_chunk_vectors(ids))
+        return await self.searcher.stopwatch.measure("fetch chunks", self.runtime.vectors.fetch("chunks", ids))
 
     async def rerank(self, reranker: Reranker, meter: UsageMeter) -> None:
         """Order the chunks by a reranker's scores."""
@@ -153,7 +160,7 @@ class ContextBuilder:
         with guard_plugin_call(f"The reranker {reranker.name}"):
             scores = await self.searcher.stopwatch.measure("rerank", scoring)
         lowest = self.ranking_options.min_rerank_score
-        self.chunk_order = ranking.apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, lowest)
+        self.chunk_order = apply_rerank([text.id for text in texts], scores, self.question.chunk_top_k, lowest)
 
     async def _load_best_texts(self) -> list[ChunkText]:
         """The texts of the first chunks, without the passages that the filters exclude."""
@@ -164,7 +171,8 @@ class ContextBuilder:
     async def build(self, generation: int) -> RetrievalResult:
         """Number the passages that fit into the remaining budget, and cite them in the rows of the graph."""
         texts = await self._load_best_texts()
-        numbered, entities, relations = self._number_sources(texts)
+        scores = await score_passages(self.searcher, self.hits, texts)
+        numbered, entities, relations = self._number_sources(texts, scores)
         context = Context(
             self.hits.query,
             self.question.mode,
@@ -183,7 +191,7 @@ class ContextBuilder:
         )
 
     def _number_sources(
-        self, texts: list[ChunkText]
+        self, texts: list[ChunkText], scores: Mapping[PassageKey, float]
     ) -> tuple[NumberedSources, tuple[ContextEntity, ...], tuple[ContextRelation, ...]]:
         """Number the distinct texts that fit next to the rows of the graph and the source numbers in them."""
         count = self.runtime.tokenizer.count
@@ -196,7 +204,7 @@ class ContextBuilder:
         fitting = count_fitting_sizes(sizes, left)
         while True:
             shown = {text.text for text in distinct[:fitting]}
-            numbered = number_sources(text for text in texts if text.text in shown)
+            numbered = number_sources([text for text in texts if text.text in shown], scores)
             entities = tuple(self._build_entity(view, numbered) for view in self.entities)
             relations = tuple(self._build_relation(view, numbered) for view in self.relations)
             numbers = SOURCE_NUMBER_TOKENS * sum(len(row.sources) for rows in (entities, relations) for row in rows)

@@ -40,7 +40,7 @@ async def retrieve_overview(ledger: LedgerStore, question: Question, overview: O
         replace(text, pieces=tuple(piece for piece in text.pieces if matches_filters(within, piece)))
         for text in fitting
     ]
-    numbered = number_sources(text for text in kept if text.pieces)
+    numbered = number_sources([text for text in kept if text.pieces])
     days = format_date_range(numbered.sources) if overview.kind == "summary" else ""
     context = Context(
         SearchQuery(question.text),

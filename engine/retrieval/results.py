@@ -22,6 +22,7 @@ class SearchHits:
     local_leg: GraphLeg = field(default_factory=GraphLeg)
     global_leg: GraphLeg = field(default_factory=GraphLeg)
     chunks: tuple[int, ...] = ()
+    walk: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
+from engine.retrieval.name_walk import NameWalk
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.search import GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
+from engine.retrieval.vector_leg import VectorLeg, search_chunks
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
 from engine.storage.ledger.records import KeyKind
@@ -92,7 +94,7 @@ class Retriever:
         """
         question, watch = searcher.question, searcher.stopwatch
         async with AsyncExitStack() as stack:
-            early: asyncio.Task[tuple[int, ...]] | None = None
+            early: asyncio.Task[VectorLeg] | None = None
             task = await stack.enter_async_context(child_task(watch.measure("condense", rewriting)))
             await asyncio.wait({task}, timeout=KEYWORD_WAIT_SECONDS)
             stands_alone = not (question.history or question.is_unaddressed)
@@ -103,24 +105,37 @@ class Retriever:
                 return SearchHits(query, None, ProfileCache())
             vectors, profiles = await self._embed_query(query, watch, meter), ProfileCache()
             entities = await _run_leg(question, LOCAL_MODES, searcher.find_entities(query, vectors, profiles), ())
-            vector_leg = _wait_for_task(early) if early else searcher.vector_leg(query.question, vectors.question)
-            chunks, local_leg, global_leg = await gather_or_cancel(
-                _run_leg(question, VECTOR_MODES, vector_leg, ()),
+            if early:
+                vector_leg = _wait_for_task(early)
+            else:
+                vector_leg = search_chunks(searcher, query.question, vectors.question, meter)
+            (found, walk), local_leg, global_leg = await gather_or_cancel(
+                self._walk_from_names(searcher, vector_leg, query, vectors),
                 _run_leg(question, LOCAL_MODES, searcher.local_leg(entities, vectors, profiles), GraphLeg()),
                 _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, profiles), GraphLeg()),
             )
-        return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks)
+        return SearchHits(query, vectors, profiles, local_leg, global_leg, found.chunks, walk)
+
+    async def _walk_from_names(
+        self, searcher: Searcher, vector_leg: Coroutine[Any, Any, VectorLeg], query: SearchQuery, vectors: QueryVectors
+    ) -> tuple[VectorLeg, tuple[int, ...]]:
+        """The vector leg and, for mix, the chunks of a walk from the names of the question."""
+        found = await _run_leg(searcher.question, VECTOR_MODES, vector_leg, VectorLeg())
+        if _effective_mode(searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
+            return found, ()
+        walk = NameWalk(searcher, query, vectors).rank_chunks(found.similarity, ProfileCache())
+        return found, await searcher.stopwatch.measure("walk", walk)
 
     async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
-        """Embed the question and its keywords in one call."""
-        low, high = ", ".join(query.low) or query.question, ", ".join(query.high) or query.question
+        """Embed the question, and the question with its low and with its high keywords, in one call."""
+        low, high = ", ".join((query.question, *query.low)), ", ".join((query.question, *query.high))
         embedding = self.runtime.embedder.embed([query.question, low, high], meter)
         return QueryVectors(*unit_vectors(await watch.measure("embed", embedding)))
 
-    async def _search_raw_question(self, searcher: Searcher, meter: UsageMeter) -> tuple[int, ...]:
+    async def _search_raw_question(self, searcher: Searcher, meter: UsageMeter) -> VectorLeg:
         text = searcher.question.text
         [vector] = await self.runtime.embedder.embed([text], meter)
-        return await searcher.vector_leg(text, vector)
+        return await search_chunks(searcher, text, vector, meter)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""

@@ -6,17 +6,17 @@ import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
-import numpy as np
-
-from engine.llm.checked_embedder import embedder_identity
-from engine.retrieval import ranking
+from engine.retrieval.ranking.fusion import rank_entities, rank_hits, sort_key
+from engine.retrieval.ranking.relations import RankedRelation, rank_relations
 from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
-from engine.text.similarity import best_similarity, unit_vectors
+from engine.text.similarity import best_similarity
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
+
+    import numpy as np
 
     from engine.models import Question, SearchQuery
     from engine.runtime import Runtime
@@ -55,6 +55,10 @@ class SearchScope:
     def fact_chunks(self) -> ChunkFilter | None:
         """The chunks whose facts the question may use; None if it has no filters."""
         return self.filters.fully_matching_chunks if self.filters else None
+
+    def count_chunks(self) -> int:
+        """The number of chunks in the scope's spaces."""
+        return sum(self.populations["chunks"].get(space, 0) for space in self.scope_ids.spaces)
 
     def build_vector_filter(self, table: VectorTable) -> vector_store.VectorFilter:
         """The scope as a filter of a vector search; with ids only if these are few."""
@@ -97,11 +101,11 @@ class ProfileCache:
         """Sort key of a relation: the sort keys of its ends."""
         return sorted(map(self.entity_sort_key, self.relations[id_].ends))
 
-    def describe_relation(self, relation: RelationRecord, similar: Mapping[int, float]) -> ranking.RankedRelation:
+    def describe_relation(self, relation: RelationRecord, similar: Mapping[int, float]) -> RankedRelation:
         """What ranking needs of a relation; `similar`: similarity to the question by id."""
         degree = sum(self.entities[end].degree for end in relation.ends if end in self.entities)
         sort_key = self.relation_sort_key(relation.id)
-        return ranking.RankedRelation(relation.id, similar.get(relation.id, 0.0), degree, relation.weight, sort_key)
+        return RankedRelation(relation.id, similar.get(relation.id, 0.0), degree, relation.weight, sort_key)
 
     def best_similarity(self, kind: KeyKind, ids: Iterable[int]) -> float:
         """The highest similarity of these keys to the question; 0.0 for a key that was not compared with it."""
@@ -117,21 +121,7 @@ class Searcher:
     scope: SearchScope
     stopwatch: Stopwatch
 
-    async def vector_leg(self, text: str, vector: np.ndarray) -> tuple[int, ...]:
-        """The vector leg: chunks by similarity and by full text, fused."""
-        options, count = self.runtime.options.ranking, self.question.chunk_top_k
-        hits, by_words = await asyncio.gather(
-            self._search_vectors("chunks", vector, count),
-            self._search_full_text(text, options.fulltext_overfetch * count),
-        )
-        return tuple(ranking.fuse_chunks([hit.id for hit in hits], by_words, options)[:count])
-
-    async def _search_full_text(self, text: str, count: int) -> list[int]:
-        area, filters = self.scope.scope_ids, self.scope.filters
-        query = self.runtime.ledger.search.search_chunks(text, count, area, filters)
-        return await self.stopwatch.measure("words", query)
-
-    async def _search_vectors(self, table: VectorTable, vector: np.ndarray, count: int) -> list[VectorHit]:
+    async def search_vectors(self, table: VectorTable, vector: np.ndarray, count: int) -> list[VectorHit]:
         """The best vector of each id above the threshold; ties are broken by names, not ids."""
         kind, area = KINDS_BY_TABLE[table], self.scope.build_vector_filter(table)
         found, whole = await self._fetch_nearest(table, vector, count, area)
@@ -161,9 +151,7 @@ class Searcher:
                     best.setdefault(hit.id, hit)
             inside = await self._filter_ids(KINDS_BY_TABLE[table], best) if filters else best.keys()
             found = [hit for id_, hit in best.items() if id_ in inside]
-            enough = len(found) > count and ranking.sort_key(found[count - 1].similarity) < ranking.sort_key(
-                hits[-1].similarity
-            )
+            enough = len(found) > count and sort_key(found[count - 1].similarity) < sort_key(hits[-1].similarity)
             whole = enough or len(hits) < rows or hits[-1].similarity < self.question.threshold
             if whole or rows >= deepest:
                 return found, whole
@@ -177,20 +165,10 @@ class Searcher:
 
     async def _sort_hits(self, kind: KeyKind, hits: list[VectorHit]) -> list[VectorHit]:
         """Best first; ties by name."""
-        if len({ranking.sort_key(hit.similarity) for hit in hits}) == len(hits):
+        if len({sort_key(hit.similarity) for hit in hits}) == len(hits):
             return hits
         sort_keys = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
-        return ranking.rank_hits(hits, sort_keys)
-
-    async def load_chunk_vectors(self, ids: Sequence[int]) -> dict[int, np.ndarray]:
-        """The vectors of chunks, shape (parts, dim): from the ledger's cache, else from the vector store."""
-        embedder, store = self.runtime.embedder, self.runtime.vectors
-        cached = await self.runtime.ledger.cache.load_chunk_vectors(embedder_identity(embedder), ids)
-        found = {
-            id_: unit_vectors(np.frombuffer(data, np.float32).reshape(-1, embedder.dim)) for id_, data in cached.items()
-        }
-        missing = [id_ for id_ in ids if id_ not in found]
-        return found | (await store.fetch("chunks", missing) if missing else {})
+        return rank_hits(hits, sort_keys)
 
     async def find_entities(self, query: SearchQuery, vectors: QueryVectors, profiles: ProfileCache) -> tuple[int, ...]:
         """Entities for the low keywords: exact names first, then by similarity and by full text."""
@@ -200,8 +178,8 @@ class Searcher:
             self._find_distinct_entities(vectors.low, profiles),
         )
         profiles.similarities.update({(KeyKind.NAME, hit.id): hit.similarity for hit in hits})
-        order = ranking.rank_entities(exact, [hit.id for hit in hits], named, self.runtime.options.ranking)
-        await self._load_entities(profiles, order)
+        order = rank_entities(exact, [hit.id for hit in hits], named, self.runtime.options.ranking)
+        await self.load_entities(profiles, order)
         names: dict[str, list[int]] = {}
         for id_ in order:
             if id_ in profiles.entities:
@@ -232,8 +210,8 @@ class Searcher:
         most = self.runtime.options.ranking.max_entity_overfetch * count
         asked = count if len(self.scope.scope_ids.spaces) < 2 else 2 * count
         while True:
-            hits = await self._search_vectors("entities", vector, asked)
-            await self._load_entities(profiles, [hit.id for hit in hits])
+            hits = await self.search_vectors("entities", vector, asked)
+            await self.load_entities(profiles, [hit.id for hit in hits])
             names = {profiles.entities[hit.id].canonical for hit in hits if hit.id in profiles.entities}
             if len(names) >= count or len(hits) < asked or asked >= most:
                 return hits
@@ -255,29 +233,29 @@ class Searcher:
         similar = {id_: best_similarity(vectors.question, parts) for id_, parts in rows.items()}
         for id_, similarity in similar.items():
             profiles.similarities.setdefault((KeyKind.PAIR, id_), similarity)
-        await self._load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
-        await self._load_relations(profiles, [edge.id for edge in edges])
+        await self.load_entities(profiles, {end for edge in edges for end in (edge.source, edge.target)})
+        await self.load_relations(profiles, [edge.id for edge in edges])
         found = [profiles.relations[edge.id] for edge in edges if edge.id in profiles.relations]
-        return tuple(ranking.rank_relations([profiles.describe_relation(each, similar) for each in found], options))
+        return tuple(rank_relations([profiles.describe_relation(each, similar) for each in found], options))
 
     async def global_leg(self, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
         """The global leg: relations for the high keywords, and the entities at their ends."""
-        hits = await self._search_vectors("relations", vectors.high, self.question.top_k)
+        hits = await self.search_vectors("relations", vectors.high, self.question.top_k)
         profiles.similarities.update({(KeyKind.PAIR, hit.id): hit.similarity for hit in hits})
-        await self._load_relations(profiles, [hit.id for hit in hits])
+        await self.load_relations(profiles, [hit.id for hit in hits])
         relations = [hit.id for hit in hits if hit.id in profiles.relations]
-        await self._load_entities(profiles, {end for id_ in relations for end in profiles.relations[id_].ends})
+        await self.load_entities(profiles, {end for id_ in relations for end in profiles.relations[id_].ends})
         ends = dict.fromkeys(
             end for id_ in relations for end in sorted(profiles.relations[id_].ends, key=profiles.entity_sort_key)
         )
         return GraphLeg(tuple(end for end in ends if end in profiles.entities), tuple(relations))
 
-    async def _load_entities(self, profiles: ProfileCache, ids: Collection[int]) -> None:
+    async def load_entities(self, profiles: ProfileCache, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in profiles.entities]
         if missing:
             profiles.entities.update(await self.runtime.ledger.search.load_entities(missing, self.scope.scope_ids))
 
-    async def _load_relations(self, profiles: ProfileCache, ids: Collection[int]) -> None:
+    async def load_relations(self, profiles: ProfileCache, ids: Collection[int]) -> None:
         missing = [id_ for id_ in ids if id_ not in profiles.relations]
         if missing:
             profiles.relations.update(await self.runtime.ledger.search.load_relations(missing, self.scope.scope_ids))

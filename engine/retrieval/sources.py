@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.models import Source
+from engine.retrieval.ranking.passages import order_passages
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from engine.retrieval.ranking.passages import PassageKey
     from engine.storage.ledger.records import ChunkText, PieceText
 
 MIN_OVERLAP_CHARACTERS = 20  # shortest shared text that shows that one part of a passage continues another
@@ -54,33 +56,43 @@ def find_naming_pieces(pieces: Sequence[NumberedPiece], names: Sequence[str]) ->
     return [piece.number for piece, hit in zip(pieces, hits, strict=True) if hit == most]
 
 
-def number_sources(chunks: Iterable[ChunkText]) -> NumberedSources:
+def number_sources(chunks: Sequence[ChunkText], scores: Mapping[PassageKey, float] | None = None) -> NumberedSources:
     """The passages of the chunks as sources, numbered from 1 in the order of their first piece.
 
-    Several pieces of one passage make one source. Chunks with equal texts share the sources of the first one.
+    Passages with `scores` are numbered by these instead. Several pieces of one passage make one source. Chunks with
+    equal texts share the sources of the first one.
     """
-    sources: dict[tuple[str, str], Source] = {}
+    sources = build_sources(chunks)
+    order = order_passages(chunks, scores or {})
+    numbers = {key: number for number, key in enumerate((key for key in order if key in sources), 1)}
     pieces: dict[int, tuple[NumberedPiece, ...]] = {}
     first_by_text: dict[str, int] = {}
     for chunk in chunks:
         first = first_by_text.setdefault(chunk.text, chunk.id)
-        if first in pieces:
-            pieces[chunk.id] = pieces[first]
-            continue
-        for piece in chunk.pieces:
-            key = (piece.document, piece.passage)
-            sources[key] = build_source(piece, chunk.key, sources.get(key), len(sources) + 1)
-        pieces[chunk.id] = tuple(
-            NumberedPiece(sources[piece.document, piece.passage].number, piece.text.casefold())
-            for piece in chunk.pieces
+        pieces[chunk.id] = pieces.get(first) or tuple(
+            NumberedPiece(numbers[piece.document, piece.passage], piece.text.casefold()) for piece in chunk.pieces
         )
-    return NumberedSources(tuple(sources.values()), pieces)
+    return NumberedSources(tuple(replace(sources[key], number=number) for key, number in numbers.items()), pieces)
 
 
-def build_source(piece: PieceText, chunk: str, existing: Source | None, next_number: int) -> Source:
-    """The source of a piece: a new one with the next number, or the existing one with this piece added."""
+def build_sources(chunks: Iterable[ChunkText]) -> dict[PassageKey, Source]:
+    """Sources by passage, in the order of their first piece; only the first of several chunks with equal texts."""
+    sources: dict[PassageKey, Source] = {}
+    texts = set[str]()
+    for chunk in chunks:
+        if chunk.text not in texts:
+            texts.add(chunk.text)
+            for piece in chunk.pieces:
+                key = (piece.document, piece.passage)
+                sources[key] = build_source(piece, chunk.key, sources.get(key), len(sources) + 1)
+    return sources
+
+
+def build_source(piece: PieceText, chunk: str, existing: Source | None, next_position: int) -> Source:
+    """The unnumbered source of a piece: one at the next position, or the existing one with this piece added."""
     return Source(
-        number=existing.number if existing else next_number,
+        number=0,
+        position=existing.position if existing else next_position,
         document=piece.document,
         passage=piece.passage,
         title=piece.title,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,16 +54,6 @@ async def load_vectors(db: Connection, embedder: str, hashes: Collection[bytes])
         (embedder, *hashes),
     )
     return {key: (parts, data) for key, parts, data in rows}
-
-
-async def load_chunk_vectors(db: Connection, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
-    """The cached vectors (float32, parts × dim) of these chunks' texts."""
-    rows = await db.execute_fetchall(
-        "SELECT c.id, v.data FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
-        " CROSS JOIN vector v ON v.text_hash = c.text_hash AND v.embedder = ?",
-        (json.dumps(list(ids)), embedder),
-    )
-    return dict(rows)
 
 
 async def save_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
 from engine.storage.ledger.joins import candidates, refresh
-from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order
+from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order, walk
 from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
 from engine.storage.sqlite.repository import InSnapshot, InTransaction, Repository
 
@@ -88,7 +88,6 @@ class SqliteCache(Repository):
     save_summaries = InTransaction(cache.save_summaries)
     load_vectors = InSnapshot(cache.load_vectors)
     save_vectors = InTransaction(cache.save_vectors)
-    load_chunk_vectors = InSnapshot(cache.load_chunk_vectors)
     load_partial_vectors = InSnapshot(open_vectors.load_partial_vectors)
     save_partial_vectors = InTransaction(open_vectors.save_partial_vectors)
     find_answer = InSnapshot(cache.find_cached_answer)
@@ -107,8 +106,13 @@ class SqliteSearch(Repository):
     list_matching_ids = InSnapshot(filters.list_matching_ids)
     count_by_space = InSnapshot(lookup.count_by_space)
     search_chunks = InSnapshot(lookup.search_chunks)
+    score_passages = InSnapshot(lookup.score_passages)
+    find_neighbor_messages = InSnapshot(lookup.find_neighbor_messages)
     search_entities = InSnapshot(lookup.search_entities)
     find_entities_by_name = InSnapshot(lookup.find_entities_by_name)
+    find_named_entities = InSnapshot(walk.find_named_entities)
+    find_titled_chunks = InSnapshot(walk.find_titled_chunks)
+    load_walk_edges = InSnapshot(walk.load_walk_edges)
     find_names_by_prefix = InSnapshot(lookup.find_names_by_prefix)
     load_entities = InSnapshot(lookup.load_entities)
     load_relations = InSnapshot(lookup.load_relations)

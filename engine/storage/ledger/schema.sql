@@ -24,6 +24,7 @@ CREATE TABLE document (
     room               INTEGER NOT NULL REFERENCES room,
     kind               TEXT NOT NULL,            -- file | conversation | manual
     title              TEXT NOT NULL,
+    title_key          TEXT NOT NULL DEFAULT '', -- canonical title of a file, which questions may name
     link               TEXT NOT NULL,
     time               INTEGER,
     open               INTEGER NOT NULL,         -- an open conversation is not extracted yet
@@ -34,6 +35,7 @@ CREATE TABLE document (
     generation         INTEGER NOT NULL          -- of the last change of its facts
 );
 CREATE INDEX document_room ON document (room);
+CREATE INDEX document_title ON document (title_key) WHERE title_key <> '';
 CREATE INDEX document_pending ON document (id) WHERE status = 'pending';
 CREATE INDEX document_extracted ON document (generation) WHERE status = 'searchable' AND unextracted_chunks = 0;
 -- Questions about a span of time ask whether a document was left out because it has no date.
@@ -184,10 +186,10 @@ CREATE UNIQUE INDEX link_chunk ON link (chunk, number);
 -- last word as written.
 CREATE TABLE abbreviation (
     chunk     INTEGER NOT NULL REFERENCES chunk ON DELETE CASCADE,
-    space     INTEGER NOT NULL,                  -- always its chunk's
     short_key TEXT NOT NULL,
-    long_key  TEXT NOT NULL,
     long_core TEXT NOT NULL,
+    space     INTEGER NOT NULL,                  -- always its chunk's
+    long_key  TEXT NOT NULL,
     PRIMARY KEY (chunk, short_key, long_core)
 ) WITHOUT ROWID;
 CREATE INDEX abbreviation_short ON abbreviation (space, short_key, long_key, long_core);

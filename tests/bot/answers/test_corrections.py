@@ -202,7 +202,7 @@ async def test_what_turned_private_leaves_the_history_of_other_channels(
 ) -> None:
     await bot.post(roof, "ada", "Somebody has seen the Cat of the Tiles?")
     await bot.post_indexed(hall, "bob", "The Tiles come on Monday.")
-    bot.language.reply = ("Am Montag, und jemand sucht ein Tier [2].",)
+    bot.language.reply = ("Am Montag, und jemand sucht ein Tier [1].",)
     reply = await bot.ask(hall, "bob", ASKED)
     found = await bot.stored(reply)
     assert [each.room for each in found.sources] == [hall.room]

@@ -41,7 +41,9 @@ async def test_every_line_of_a_chat_is_a_source_of_its_own(indexed: OpenIndexed)
 async def test_rows_of_the_graph_cite_the_passages_that_support_them(indexed: OpenIndexed) -> None:
     lines = ("The Ferry leaves Brook.", "Ada met Bob.", "Bob feared the Ferry.")
     engine = await indexed(thread("talk", *lines, is_open=False))
-    context = await engine.retrieve(Question("Who is there?", HERE, low=("Ada", "Bob", "Brook"), high=("Ada",)))
+    context = await engine.retrieve(
+        Question("Who is there?", HERE, low=("Ada", "Bob", "Brook", "Ferry"), high=("Ada",))
+    )
     texts = {source.number: source.text for source in context.sources}
     entities = {row.name: {texts[number] for number in row.sources} for row in context.entities}
     relations = {(row.source, row.target): row.sources for row in context.relations}

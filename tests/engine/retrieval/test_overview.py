@@ -104,7 +104,7 @@ async def test_text_too_long_for_one_prompt_is_answered_in_parts(indexed: OpenIn
     assert sorted(source.number for each in parts for source in each.context.sources) == [1, 2, 3, 4, 5, 6]
     rendered = language.build_answer_messages(whole)[0].content
     assert "Summarize" in rendered
-    assert "notes on their parts" in rendered
+    assert "notes on parts of them" in rendered
 
 
 async def test_text_that_fits_is_one_prompt(indexed: OpenIndexed) -> None:

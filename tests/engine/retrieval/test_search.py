@@ -14,10 +14,9 @@ from engine.models import Question, RetrievalMode, Scope, SearchQuery
 from engine.options import EngineOptions, RankingOptions
 from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
 from engine.scheduling.stopwatch import Stopwatch
-from engine.storage.sqlite.connection import Connection
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from engine.usage import UsageMeter
-from tests.support.engine_fixture import HERE, doc, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.memory_vectors import MemoryVectors
@@ -182,19 +181,6 @@ async def test_profiles_are_cached_with_their_similarity(indexed: OpenIndexed) -
     assert len(cache.entities) == 2
     assert all(0.2 < similarity <= 1.001 for similarity in cache.similarities.values())
     assert {"vectors entities", "vectors relations", "graph"} <= set(searcher.stopwatch.timings)
-
-
-async def test_vectors_of_chunks_are_those_of_the_store_cached_or_not(indexed: OpenIndexed) -> None:
-    async def remove_from_cache(db: Connection) -> None:
-        await db.execute("DELETE FROM vector WHERE text_hash = (SELECT text_hash FROM chunk WHERE id = 2)")
-
-    engine = await indexed(doc("a", "Ada keeps the Mill."), doc("b", "Bob keeps bees."))
-    searcher, stored = await open_searcher(engine), await engine._runtime.vectors.fetch("chunks", [1, 2])
-    for _ in range(2):
-        found = await searcher.load_chunk_vectors([1, 2, 77])
-        assert found.keys() == stored.keys() == {1, 2}
-        np.testing.assert_allclose([found[1], found[2]], [stored[1], stored[2]], atol=1e-6)
-        await sqlite_ledger(engine._ledger).write(remove_from_cache)
 
 
 async def test_a_chunk_of_many_vectors_does_not_crowd_out_others(indexed: OpenIndexed) -> None:

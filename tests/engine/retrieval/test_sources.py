@@ -63,6 +63,6 @@ def test_a_row_is_supported_by_the_passages_that_name_it() -> None:
 
 
 def test_a_row_has_few_numbers_those_of_the_first_evidence() -> None:
-    numbered = number_sources(chunk(number, **{str(number): f"Ada {number}"}) for number in range(1, 21))
+    numbered = number_sources([chunk(number, **{str(number): f"Ada {number}"}) for number in range(1, 21)])
     assert numbered.find_supporting(range(20, 0, -1), ["Ada"]) == tuple(range(13, 21))
     assert len(numbered.find_supporting(range(1, 21), ["Ada"])) == MAX_SOURCE_NUMBERS

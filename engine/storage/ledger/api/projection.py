@@ -138,9 +138,6 @@ class Cache(Protocol):
     async def save_vectors(self, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
         """Cache (text hash, parts, vectors) while a chunk has that text."""
 
-    async def load_chunk_vectors(self, embedder: str, ids: Collection[int]) -> dict[int, bytes]:
-        """Cached vectors (float32, parts × dim) by chunk."""
-
     async def load_partial_vectors(self, embedder: str, chunks: Collection[int]) -> dict[int, PartialVectors]:
         """Vectors of growing chunks, as far as their text was embedded."""
 

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
         ChunkText,
         DocumentInfo,
         DocumentStatus,
+        EntityMatch,
         EntityRecord,
         IndexStatus,
         RelationRecord,
         ResolvedFilters,
         ScopeIds,
         StatingPassage,
+        WalkEdges,
     )
 
 
@@ -48,8 +50,14 @@ class Search(Protocol):
 
     async def search_chunks(
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
-    ) -> list[int]:
-        """The k best chunks by full text (BM25 within the scope), best first."""
+    ) -> dict[int, float]:
+        """The k best chunks by full text, with BM25 scores within the scope, best first."""
+
+    async def score_passages(self, question: str, texts: Sequence[str]) -> list[float]:
+        """The BM25 score of each of these texts for a question, among these texts."""
+
+    async def find_neighbor_messages(self, ids: Collection[int], span: int) -> list[tuple[int, int]]:
+        """Pairs of a chunk among `ids` and one of the next chunks of its room; conversations only."""
 
     async def search_entities(
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
@@ -58,6 +66,24 @@ class Search(Protocol):
 
     async def find_entities_by_name(self, names: Collection[str], scope_ids: ScopeIds) -> list[int]:
         """Entities with one of these canonical names or an alias of it."""
+
+    async def find_named_entities(self, names: Collection[str], scope_ids: ScopeIds) -> list[EntityMatch]:
+        """Entities with one of these canonical names or an alias of it, with the name that was asked for."""
+
+    async def find_titled_chunks(
+        self, titles: Collection[str], scope_ids: ScopeIds, limit: int, only: ChunkFilter | None
+    ) -> dict[str, list[int]]:
+        """Chunks of files with these canonical titles, at most `limit` of each title."""
+
+    async def load_walk_edges(
+        self,
+        names: Collection[str],
+        chunks: Collection[int],
+        scope_ids: ScopeIds,
+        max_degree: int,
+        only: ChunkFilter | None,
+    ) -> WalkEdges:
+        """The edges of entities and chunks for a random walk; entities beyond `max_degree` have none."""
 
     async def find_names_by_prefix(self, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
         """Entity names that start with a canonical prefix, most mentioned first."""

@@ -16,6 +16,7 @@ from engine.storage.ledger.facts import delete_chunks, save_extraction
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 from engine.storage.sqlite.timestamps import from_micros, to_micros
+from engine.text.name_spans import title_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
@@ -33,13 +34,23 @@ async def upsert_document(db: Connection, document: Document, chunks: Sequence[C
     before = await _load_header(db, document.key)
     if before is not None and before["space"] != space:
         await move_to_space(db, before["id"], space)
-    header = (space, room, document.kind, document.title, document.link, to_micros(document.time), document.is_open)
+    header = (
+        space,
+        room,
+        document.kind,
+        document.title,
+        title_key(document.title) if document.kind == "file" else "",
+        document.link,
+        to_micros(document.time),
+        document.is_open,
+    )
     if before is None:
         id_ = await _insert_document(db, document.key, header)
     else:
         id_ = before["id"]
         await db.execute(
-            "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, link = ?, time = ?, open = ? WHERE id = ?",
+            "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, title_key = ?, link = ?, time = ?, open = ?"
+            " WHERE id = ?",
             (*header, id_),
         )
         if before["open"] and not document.is_open:
@@ -55,12 +66,12 @@ async def upsert_document(db: Connection, document: Document, chunks: Sequence[C
     return changed
 
 
-_HEADER_COLUMNS = ("space", "room", "kind", "title", "link", "time", "open")
+_HEADER_COLUMNS = ("space", "room", "kind", "title", "title_key", "link", "time", "open")
 
 
 async def _load_header(db: Connection, key: str) -> dict[str, Any] | None:
     rows = await db.execute_fetchall(
-        "SELECT id, space, room, kind, title, link, time, open FROM document WHERE key = ?", (key,)
+        "SELECT id, space, room, kind, title, title_key, link, time, open FROM document WHERE key = ?", (key,)
     )
     return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
 
@@ -68,8 +79,8 @@ async def _load_header(db: Connection, key: str) -> dict[str, Any] | None:
 async def _insert_document(db: Connection, key: str, header: tuple[Any, ...]) -> int:
     generation = await next_generation(db)
     [[id_]] = await db.execute_fetchall(
-        "INSERT INTO document (key, space, room, kind, title, link, time, open, status, generation)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
+        "INSERT INTO document (key, space, room, kind, title, title_key, link, time, open, status, generation)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
         (key, *header, generation),
     )
     return int(id_)

@@ -101,8 +101,8 @@ async def rank_rows(
     scope_ids: ScopeIds,
     filters: ResolvedFilters | None,
     k: int,
-) -> list[int]:
-    """The k best rows within the scope that match the filters and any of the words, best first."""
+) -> dict[int, float]:
+    """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
     whole = await measure_scope(db, index, scope_ids)
     terms = dict(zip(tokenize_words(await find_tokenizer(db, index), words), words, strict=True))
     scores = score_rows(
@@ -163,8 +163,8 @@ def quote_term(word: str) -> str:
     return '"{}"'.format(word.replace('"', '""'))
 
 
-async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> list[int]:
-    """The k best rows; content decides between equal scores, not the order of insertion."""
+async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:
+    """The k best rows with rounded scores; content decides between equal scores, not the order of insertion."""
     least = nlargest(max(0, k), scores.values())[-1:]
     reach = {
         row: round(score, SCORE_DIGITS)
@@ -172,4 +172,18 @@ async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int
         if least and score >= least[0] - SCORE_TOLERANCE
     }
     known = await load_sort_keys(db, index.kind, reach)
-    return sorted(reach, key=lambda row: (-reach[row], known.get(row, EMPTY_SORT_KEY)))[:k]
+    best = sorted(reach, key=lambda row: (-reach[row], known.get(row, EMPTY_SORT_KEY)))[:k]
+    return {row: reach[row] for row in best}
+
+
+def score_texts(tokenizer: str, words: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """The BM25 score of each text for these words, with the statistics of these texts alone."""
+    scores = [0.0] * len(texts)
+    if words:
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as db:
+            db.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, tokenize = '{tokenizer}')")
+            db.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(texts))
+            query = " OR ".join(map(quote_term, words))
+            for row, score in db.execute("SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (query,)):
+                scores[row] = score
+    return scores

@@ -36,22 +36,27 @@ def extract_words(text: str) -> list[str]:
 
 
 async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[str]:
-    """The words to search for: those of a text without very common ones, or else the rarest of these.
-
-    With trigrams: any three neighbors of a run without spaces. Shorter runs are left to the vectors, because the index
-    holds nothing shorter than three characters.
-    """
-    terms = extract_words(text)
-    if "trigram" in await find_tokenizer(db, index):
-        runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in terms)
-        terms = [term for run in runs for term in run if len(term) > 2]
-    distinct = list(dict.fromkeys(terms))
+    """The words to search for: those of a text without very common ones, or else the rarest of these."""
+    distinct = split_into_terms(text, await find_tokenizer(db, index))
     rows = (await measure_scope(db, index, scope_ids)).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
         return distinct
     uncommon = [term for term in distinct if await _count_matches(db, index, term, scope_ids, limit) < limit]
     return uncommon or await _select_rarest(db, index, distinct, scope_ids)
+
+
+def split_into_terms(text: str, tokenizer: str) -> list[str]:
+    """The words of a text, each once, as the tokenizer can find them.
+
+    With trigrams: any three neighbors of a run without spaces. Shorter runs are left to the vectors, because the index
+    holds nothing shorter than three characters.
+    """
+    terms = extract_words(text)
+    if "trigram" in tokenizer:
+        runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in terms)
+        terms = [term for run in runs for term in run if len(term) > 2]
+    return list(dict.fromkeys(terms))
 
 
 async def _count_matches(db: Connection, index: FullTextIndex, term: str, scope_ids: ScopeIds, limit: int) -> int:

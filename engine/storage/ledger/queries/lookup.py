@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, rank_rows
+from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, find_tokenizer, rank_rows, score_texts
 from engine.storage.ledger.queries.filters import fact_clause
-from engine.storage.ledger.queries.full_text import select_search_words
+from engine.storage.ledger.queries.full_text import select_search_words, split_into_terms
 from engine.storage.ledger.records.query_results import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
 from engine.storage.ledger.scope_clauses import join_ids, row_clause
 from engine.storage.sqlite.timestamps import from_micros
@@ -42,11 +42,29 @@ async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
 
 async def search_chunks(
     db: Connection, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
-) -> list[int]:
-    """The k best chunks within the scope that match any word (BM25 within the scope), best first."""
+) -> dict[int, float]:
+    """The k best chunks within the scope that match any word, with BM25 scores within the scope, best first."""
     return await rank_rows(
         db, CHUNK_INDEX, await select_search_words(db, CHUNK_INDEX, text, scope_ids), scope_ids, filters, k
     )
+
+
+async def score_passages(db: Connection, question: str, texts: Sequence[str]) -> list[float]:
+    """The BM25 score of each of these texts for a question, among these texts."""
+    tokenizer = await find_tokenizer(db, CHUNK_INDEX)
+    return score_texts(tokenizer, split_into_terms(question, tokenizer), texts)
+
+
+async def find_neighbor_messages(db: Connection, ids: Collection[int], span: int) -> list[tuple[int, int]]:
+    """Pairs of a chunk among `ids` and one of the `span` next chunks of its room by time; conversations only."""
+    rows = await db.execute_fetchall(
+        "SELECT j.value, n.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value AND c.time > 0"
+        " CROSS JOIN document d ON d.id = c.document AND d.kind = 'conversation'"
+        " CROSS JOIN chunk n ON n.id IN (SELECT x.id FROM chunk x INDEXED BY chunk_room_time"
+        " WHERE x.room = c.room AND x.time > c.time ORDER BY x.time LIMIT ?)",
+        (json.dumps(list(ids)), span),
+    )
+    return [(one, other) for one, other in rows]
 
 
 async def find_entities_by_name(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[int]:
@@ -63,9 +81,8 @@ async def search_entities(
     db: Connection, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None
 ) -> list[int]:
     """The k entities in the scope's spaces that match the filters and whose names match best (BM25), best first."""
-    return await rank_rows(
-        db, NAME_INDEX, await select_search_words(db, NAME_INDEX, text, scope_ids), scope_ids, filters, k
-    )
+    words = await select_search_words(db, NAME_INDEX, text, scope_ids)
+    return list(await rank_rows(db, NAME_INDEX, words, scope_ids, filters, k))
 
 
 async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:

@@ -39,6 +39,7 @@ from engine.storage.ledger.records.query_results import (
     ComparedEntity,
     DocumentInfo,
     DocumentStatus,
+    EntityMatch,
     EntityRecord,
     IndexStatus,
     JoinedName,
@@ -48,6 +49,7 @@ from engine.storage.ledger.records.query_results import (
     ScopeIds,
     SqlValue,
     StatingPassage,
+    WalkEdges,
 )
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "DocumentStatus",
     "EmbeddedKey",
     "EmbeddingFailure",
+    "EntityMatch",
     "EntityRecord",
     "ExpectedSample",
     "ExpectedState",
@@ -93,5 +96,6 @@ __all__ = [
     "StaleKey",
     "StatingPassage",
     "UnextractedChunk",
+    "WalkEdges",
     "widen_reach",
 ]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from datetime import datetime
 
 
@@ -17,6 +18,23 @@ class ScopeIds:
 
     spaces: frozenset[int]
     rooms: frozenset[int]
+
+
+class EntityMatch(NamedTuple):
+    """An entity that a question names: the name as asked, its id, canonical name, and number of mentions."""
+
+    alias: str
+    id: int
+    canonical: str
+    mentions: int
+
+
+@dataclass(frozen=True, slots=True)
+class WalkEdges:
+    """Weighted edges between entities (canonical names) and chunks (ids), and known degrees of entities."""
+
+    edges: Mapping[tuple[str | int, str | int], float]
+    degrees: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)

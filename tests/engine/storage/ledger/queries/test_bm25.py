@@ -17,7 +17,7 @@ Names = tuple[str, ...]
 
 async def search(ledger: LedgerFixture, text: str, spaces: Names = ("here",), rooms: Names = ()) -> list[str]:
     scope = await ledger.scope_ids(spaces, rooms)
-    ids = await ledger.read(lookup.search_chunks, text, 9, scope)
+    ids = list(await ledger.read(lookup.search_chunks, text, 9, scope))
     return [each.text for each in await ledger.read(lookup.load_chunk_texts, ids, scope)]
 
 

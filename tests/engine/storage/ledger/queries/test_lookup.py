@@ -26,7 +26,7 @@ async def search(
     ledger: LedgerFixture, text: str, scope: ScopeIds | None = None, only: ChunkFilter | None = None
 ) -> list[str]:
     within = ResolvedFilters(only, only) if only else None
-    ids = await ledger.read(lookup.search_chunks, text, 9, scope or await ledger.scope_ids(), within)
+    ids = list(await ledger.read(lookup.search_chunks, text, 9, scope or await ledger.scope_ids(), within))
     everything = await ledger.scope_ids({"here", "there"}, {"hall", "attic"})
     found = await ledger.read(lookup.load_chunk_texts, ids, everything)
     assert [each.id for each in found] == ids

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.retrieval.pagerank import GraphNode, personalized_pagerank
+from engine.retrieval.ranking.pagerank import GraphNode, personalized_pagerank
 
 
 def test_targets_of_a_hub_get_less() -> None:

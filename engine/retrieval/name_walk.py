@@ -1,0 +1,125 @@
+"""Rank chunks by a random walk that starts at the entities and files that a question names.
+
+The edges are loaded in a few rounds, each around the nodes that the walk visits most, so that the cost does not depend
+on the size of the store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.retrieval.ranking.fusion import sort_key
+from engine.retrieval.ranking.walk_seeds import SeedFact, build_name_seeds, max_seed_mentions, most_visited, visit_nodes
+from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind, WalkEdges
+from engine.text.name_spans import find_name_spans, is_name_like, longest_spans
+from engine.text.names import normalize_name
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engine.models import SearchQuery
+    from engine.options import RankingOptions
+    from engine.retrieval.ranking.pagerank import GraphNode
+    from engine.retrieval.search import ProfileCache, QueryVectors, Searcher
+    from engine.storage.ledger.records import EntityMatch
+
+
+@dataclass(frozen=True, slots=True)
+class NamedNodes:
+    """What a question names: entities, and chunks of files by canonical title."""
+
+    entities: Sequence[EntityMatch]
+    titled_chunks: Mapping[str, Sequence[int]]
+
+
+@dataclass(slots=True)
+class NameWalk:
+    """The walk of one question."""
+
+    searcher: Searcher
+    query: SearchQuery
+    vectors: QueryVectors
+
+    async def rank_chunks(self, similarity: Mapping[int, float], profiles: ProfileCache) -> tuple[int, ...]:
+        """The chunks that the walk visits most, best first; none if the question names nothing rare enough.
+
+        `similarity`: of the chunks nearest to the question.
+        """
+        named = await self.find_named_nodes()
+        if not (named.entities or named.titled_chunks):
+            return ()
+        facts = await self._find_seed_facts(named, profiles)
+        seeds = build_name_seeds(named.entities, facts, named.titled_chunks, similarity, self._options)
+        edges = await self._load_edges(seeds)
+        visits = visit_nodes(edges.edges, seeds, edges.degrees, self._options)
+        return await self._sort_chunks({node: count for node, count in visits.items() if isinstance(node, int)})
+
+    @property
+    def _options(self) -> RankingOptions:
+        return self.searcher.runtime.options.ranking
+
+    async def find_named_nodes(self) -> NamedNodes:
+        """The entities and files that the question names, without names that are part of longer ones."""
+        search, scope = self.searcher.runtime.ledger.search, self.searcher.scope
+        spans = find_name_spans(self.query.question)
+        keywords = {normalize_name(each) for each in self.query.low if " " in each or is_name_like(each)} - {""}
+        names = {span.name for span in spans}
+        entities = await search.find_named_entities(names | keywords, scope.scope_ids)
+        limit = self._options.max_titled_chunks
+        titled = await search.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks)
+        known = {entity.alias for entity in entities} | titled.keys()
+        chosen = {span.name for span in longest_spans(spans, known)}
+        rare = max_seed_mentions(scope.count_chunks(), self._options)
+        return NamedNodes(
+            [each for each in entities if each.alias in chosen | keywords and each.mentions <= rare],
+            {title: chunks for title, chunks in titled.items() if title in chosen and len(chunks) < limit},
+        )
+
+    async def _find_seed_facts(self, named: NamedNodes, profiles: ProfileCache) -> list[SeedFact]:
+        """The relations nearest to the question among those with a named end."""
+        wanted = self._options.seed_fact_candidates
+        hits = await self.searcher.search_vectors("relations", self.vectors.question, wanted)
+        await self.searcher.load_relations(profiles, [hit.id for hit in hits])
+        ids = {entity.id for entity in named.entities}
+        facts = [hit for hit in hits if hit.id in profiles.relations and ids & set(profiles.relations[hit.id].ends)]
+        best = facts[: self._options.max_seed_facts]
+        await self.searcher.load_entities(profiles, {end for hit in best for end in profiles.relations[hit.id].ends})
+        rare = max_seed_mentions(self.searcher.scope.count_chunks(), self._options)
+        return [
+            SeedFact(entity.canonical, entity.mentions, hit.similarity)
+            for hit in best
+            for end in profiles.relations[hit.id].ends
+            if (entity := profiles.entities.get(end)) is not None and entity.mentions <= rare
+        ]
+
+    async def _load_edges(self, seeds: Mapping[GraphNode, float]) -> WalkEdges:
+        """The edges around the seeds, and around the nodes that walks from there visit most."""
+        scope, options = self.searcher.scope, self._options
+        edges: dict[tuple[GraphNode, GraphNode], float] = {}
+        degrees: dict[str, int] = {}
+        loaded: set[GraphNode] = set()
+        nodes: Sequence[GraphNode] = list(seeds)
+        for _ in range(options.walk_rounds):
+            loaded.update(nodes)
+            found = await self.searcher.runtime.ledger.search.load_walk_edges(
+                [node for node in nodes if isinstance(node, str)],
+                [node for node in nodes if isinstance(node, int)],
+                scope.scope_ids,
+                options.max_walk_degree,
+                scope.fact_chunks,
+            )
+            edges |= found.edges
+            degrees |= found.degrees
+            visits = visit_nodes(edges, seeds, degrees, options)
+            nodes = most_visited(visits, loaded, options.walk_batch)
+            if not nodes:
+                break
+        return WalkEdges(edges, degrees)
+
+    async def _sort_chunks(self, visits: Mapping[int, float]) -> tuple[int, ...]:
+        """Most visited first; ties by content, not by ids."""
+        best = most_visited(visits, frozenset(), self._options.max_walk_chunks)
+        keys = await self.searcher.runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, best)
+        order = sorted(best, key=lambda chunk: (sort_key(visits[chunk]), keys.get(chunk, EMPTY_SORT_KEY)))
+        return tuple(order)

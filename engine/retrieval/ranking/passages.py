@@ -1,0 +1,81 @@
+"""Rank the passages of conversations singly: a window of many messages is found, one of them answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from engine.retrieval.ranking.fusion import add_neighbors
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    import numpy as np
+
+    from engine.options import RankingOptions
+    from engine.storage.ledger.records import ChunkText, PieceText
+
+PassageKey = tuple[str, str]  # the keys of a document and of a passage
+
+
+@dataclass(frozen=True, slots=True)
+class RatedChunk:
+    """A chunk of a conversation: its rank (0 to 1), the similarity of its parts, the BM25 scores of its pieces."""
+
+    text: ChunkText
+    rank: float
+    similarities: Sequence[float]
+    bm25: Sequence[float]
+
+
+def passage_key(piece: PieceText) -> PassageKey:
+    """The key of the passage of a piece."""
+    return piece.document, piece.passage
+
+
+def rate_passages(chunks: Sequence[RatedChunk], options: RankingOptions) -> dict[PassageKey, float]:
+    """Scores of passages: by similarity, words, and the rank of their chunk, with a share of their neighbors'."""
+    most_similar = max((each for chunk in chunks for each in chunk.similarities), default=0.0) or 1.0
+    most_words = max((each for chunk in chunks for each in chunk.bm25), default=0.0) or 1.0
+    scores: dict[PassageKey, float] = {}
+    for chunk in chunks:
+        own = options.passage_rank_weight * (1 - chunk.rank)
+        similarities = spread_over_pieces(chunk.similarities, [len(piece.text) for piece in chunk.text.pieces])
+        for piece, similarity, words in zip(chunk.text.pieces, similarities, chunk.bm25, strict=True):
+            score = own + options.vector_weight * similarity / most_similar
+            score += options.fulltext_weight * words / most_words
+            key = passage_key(piece)
+            scores[key] = max(scores.get(key, 0.0), score)
+    return add_neighbors(scores, _find_neighbors(chunks, options.neighbor_span), options.neighbor_share)
+
+
+def spread_over_pieces(similarities: Sequence[float], lengths: Sequence[int]) -> list[float]:
+    """The best similarity among the parts of a chunk that each piece is in; parts have about equal lengths."""
+    if not similarities:
+        return [0.0] * len(lengths)
+    scale, at = len(similarities) / max(1, sum(lengths)), 0
+    found = list[float]()
+    for length in lengths:
+        first, last = int(at * scale), int((at + length) * scale - 1e-9)
+        found.append(max(similarities[min(first, len(similarities) - 1) : last + 1], default=0.0))
+        at += length
+    return found
+
+
+def order_passages(chunks: Iterable[ChunkText], scores: Mapping[PassageKey, float]) -> list[PassageKey]:
+    """All passages in the order of their chunks, but those with scores change places among themselves: best first."""
+    keys = list(dict.fromkeys(passage_key(piece) for chunk in chunks for piece in chunk.pieces))
+    best = iter(sorted((key for key in keys if key in scores), key=lambda key: -scores[key]))
+    return [next(best) if key in scores else key for key in keys]
+
+
+def similarities_to(query: np.ndarray, parts: np.ndarray) -> list[float]:
+    """The cosine of a query, shape (dim,), with each part of a chunk, shape (parts, dim); all of length one."""
+    return [float(each) for each in parts @ query]
+
+
+def _find_neighbors(chunks: Sequence[RatedChunk], span: int) -> Iterable[tuple[PassageKey, PassageKey]]:
+    for chunk in chunks:
+        keys = list(dict.fromkeys(map(passage_key, chunk.text.pieces)))
+        for distance in range(1, span + 1):
+            yield from zip(keys, keys[distance:], strict=False)

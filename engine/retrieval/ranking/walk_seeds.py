@@ -1,0 +1,89 @@
+"""Where a random walk from the names of a question starts, and what it visits."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from heapq import nlargest
+from statistics import fmean
+from typing import TYPE_CHECKING
+
+from engine.retrieval.ranking.pagerank import personalized_pagerank
+
+if TYPE_CHECKING:
+    from collections.abc import Container, Iterable, Mapping, Sequence
+
+    from engine.options import RankingOptions
+    from engine.retrieval.ranking.fusion import Key
+    from engine.retrieval.ranking.pagerank import GraphNode
+    from engine.storage.ledger.records import EntityMatch
+
+
+@dataclass(frozen=True, slots=True)
+class SeedFact:
+    """An end of a relation near the question: its canonical name, its mentions, and the relation's similarity."""
+
+    name: str
+    mentions: int
+    similarity: float
+
+
+def max_seed_mentions(chunk_count: int, options: RankingOptions) -> int:
+    """The number of mentions up to which a name says what a question is about."""
+    return max(options.max_seed_mentions, int(options.max_seed_share * chunk_count))
+
+
+def build_name_seeds(
+    entities: Iterable[EntityMatch],
+    facts: Iterable[SeedFact],
+    titled_chunks: Mapping[str, Sequence[int]],
+    similarity: Mapping[int, float],
+    options: RankingOptions,
+) -> dict[GraphNode, float]:
+    """Where walks start: at named entities, rare ones first, at named files, and at ends of near relations.
+
+    These weigh 1 together. The chunks nearest to the question add a little.
+    """
+    by_name: dict[str, list[float]] = {}
+    mentions: dict[str, int] = {}
+    for fact in facts:
+        by_name.setdefault(fact.name, []).append(fact.similarity)
+        mentions[fact.name] = fact.mentions
+    seeds: Counter[GraphNode] = Counter()
+    for name, similarities in by_name.items():
+        seeds[name] += fmean(similarities) / max(1, mentions[name])  # type: ignore[assignment]  # a Counter of floats
+    for entity in {each.canonical: each for each in entities}.values():
+        seeds[entity.canonical] += 1 / max(1, entity.mentions)  # type: ignore[assignment]
+    for chunks in titled_chunks.values():
+        for chunk in chunks:
+            seeds[chunk] += 1 / len(chunks)  # type: ignore[assignment]
+    total = sum(seeds.values()) or 1.0
+    weights: dict[GraphNode, float] = {node: weight / total for node, weight in seeds.items()}
+    nearest = nlargest(options.prior_chunks, similarity.values())
+    lowest, highest = min(nearest, default=0.0), max(nearest, default=0.0)
+    for chunk, own in similarity.items():
+        share = (own - lowest) / ((highest - lowest) or 1.0)
+        if share > 0:
+            weights[chunk] = weights.get(chunk, 0.0) + options.prior_weight * share
+    return weights
+
+
+def visit_nodes(
+    edges: Mapping[tuple[GraphNode, GraphNode], float],
+    seeds: Mapping[GraphNode, float],
+    degrees: Mapping[str, int],
+    options: RankingOptions,
+) -> dict[GraphNode, float]:
+    """How often walks visit each node."""
+    return personalized_pagerank(
+        edges,
+        seeds,
+        {name: float(degree) for name, degree in degrees.items()},
+        options.walk_restart_probability,
+        options.walk_iterations,
+    )
+
+
+def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: int) -> list[Key]:
+    """The nodes that are visited most, best first."""
+    return nlargest(limit, (node for node in visits if node not in excluded), key=lambda node: visits[node])

@@ -1,0 +1,113 @@
+"""Edges for a random walk over entities and chunks, and the entities and documents that a question names."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.queries.filters import fact_clause
+from engine.storage.ledger.records.query_results import EntityMatch, WalkEdges
+from engine.storage.ledger.scope_clauses import row_clause, space_clause
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable
+
+    from engine.storage.ledger.records.query_results import ChunkFilter, ScopeIds
+    from engine.storage.sqlite.connection import Connection
+
+
+async def find_named_entities(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[EntityMatch]:
+    """The entities in the scope's spaces that have one of these canonical names or an alias of it."""
+    rows = await db.execute_fetchall(
+        "SELECT n.canonical, e.id, t.canonical, e.mention_count FROM json_each(?) j CROSS JOIN name n"
+        f" ON n.canonical = j.value AND {space_clause(scope_ids, 'n')}"
+        " CROSS JOIN entity e ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
+        (json.dumps(sorted(names)),),
+    )
+    return [EntityMatch(*row) for row in rows]
+
+
+async def find_titled_chunks(
+    db: Connection, titles: Collection[str], scope_ids: ScopeIds, limit: int, only: ChunkFilter | None
+) -> dict[str, list[int]]:
+    """The chunks of the documents with these canonical titles; at most `limit` of each title."""
+    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "f")
+    rows = await db.execute_fetchall(
+        "SELECT d.title_key, f.chunk FROM json_each(?) j CROSS JOIN document d ON d.title_key = j.value"
+        f" AND {row_clause(scope_ids, 'd')}"
+        " CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f ON f.document = d.id"
+        f" WHERE {narrowed} ORDER BY f.ordinal, f.chunk",
+        (json.dumps(sorted(titles)), *parameters),
+    )
+    found: dict[str, list[int]] = {}
+    for title, chunk in rows:
+        if len(chunks := found.setdefault(title, [])) < limit:
+            chunks.append(chunk)
+    return found
+
+
+async def load_walk_edges(
+    db: Connection,
+    names: Collection[str],
+    chunks: Collection[int],
+    scope_ids: ScopeIds,
+    max_degree: int,
+    only: ChunkFilter | None,
+) -> WalkEdges:
+    """The edges of these entities (by canonical name) and chunks.
+
+    An entity with more than `max_degree` mentions and relations has no edges of its own. With `only`, an entity is
+    connected with these chunks, and with no other entity.
+    """
+    own = await _load_ids(db, names, scope_ids, max_degree)
+    edges: dict[tuple[str | int, str | int], float] = {}
+    edges.update((mention, 1.0) for mention in await _load_mentions(db, own, only))
+    if only is None:
+        edges |= await _load_relations(db, own)
+    rows = await db.execute_fetchall(
+        "SELECT m.chunk, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
+        " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
+        f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')} CROSS JOIN entity e ON e.id = t.id",
+        (json.dumps(sorted(chunks)),),
+    )
+    edges |= {(name, chunk): 1.0 for chunk, name, _ in rows}
+    return WalkEdges(edges, {name: degree for _, name, degree in rows})
+
+
+async def _load_ids(db: Connection, names: Collection[str], scope_ids: ScopeIds, max_degree: int) -> dict[int, str]:
+    rows = await db.execute_fetchall(
+        f"SELECT t.id, t.canonical FROM json_each(?) j CROSS JOIN name t ON t.canonical = j.value"
+        f" AND {space_clause(scope_ids, 't')} CROSS JOIN entity e ON e.id = t.id"
+        " WHERE e.mention_count + e.degree <= ?",
+        (json.dumps(sorted(names)), max_degree),
+    )
+    return dict(map(tuple, rows))
+
+
+async def _load_mentions(db: Connection, ids: dict[int, str], only: ChunkFilter | None) -> Iterable[tuple[str, int]]:
+    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "m")
+    rows = await db.execute_fetchall(
+        "SELECT j.value, m.chunk FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
+        f" CROSS JOIN mention m ON m.name = n.id WHERE {narrowed}",
+        (json.dumps(sorted(ids)), *parameters),
+    )
+    return ((ids[id_], chunk) for id_, chunk in rows)
+
+
+async def _load_relations(db: Connection, ids: dict[int, str]) -> dict[tuple[str | int, str | int], float]:
+    rows = [
+        row
+        for near, far in (("a", "b"), ("b", "a"))
+        for row in await db.execute_fetchall(
+            f"SELECT j.value, n.canonical, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.{near} = j.value"
+            f" CROSS JOIN name n ON n.id = r.{far}",
+            (json.dumps(sorted(ids)),),
+        )
+    ]
+    edges: dict[tuple[str | int, str | int], float] = {}
+    for id_, other, weight in rows:
+        name = ids[id_]
+        if name != other:
+            ends = (min(name, other), max(name, other))
+            edges[ends] = max(edges.get(ends, 0.0), float(weight))
+    return edges

@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine.options import RankingOptions
+from engine.retrieval.ranking.passages import RatedChunk, order_passages, rate_passages, spread_over_pieces
+from engine.storage.ledger.records import ChunkText, PieceText
+
+PLAIN = RankingOptions(neighbor_share=0.0, passage_rank_weight=0.0)
+
+
+def chunk(id_: int, *passages: str) -> ChunkText:
+    pieces = tuple(
+        PieceText(name, "talk", "Talk", "", "", "Ada", None, f"words {name}", "here", "room") for name in passages
+    )
+    return ChunkText(id_, str(id_), "talk", " ".join(passages), pieces)
+
+
+def rate(options: RankingOptions, *chunks: RatedChunk) -> list[str]:
+    scores = rate_passages(chunks, options)
+    return [passage for _, passage in sorted(scores, key=lambda key: -scores[key])]
+
+
+def test_the_message_with_the_words_comes_before_its_window() -> None:
+    assert rate(PLAIN, RatedChunk(chunk(1, "a", "b", "c"), 0.0, (0.5,), (0.0, 0.0, 2.0))) == ["c", "a", "b"]
+
+
+def test_messages_of_several_windows_compete() -> None:
+    first, second = chunk(1, "a", "b"), chunk(2, "c", "d")
+    rated = RatedChunk(first, 0.0, (0.2, 0.9), (0.0, 0.0)), RatedChunk(second, 0.5, (0.6, 0.1), (0.0, 0.0))
+    assert rate(PLAIN, *rated) == ["b", "c", "a", "d"]
+
+
+def test_the_rank_of_the_window_counts() -> None:
+    rated = RatedChunk(chunk(1, "a"), 0.5, (0.5,), (0.0,)), RatedChunk(chunk(2, "b"), 0.0, (0.5,), (0.0,))
+    assert rate(RankingOptions(), *rated) == ["b", "a"]
+
+
+def test_the_reply_to_the_best_message_gains() -> None:
+    rated = RatedChunk(chunk(1, "question", "reply", "x", "y"), 0.0, (), (3.0, 0.0, 0.2, 0.1))
+    assert rate(RankingOptions(neighbor_span=1), rated)[:2] == ["question", "reply"]
+
+
+@pytest.mark.parametrize(
+    ("similarities", "lengths", "spread"),
+    [
+        pytest.param((0.1, 0.9), (5, 5), [0.1, 0.9], id="a part each"),
+        pytest.param((0.1, 0.9), (2, 6, 2), [0.1, 0.9, 0.9], id="a piece across two parts has the better one"),
+        pytest.param((0.4,), (3, 4), [0.4, 0.4], id="one part"),
+        pytest.param((), (3, 4), [0.0, 0.0], id="no vector"),
+        pytest.param((0.1, 0.2), (0, 0), [0.1, 0.1], id="empty pieces"),
+    ],
+)
+def test_pieces_have_the_similarity_of_their_parts(
+    similarities: Sequence[float], lengths: Sequence[int], spread: list[float]
+) -> None:
+    assert spread_over_pieces(similarities, lengths) == spread
+
+
+def test_passages_without_scores_keep_their_places() -> None:
+    file, talk = chunk(1, "p1", "p2"), chunk(2, "a", "b")
+    scores = {("talk", "a"): 0.1, ("talk", "b"): 0.7}
+    assert [name for _, name in order_passages([talk, file], scores)] == ["b", "a", "p1", "p2"]

@@ -1,0 +1,53 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.options import RankingOptions
+from engine.retrieval.ranking.pagerank import GraphNode
+from engine.retrieval.ranking.walk_seeds import (
+    SeedFact,
+    build_name_seeds,
+    max_seed_mentions,
+    most_visited,
+    visit_nodes,
+)
+from engine.storage.ledger.records import EntityMatch
+
+OPTIONS = RankingOptions(prior_weight=0.1)
+ADA, BOB = EntityMatch("ada", 1, "ada", 1), EntityMatch("bob", 2, "bob", 3)
+
+
+@pytest.mark.parametrize(("chunks", "mentions"), [(10, 5), (250, 5), (1000, 20)])
+def test_a_frequent_name_is_no_start(chunks: int, mentions: int) -> None:
+    assert max_seed_mentions(chunks, RankingOptions()) == mentions
+
+
+def test_rare_names_weigh_more_and_all_names_weigh_one() -> None:
+    assert build_name_seeds([ADA, BOB, ADA], [], {}, {}, OPTIONS) == {"ada": 0.75, "bob": 0.25}
+
+
+def test_a_named_file_weighs_as_much_as_a_name_of_one_mention() -> None:
+    assert build_name_seeds([ADA], [], {"harbor": [7, 8]}, {}, OPTIONS) == {"ada": 0.5, 7: 0.25, 8: 0.25}
+
+
+def test_the_ends_of_near_relations_are_starts() -> None:
+    facts = [SeedFact("ada", 2, 0.8), SeedFact("ada", 2, 0.4), SeedFact("bob", 1, 0.3)]
+    assert build_name_seeds([], facts, {}, {}, OPTIONS) == pytest.approx({"ada": 0.5, "bob": 0.5})
+
+
+def test_the_nearest_chunks_add_a_little() -> None:
+    assert build_name_seeds([ADA], [], {}, {7: 0.9, 8: 0.5, 9: 0.1}, OPTIONS) == pytest.approx(
+        {"ada": 1.0, 7: 0.1, 8: 0.05}
+    )
+
+
+def test_walks_visit_what_a_name_leads_to() -> None:
+    edges: dict[tuple[GraphNode, GraphNode], float] = {
+        ("ada", 1): 1.0,
+        ("bob", 1): 1.0,
+        ("bob", 2): 1.0,
+        ("zoe", 3): 1.0,
+    }
+    visits = visit_nodes(edges, {"ada": 1.0}, {}, OPTIONS)
+    assert most_visited({node: count for node, count in visits.items() if isinstance(node, int)}, {3}, 5) == [1, 2]
+    assert visits[3] == 0

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from engine.storage.ledger import corrections
+from engine.storage.ledger.queries import walk
+from engine.storage.ledger.records.query_results import ChunkFilter
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.support.engine_fixture import doc
+
+
+async def test_named_entities_are_found_by_name_and_alias_within_the_spaces(ledger: LedgerFixture) -> None:
+    await ledger.add_facts("a", extraction("Ada Lovelace", "Bob"))
+    await ledger.add_facts("b", extraction("Ada Lovelace"), space="there")
+    await ledger.write(corrections.merge_names, "here", "Enchantress", "Ada Lovelace")
+    await ledger.project()
+    found = await ledger.read(walk.find_named_entities, {"enchantress", "bob", "zoe"}, await ledger.scope_ids())
+    assert {(each.alias, each.canonical) for each in found} == {("enchantress", "ada lovelace"), ("bob", "bob")}
+    nowhere = await ledger.scope_ids((), {"room of here"})
+    assert await ledger.read(walk.find_named_entities, {"bob"}, nowhere) == []
+
+
+async def test_files_are_found_by_title_within_the_scope(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("harbor", "one", "two", "three"))
+    await ledger.add(doc("harbor ", "elsewhere", space="there"))
+    ids = await ledger.column("SELECT id FROM chunk WHERE text <> 'elsewhere' ORDER BY ordinal")
+    here = await ledger.scope_ids()
+    assert await ledger.read(walk.find_titled_chunks, {"harbor", "sea"}, here, 9, None) == {"harbor": ids}
+    assert await ledger.read(walk.find_titled_chunks, {"harbor"}, here, 2, None) == {"harbor": ids[:2]}
+    only = ChunkFilter(frozenset(ids[1:]))
+    assert await ledger.read(walk.find_titled_chunks, {"harbor"}, here, 9, only) == {"harbor": ids[1:]}
+    assert await ledger.read(walk.find_titled_chunks, {"harbor"}, await ledger.scope_ids(()), 9, None) == {}
+
+
+async def test_edges_connect_names_with_names_and_chunks(ledger: LedgerFixture) -> None:
+    [one] = await ledger.add_facts("a", extraction("Ada", "Bob"))
+    [two] = await ledger.add_facts("b", extraction("Bob"))
+    await ledger.project()
+    here = await ledger.scope_ids()
+    loaded = await ledger.read(walk.load_walk_edges, {"bob"}, [one], here, 9, None)
+    assert set(loaded.edges) == {("bob", one), ("bob", two), ("ada", one), ("ada", "bob")}
+    assert loaded.degrees == {"ada": 2, "bob": 3}
+    assert not (await ledger.read(walk.load_walk_edges, {"bob"}, [], here, 2, None)).edges  # a hub
+    assert not (await ledger.read(walk.load_walk_edges, {"bob"}, [one], await ledger.scope_ids(()), 9, None)).edges
+    only = ChunkFilter(frozenset({two}))
+    assert set((await ledger.read(walk.load_walk_edges, {"bob"}, [], here, 9, only)).edges) == {("bob", two)}
