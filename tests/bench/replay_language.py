@@ -12,6 +12,7 @@ import numpy as np
 
 from engine.llm.base import Embedder
 from engine.llm.formats.tuple_extraction import build_link, build_mention
+from engine.llm.offline.query_rewrite import rewrite_query
 from engine.models import ChatTurn, Excerpt, Extraction, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.support.fake_embedder import CachingEmbedder
@@ -39,8 +40,8 @@ class ReplayLanguage(ToyLanguage):
     async def rewrite_query(
         self, text: str, history: Sequence[ChatTurn], bill: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
-        """The question itself as both keywords."""
-        return SearchQuery(text, (text,), (text,))
+        """The question with the keywords that the embedded skill finds in it."""
+        return rewrite_query(text, history)
 
 
 def parse_reading(text: str, names: Iterable[str], triples: Iterable[Sequence[str]]) -> Extraction:

@@ -11,7 +11,7 @@ from typing import Any
 
 from engine.models import Extraction
 from tests.bench import synthetic
-from tests.bench.quality import load_passages, load_rows
+from tests.bench.quality.sets import load_passages, load_rows
 from tests.bench.replay_language import parse_reading
 
 DELIMITER, END = "<|#|>", "<|COMPLETE|>"
