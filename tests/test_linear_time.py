@@ -33,12 +33,13 @@ import bot
 import engine
 from tests.support.source_trees import list_imports, list_modules, list_nodes, relative_name
 
-SIZE, SHORTEST = 600, 150  # characters
-QUICK = 0.0002  # seconds; the square of SIZE in steps of a pattern takes several times as long
+SIZE, SHORTEST = 1_000, 250  # characters
+QUICK = 0.0006  # seconds; the square of SIZE in steps of a pattern takes several times as long
 LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
 MOST = 2.5**2  # times as long for twice the text twice over: over two doublings, chance counts less
 CONFIRMED = 11.0  # times as long for four times the text again: a line takes 4, a square 16
 CHANCES = 2, 4, 9  # calls in each of the measurements that must all say so: the machine may be busy
+TICK = 0.004  # seconds
 LATE = 3.0  # seconds after which one call has failed
 
 SINGLE = "aA1é字 \t\n\r.,;:!?-_'\"`~*#@&$%/\\|<>()[]{}=+^€\u00a0\u2028’“–\x00\x1f\u200b。"
@@ -54,17 +55,6 @@ REPEATED = (
 IO = {"asyncio", "aiohttp", "aiosqlite", "sqlite3", "os", "shutil", "socket", "subprocess", "tempfile", "threading"}
 SANDBOXED = "engine.parsers."  # parsers run in a process of their own, with a limit of time; their patterns are tested
 IO |= {"kreuzberg", "kuzu", "lancedb", "discord", "slack_bolt", "slack_sdk", "litellm", "matplotlib", "typer", "signal"}
-
-
-def clock_step() -> float:
-    """The seconds by which the processor's clock goes on: a microsecond, or some milliseconds on some machines."""
-    start = time.process_time()
-    while (now := time.process_time()) == start:
-        pass
-    return now - start
-
-
-TICK = max(clock_step() for _ in range(3))
 
 
 class Late(Exception):
@@ -95,7 +85,7 @@ def modules() -> Iterator[types.ModuleType]:
 def took(call: Callable[[str], object], text: str) -> float:
     """Seconds of one call; endless if it is too late. What it raises is its answer.
 
-    The processor's clock counts in steps of TICK, and the wall's goes on while others run.
+    On some machines the processor's clock counts in steps of TICK, and the wall's goes on while others run.
     """
     gc.disable()  # a collection of what other tests left takes longer than most calls
     start, start_cpu = time.perf_counter(), time.process_time()
@@ -141,7 +131,8 @@ def growth(call: Callable[[str], object], literals: Iterable[str] = (), ends: It
                 return f"{name}: no end"
             if more < 2 * QUICK or more <= MOST * once:
                 break
-            most = min(took(call, longest) for _ in range(repeats))  # splitting a text over a limit costs once
+            pairs = [(took(call, long), took(call, longest)) for _ in range(repeats)]
+            more, most = (min(each) for each in zip(*pairs, strict=True))  # splitting a text over a limit costs once
             if most <= CONFIRMED * more:
                 break
         else:
