@@ -6,12 +6,14 @@ on the size of the store.
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.fusion import sort_key
-from engine.retrieval.ranking.walk_seeds import SeedFact, build_name_seeds, max_seed_mentions, most_visited, visit_nodes
-from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind, WalkEdges
+from engine.retrieval.ranking.pagerank import WalkGraph
+from engine.retrieval.ranking.walk_seeds import SeedFact, build_name_seeds, max_seed_mentions, most_visited
+from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.text.name_spans import find_name_spans, is_name_like, longest_spans
 from engine.text.names import normalize_name
 
@@ -51,8 +53,7 @@ class NameWalk:
             return ()
         facts = await self._find_seed_facts(named, profiles)
         seeds = build_name_seeds(named.entities, facts, named.titled_chunks, similarity, self._options)
-        edges = await self._load_edges(seeds)
-        visits = visit_nodes(edges.edges, seeds, edges.degrees, self._options)
+        visits = await self._walk(seeds)
         return await self._sort_chunks({node: count for node, count in visits.items() if isinstance(node, int)})
 
     @property
@@ -65,9 +66,11 @@ class NameWalk:
         spans = find_name_spans(self.query.question)
         keywords = {normalize_name(each) for each in self.query.low if " " in each or is_name_like(each)} - {""}
         names = {span.name for span in spans}
-        entities = await search.find_named_entities(names | keywords, scope.scope_ids)
         limit = self._options.max_titled_chunks
-        titled = await search.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks)
+        entities, titled = await asyncio.gather(
+            search.find_named_entities(names | keywords, scope.scope_ids),
+            search.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks),
+        )
         known = {entity.alias for entity in entities} | titled.keys()
         chosen = {span.name for span in longest_spans(spans, known)}
         rare = max_seed_mentions(scope.count_chunks(), self._options)
@@ -93,29 +96,26 @@ class NameWalk:
             if (entity := profiles.entities.get(end)) is not None and entity.mentions <= rare
         ]
 
-    async def _load_edges(self, seeds: Mapping[GraphNode, float]) -> WalkEdges:
-        """The edges around the seeds, and around the nodes that walks from there visit most."""
-        scope, options = self.searcher.scope, self._options
-        edges: dict[tuple[GraphNode, GraphNode], float] = {}
-        degrees: dict[str, int] = {}
+    async def _walk(self, seeds: Mapping[GraphNode, float]) -> dict[GraphNode, float]:
+        """How often walks from the seeds visit each node; edges are loaded around the nodes that they visit most."""
+        options, graph = self._options, WalkGraph(seeds)
+        visits = dict(seeds)
         loaded: set[GraphNode] = set()
-        nodes: Sequence[GraphNode] = list(seeds)
         for _ in range(options.walk_rounds):
+            nodes = most_visited(visits, loaded, options.walk_batch)
+            if not nodes:
+                break
             loaded.update(nodes)
             found = await self.searcher.runtime.ledger.search.load_walk_edges(
                 [node for node in nodes if isinstance(node, str)],
                 [node for node in nodes if isinstance(node, int)],
-                scope.scope_ids,
+                self.searcher.scope.scope_ids,
                 options.max_walk_degree,
-                scope.fact_chunks,
+                self.searcher.scope.fact_chunks,
             )
-            edges |= found.edges
-            degrees |= found.degrees
-            visits = visit_nodes(edges, seeds, degrees, options)
-            nodes = most_visited(visits, loaded, options.walk_batch)
-            if not nodes:
-                break
-        return WalkEdges(edges, degrees)
+            graph.add(found.edges, {name: float(degree) for name, degree in found.degrees.items()})
+            visits = graph.count_visits(options.walk_restart_probability, options.walk_iterations)
+        return visits
 
     async def _sort_chunks(self, visits: Mapping[int, float]) -> tuple[int, ...]:
         """Most visited first; ties by content, not by ids."""

@@ -25,6 +25,7 @@ _VOCABULARY_FILE = "fb374d419588a4632f3f557e76b4b70aebbca790"
 _CACHE_VARIABLE = "TIKTOKEN_CACHE_DIR"
 # Characters encoded at once. tiktoken overflows its stack, and crashes the process, on some 100,000 blanks in a row.
 _BLOCK = 100_000
+_SHORT = 1_000  # characters of a text whose count is kept: rows of the graph occur in question after question
 
 _loading = threading.Lock()
 
@@ -45,7 +46,7 @@ class O200kTokenizer:
 
     def count(self, text: str) -> int:
         """The number of tokens of a text."""
-        return len(self.encode(text))
+        return _count_short(text) if len(text) <= _SHORT else len(self.encode(text))
 
 
 def count_that_fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> int:
@@ -68,6 +69,11 @@ def load_encoding(folder: Path | None) -> tiktoken.Encoding:
         )
     with _loading:
         return _read_encoding(folder)
+
+
+@functools.lru_cache(maxsize=16_384)
+def _count_short(text: str) -> int:
+    return len(_encoding().encode_ordinary(text))
 
 
 @functools.cache

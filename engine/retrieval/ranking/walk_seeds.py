@@ -8,8 +8,6 @@ from heapq import nlargest
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from engine.retrieval.ranking.pagerank import personalized_pagerank
-
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
@@ -66,22 +64,6 @@ def build_name_seeds(
         if share > 0:
             weights[chunk] = weights.get(chunk, 0.0) + options.prior_weight * share
     return weights
-
-
-def visit_nodes(
-    edges: Mapping[tuple[GraphNode, GraphNode], float],
-    seeds: Mapping[GraphNode, float],
-    degrees: Mapping[str, int],
-    options: RankingOptions,
-) -> dict[GraphNode, float]:
-    """How often walks visit each node."""
-    return personalized_pagerank(
-        edges,
-        seeds,
-        {name: float(degree) for name, degree in degrees.items()},
-        options.walk_restart_probability,
-        options.walk_iterations,
-    )
 
 
 def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: int) -> list[Key]:

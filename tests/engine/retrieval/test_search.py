@@ -134,7 +134,7 @@ async def test_a_failing_vector_store_is_an_error(indexed: OpenIndexed) -> None:
 
 
 async def test_names_are_searched_first(indexed: OpenIndexed) -> None:
-    engine = await indexed(doc("a", "Ada met Bob."))
+    engine = await indexed(doc("a", "Ada met Bob."), options=EngineOptions(suggest_duplicates=False))
     observed = ObservedVectors(engine, lambda _: asyncio.sleep(0.01))
     await engine.retrieve(query("Ada", mode="mix"))
     assert observed.log[:2] == ["entities begin", "entities end"]

@@ -3,13 +3,11 @@ from __future__ import annotations
 import pytest
 
 from engine.options import RankingOptions
-from engine.retrieval.ranking.pagerank import GraphNode
 from engine.retrieval.ranking.walk_seeds import (
     SeedFact,
     build_name_seeds,
     max_seed_mentions,
     most_visited,
-    visit_nodes,
 )
 from engine.storage.ledger.records import EntityMatch
 
@@ -41,13 +39,5 @@ def test_the_nearest_chunks_add_a_little() -> None:
     )
 
 
-def test_walks_visit_what_a_name_leads_to() -> None:
-    edges: dict[tuple[GraphNode, GraphNode], float] = {
-        ("ada", 1): 1.0,
-        ("bob", 1): 1.0,
-        ("bob", 2): 1.0,
-        ("zoe", 3): 1.0,
-    }
-    visits = visit_nodes(edges, {"ada": 1.0}, {}, OPTIONS)
-    assert most_visited({node: count for node, count in visits.items() if isinstance(node, int)}, {3}, 5) == [1, 2]
-    assert visits[3] == 0
+def test_the_nodes_that_are_visited_most_come_first() -> None:
+    assert most_visited({1: 0.2, 2: 0.5, 3: 0.9, 4: 0.1}, {3}, 2) == [2, 1]
