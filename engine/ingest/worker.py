@@ -30,6 +30,7 @@ MIN_COOLDOWN_SECONDS = 1.0
 STARTUP_GRACE_SECONDS = (
     0.3  # seconds after the start in which a question has priority: the program may have been started for it
 )
+COMPARE_STEP = "compare names"
 # Seconds between the starts of two batches while new work arrives: single items cost several times as much.
 BATCH_INTERVAL_SECONDS = {"embed": 1.0, "project": 2.0}
 
@@ -62,7 +63,7 @@ class IngestWorker:
             "project": self._project,
         }
         if self.runtime.options.suggest_duplicates:
-            steps["compare names"] = self._compare_names
+            steps[COMPARE_STEP] = self._compare_names
         self._wake_events = {name: asyncio.Event() for name in steps}
         run = self.runtime.supervisor.run
         self._tasks = [
@@ -78,8 +79,8 @@ class IngestWorker:
 
     @property
     def step_error(self) -> EngineError | None:
-        """The error that stops one of the steps at the moment."""
-        return next(iter(self._step_errors.values()), None)
+        """The error that stops indexing at the moment; documents are indexed without a comparison of their names."""
+        return next((error for name, error in self._step_errors.items() if name != COMPARE_STEP), None)
 
     @property
     def indexing_error(self) -> EngineError | None:

@@ -18,7 +18,7 @@ _WORD = re.compile(r"\S+")
 _MARKS = ".,;:!?()[]{}\"“”„‘’'«»*_`"
 _POSSESSIVE = re.compile(r"['’]s$|(?<=s)['’]$")
 _EXTENSION = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,4}$")
-_QUALIFIER = re.compile(r"\s*\([^()]*\)$")
+_FILE_NAME_BLANKS = re.compile(r"[-_]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,14 @@ def title_key(title: str) -> str:
     """The canonical form of a title: without a file extension or a qualifier in parentheses, `-` and `_` as blanks."""
     stem = _EXTENSION.sub("", title.strip())
     if stem != title.strip():
-        stem = re.sub(r"[-_]+", " ", stem)
-    return normalize_name(_QUALIFIER.sub("", stem) or stem)
+        stem = _FILE_NAME_BLANKS.sub(" ", stem)
+    return normalize_name(_remove_qualifier(stem) or stem)
+
+
+def _remove_qualifier(title: str) -> str:
+    """The title without a last part in parentheses."""
+    start = title.rfind("(")
+    return title[:start].rstrip() if start >= 0 and title.find(")", start) == len(title) - 1 else title
 
 
 def _forms(words: str) -> Iterator[str]:

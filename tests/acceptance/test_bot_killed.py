@@ -11,7 +11,6 @@ from tests.support.verbatim_language import QUESTION
 
 CHANNEL_NAME = f"#{CHANNEL}"
 KILN, ABOUT_KILN = "kiln.md", "At how many degrees is stoneware fired in Vesta?"
-ABOUT_VESTA = "# The kiln\n\nStoneware is fired in the kiln called Vesta at 1240 degrees.\n"
 LOOM, ABOUT_LOOM = "loom.md", "Which shuttle does the loom Selma need?"
 
 

@@ -33,7 +33,7 @@ BUFFER_POOL = 256 << 20
 READER_COUNT = 2
 # The library keeps about 300 bytes of memory for each written row until the database is closed. Reopening takes 20 ms.
 REOPEN_AFTER_ROWS = 40_000
-# A graph of up to this many relations, and as many entities, is also kept in memory: at most 24 MB. With 300,000 it
+# A graph of up to this many relations, and as many entities, is also kept in memory: at most 28 MB. With 300,000 it
 # loads in 0.1 s, and a look-up takes 1 ms of a core, by the library 12 to 15 ms.
 CACHED_EDGES = 500_000
 
