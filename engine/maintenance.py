@@ -159,6 +159,7 @@ class Maintenance:
             try:
                 await self.runtime.vectors.clear()
                 await self.runtime.graph.replace_all([], [])
+                self.worker.clear_errors()  # of the files that were removed
             finally:  # also if clearing failed: everything is written again
                 if self._reindex_task is None:
                     self._reindex_task = self.runtime.supervisor.run("reindex", self._finish_reindex)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import suppress
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING, Any, get_args
 
 import structlog
@@ -121,16 +121,19 @@ class LanceVectors:
         await self._run_maintenance(name, purge=True)
 
     async def _recreate_tables(self) -> None:
-        """Remove all files, and create empty tables."""
+        """Remove all files, and create empty tables; writes wait for these."""
         for name in TABLES:
             with suppress(EngineError):
                 await self._wait_for_maintenance(name)
-        self._connection.close()
-        await self.erase(self._path)
-        with translate_library_errors(self._path):
-            self._connection = await _connect(self._path)
-            for name in TABLES:
-                await self._open_table(name)
+        async with AsyncExitStack() as locks:
+            for table in self._tables.values():
+                await locks.enter_async_context(table.write_lock)
+            self._connection.close()
+            await self.erase(self._path)
+            with translate_library_errors(self._path):
+                self._connection = await _connect(self._path)
+                for name in TABLES:
+                    await self._open_table(name)
 
     async def compact(self) -> None:
         for name in TABLES:
@@ -157,7 +160,7 @@ class LanceVectors:
                 )
         else:
             table = await self._connection.create_table(name, schema=build_schema(self._dim))
-        opened = LanceTable(self._path / f"{name}.lance", self._dim, self._cache_bytes)
+        opened = self._tables.get(name) or LanceTable(self._path / f"{name}.lance", self._dim, self._cache_bytes)
         await opened.attach(table)
         self._tables[name], self._maintenance[name] = opened, TableMaintenance(opened)
 
