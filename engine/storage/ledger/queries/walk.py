@@ -33,8 +33,8 @@ async def find_titled_chunks(
     """The chunks of the documents with these canonical titles; at most `limit` of each title."""
     narrowed, parameters = ("1", []) if only is None else fact_clause(only, "f")
     rows = await db.execute_fetchall(
-        "SELECT d.title_key, f.chunk FROM json_each(?) j CROSS JOIN document d ON d.title_key = j.value"
-        f" AND {row_clause(scope_ids, 'd')}"
+        "SELECT d.title_key, f.chunk FROM json_each(?) j CROSS JOIN document d"
+        f" ON d.title_key = j.value AND d.title_key <> '' AND {row_clause(scope_ids, 'd')}"
         " CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f ON f.document = d.id"
         f" WHERE {narrowed} ORDER BY f.ordinal, f.chunk",
         (json.dumps(sorted(titles)), *parameters),
