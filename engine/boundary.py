@@ -78,6 +78,7 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
     "walk_rounds": (0, 100),
     "walk_batch": (1, 10_000),
     "max_walk_degree": (0, 1_000_000),
+    "max_walk_edges": (0, 1_000_000),
     "max_walk_chunks": (0, 10_000),
     "walk_restart_probability": (0.0, 1.0),
     "walk_iterations": (0, 1_000),

@@ -130,6 +130,7 @@ class RankingOptions:
     walk_rounds: int = 3  # times that edges are loaded
     walk_batch: int = 96  # nodes whose edges are loaded at once
     max_walk_degree: int = 400  # an entity with more mentions and relations is not passed
+    max_walk_edges: int = 3_000  # edges that are loaded, about
     max_walk_chunks: int = 100  # chunks that are ranked
     walk_restart_probability: float = 0.3  # of each step to go back to a start
     walk_iterations: int = 10  # the remainder is below 0.7 ** 10, a thirtieth

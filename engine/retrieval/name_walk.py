@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.fusion import sort_key
 from engine.retrieval.ranking.pagerank import WalkGraph
-from engine.retrieval.ranking.walk_seeds import SeedFact, build_name_seeds, max_seed_mentions, most_visited
+from engine.retrieval.ranking.walk_seeds import (
+    SeedFact,
+    build_name_seeds,
+    count_expandable,
+    max_seed_mentions,
+    most_visited,
+)
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.text.name_spans import find_name_spans, is_name_like, longest_spans
 from engine.text.names import normalize_name
@@ -103,6 +109,8 @@ class NameWalk:
         loaded: set[GraphNode] = set()
         for _ in range(options.walk_rounds):
             nodes = most_visited(visits, loaded, options.walk_batch)
+            degrees = map(graph.known_degree, nodes)
+            nodes = nodes[: count_expandable(degrees, options.max_walk_edges - graph.edge_count)]
             if not nodes:
                 break
             loaded.update(nodes)

@@ -39,6 +39,15 @@ class WalkGraph:
         self._degrees: dict[int, float] = {}
         self._seeds = {self._place(node): weight for node, weight in seeds.items()}
 
+    @property
+    def edge_count(self) -> int:
+        """The number of edges."""
+        return len(self._edges)
+
+    def known_degree(self, node: GraphNode) -> float:
+        """The degree of a node in the whole graph; 0 if unknown."""
+        return self._degrees.get(self._index.get(node, -1), 0.0)
+
     def add(self, edges: Mapping[tuple[GraphNode, GraphNode], float], degrees: Mapping[GraphNode, float]) -> None:
         """Add edges, replacing those with the same ends, and known degrees."""
         for (one, other), weight in edges.items():

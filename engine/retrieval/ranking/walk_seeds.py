@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass
 from heapq import nlargest
+from itertools import accumulate
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -69,3 +70,8 @@ def build_name_seeds(
 def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: int) -> list[Key]:
     """The nodes that are visited most, best first."""
     return nlargest(limit, (node for node in visits if node not in excluded), key=lambda node: visits[node])
+
+
+def count_expandable(degrees: Iterable[float], edges: int) -> int:
+    """How many nodes, from the first on, have at most so many edges together; a node has at least one."""
+    return sum(total <= edges for total in accumulate(max(1.0, degree) for degree in degrees))

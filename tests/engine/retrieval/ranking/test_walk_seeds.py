@@ -6,6 +6,7 @@ from engine.options import RankingOptions
 from engine.retrieval.ranking.walk_seeds import (
     SeedFact,
     build_name_seeds,
+    count_expandable,
     max_seed_mentions,
     most_visited,
 )
@@ -41,3 +42,8 @@ def test_the_nearest_chunks_add_a_little() -> None:
 
 def test_the_nodes_that_are_visited_most_come_first() -> None:
     assert most_visited({1: 0.2, 2: 0.5, 3: 0.9, 4: 0.1}, {3}, 2) == [2, 1]
+
+
+def test_nodes_are_expanded_while_there_are_edges_left() -> None:
+    assert count_expandable([2.0, 0.0, 7.0, 1.0], 10) == 3
+    assert count_expandable([20.0, 1.0], 10) == 0
