@@ -16,7 +16,6 @@ from engine.knowledge.duplicates.suggestions import (
     score_pair,
 )
 from engine.knowledge.merge import UNKNOWN_TYPE
-from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors.base import VectorFilter
 from engine.text.similarity import unit_vectors
@@ -83,17 +82,12 @@ class DuplicateFinder:
         """The similarity of the nearest entities of the same space, by id."""
         rows, store = await self.runtime.ledger.search.count_by_space(KeyKind.NAME), self.runtime.vectors
         known = [each for each in entities if each.id in vectors]
-        hits = await gather_or_cancel(
-            *(
-                store.search(
-                    "entities",
-                    vectors[each.id],
-                    NEAREST_VECTORS + 1,
-                    VectorFilter(frozenset({each.space}), rows_by_space=rows),
-                )
-                for each in known
-            )
-        )
+        hits = []
+        for each in known:  # in turn, because a search in memory does not give way to others
+            await self.runtime.priority.yield_to_foreground()
+            within = VectorFilter(frozenset({each.space}), rows_by_space=rows)
+            hits.append(await store.search("entities", vectors[each.id], NEAREST_VECTORS + 1, within))
+            await asyncio.sleep(0)
         return {
             each.id: {hit.id: hit.similarity for hit in found if hit.id != each.id}
             for each, found in zip(known, hits, strict=True)

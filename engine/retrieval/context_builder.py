@@ -93,7 +93,7 @@ class ContextBuilder:
         self.relations = truncate_to_budget(self.relations, rows, int(share * question.max_relation_tokens), tokenizer)
 
     async def rank_chunks(self) -> None:
-        """Rank the chunks: in turn one of the vector leg and one that states the entities and relations."""
+        """Rank the chunks of all legs: for mix the walk's after the first, else in turn one of each leg."""
         by_entity, by_relation = await asyncio.gather(
             self._load_evidence(KeyKind.NAME, [view.ids for view in self.entities]),
             self._load_evidence(KeyKind.PAIR, [view.ids for view in self.relations]),

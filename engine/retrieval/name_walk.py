@@ -6,11 +6,9 @@ on the size of the store.
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.retrieval.ranking.fusion import sort_key
 from engine.retrieval.ranking.pagerank import WalkGraph
 from engine.retrieval.ranking.walk_seeds import (
     SeedFact,
@@ -19,12 +17,13 @@ from engine.retrieval.ranking.walk_seeds import (
     max_seed_mentions,
     most_visited,
 )
+from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.text.name_spans import find_name_spans, is_name_like, longest_spans
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from engine.models import SearchQuery
     from engine.options import RankingOptions
@@ -59,8 +58,13 @@ class NameWalk:
             return ()
         facts = await self._find_seed_facts(named, profiles)
         seeds = build_name_seeds(named.entities, facts, named.titled_chunks, similarity, self._options)
-        visits = await self._walk(seeds)
-        return await self._sort_chunks({node: count for node, count in visits.items() if isinstance(node, int)})
+        degrees: dict[GraphNode, float] = {}
+        degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in named.entities}
+        degrees |= {each.canonical: float(each.mentions + each.degree) for each in profiles.entities.values()}
+        visits = await self._walk(seeds, degrees)
+        chunks: dict[GraphNode, float] = {node: count for node, count in visits.items() if isinstance(node, int)}
+        best = await self._sort_visited(chunks, frozenset(), self._options.max_walk_chunks)
+        return tuple(node for node in best if isinstance(node, int))
 
     @property
     def _options(self) -> RankingOptions:
@@ -73,7 +77,7 @@ class NameWalk:
         keywords = {normalize_name(each) for each in self.query.low if " " in each or is_name_like(each)} - {""}
         names = {span.name for span in spans}
         limit = self._options.max_titled_chunks
-        entities, titled = await asyncio.gather(
+        entities, titled = await gather_or_cancel(
             search.find_named_entities(names | keywords, scope.scope_ids),
             search.find_titled_chunks(names, scope.scope_ids, limit, scope.fact_chunks),
         )
@@ -102,15 +106,18 @@ class NameWalk:
             if (entity := profiles.entities.get(end)) is not None and entity.mentions <= rare
         ]
 
-    async def _walk(self, seeds: Mapping[GraphNode, float]) -> dict[GraphNode, float]:
+    async def _walk(
+        self, seeds: Mapping[GraphNode, float], degrees: Mapping[GraphNode, float]
+    ) -> dict[GraphNode, float]:
         """How often walks from the seeds visit each node; edges are loaded around the nodes that they visit most."""
         options, graph = self._options, WalkGraph(seeds)
+        graph.add({}, degrees)
         visits = dict(seeds)
         loaded: set[GraphNode] = set()
         for _ in range(options.walk_rounds):
-            nodes = most_visited(visits, loaded, options.walk_batch)
-            degrees = map(graph.known_degree, nodes)
-            nodes = nodes[: count_expandable(degrees, options.max_walk_edges - graph.edge_count)]
+            nodes = await self._sort_visited(visits, loaded, options.walk_batch)
+            known = map(graph.known_degree, nodes)
+            nodes = nodes[: count_expandable(known, options.max_walk_edges - graph.edge_count)]
             if not nodes:
                 break
             loaded.update(nodes)
@@ -125,9 +132,16 @@ class NameWalk:
             visits = graph.count_visits(options.walk_restart_probability, options.walk_iterations)
         return visits
 
-    async def _sort_chunks(self, visits: Mapping[int, float]) -> tuple[int, ...]:
-        """Most visited first; ties by content, not by ids."""
-        best = most_visited(visits, frozenset(), self._options.max_walk_chunks)
-        keys = await self.searcher.runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, best)
-        order = sorted(best, key=lambda chunk: (sort_key(visits[chunk]), keys.get(chunk, EMPTY_SORT_KEY)))
-        return tuple(order)
+    async def _sort_visited(
+        self, visits: Mapping[GraphNode, float], excluded: Container[GraphNode], limit: int
+    ) -> list[GraphNode]:
+        """The nodes that are visited most, the best first; ties by content, not by ids."""
+        best = most_visited(visits, excluded, limit)
+        tied = len(set(best.values())) < len(best)
+        chunks = [node for node in best if isinstance(node, int)] if tied else []
+        keys = await self.searcher.runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, chunks) if chunks else {}
+
+        def order(node: GraphNode) -> tuple[float, tuple[str, str, str]]:
+            return -best[node], ("", node, "") if isinstance(node, str) else keys.get(node, EMPTY_SORT_KEY)
+
+        return sorted(best, key=order)[:limit]

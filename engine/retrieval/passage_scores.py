@@ -22,7 +22,9 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
     ranked = [(rank, text) for rank, text in enumerate(shown) if is_conversation(text)]
     if not ranked or hits.vectors is None:
         return {}
-    vectors = await searcher.runtime.vectors.fetch("chunks", [text.id for _, text in ranked])
+    # With filters, the passages that are left do not show which parts of their chunk are theirs.
+    compared = [] if searcher.question.filters.is_active else [text.id for _, text in ranked]
+    vectors = await searcher.runtime.vectors.fetch("chunks", compared) if compared else {}
     pieces = [piece.text for _, text in ranked for piece in text.pieces]
     scoring = searcher.runtime.ledger.search.score_passages(hits.query.question, pieces)
     bm25 = iter(await searcher.stopwatch.measure("passages", scoring))

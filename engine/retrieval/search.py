@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-# How many vectors one search fetches. These bound its cost; the order is decided in ranking.py.
+# How many vectors one search fetches. These bound its cost; the order is decided in `ranking`.
 MAX_ROW_FACTOR = 64  # rows fetched per id wanted, at most
 ROW_GROWTH = 8  # factor between two fetches; large, because another fetch costs more than many more rows
 MAX_FILTERED_ROWS, FILTERED_ROW_GROWTH = 4096, 4  # for a question with filters; the first is a number of rows

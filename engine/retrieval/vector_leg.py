@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.fusion import add_neighbors, fuse_scores, rank_by_score
+from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ async def search_chunks(searcher: Searcher, text: str, vector: np.ndarray, meter
     """Find chunks by the vector of a question and by its words."""
     runtime, options, count = searcher.runtime, searcher.runtime.options.ranking, searcher.question.chunk_top_k
     wanted = max(count, options.fusion_candidates)
-    hits, bm25, unrelated = await asyncio.gather(
+    hits, bm25, unrelated = await gather_or_cancel(
         searcher.search_vectors("chunks", vector, wanted),
         _search_words(searcher, text, wanted),
         runtime.embedder.measure_unrelated_similarity(meter),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.retrieval.ranking.fusion import add_neighbors
+from engine.retrieval.ranking.fusion import add_neighbors, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -65,7 +65,7 @@ def spread_over_pieces(similarities: Sequence[float], lengths: Sequence[int]) ->
 def order_passages(chunks: Iterable[ChunkText], scores: Mapping[PassageKey, float]) -> list[PassageKey]:
     """All passages in the order of their chunks, but those with scores change places among themselves: best first."""
     keys = list(dict.fromkeys(passage_key(piece) for chunk in chunks for piece in chunk.pieces))
-    best = iter(sorted((key for key in keys if key in scores), key=lambda key: -scores[key]))
+    best = iter(sorted((key for key in keys if key in scores), key=lambda key: sort_key(scores[key])))
     return [next(best) if key in scores else key for key in keys]
 
 

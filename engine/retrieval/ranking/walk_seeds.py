@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import EntityMatch
 
 
+VISIT_DIGITS = 9  # of the share of all visits; further ones depend on the order of additions
+
+
 @dataclass(frozen=True, slots=True)
 class SeedFact:
     """An end of a relation near the question: its canonical name, its mentions, and the relation's similarity."""
@@ -29,7 +32,8 @@ class SeedFact:
 
 def max_seed_mentions(chunk_count: int, options: RankingOptions) -> int:
     """The number of mentions up to which a name says what a question is about."""
-    return max(options.max_seed_mentions, int(options.max_seed_share * chunk_count))
+    most = max(options.max_seed_mentions, int(options.max_seed_share * chunk_count))
+    return min(most, options.max_walk_degree)  # no walk leads away from a name beyond
 
 
 def build_name_seeds(
@@ -47,7 +51,7 @@ def build_name_seeds(
     mentions: dict[str, int] = {}
     for fact in facts:
         by_name.setdefault(fact.name, []).append(fact.similarity)
-        mentions[fact.name] = fact.mentions
+        mentions[fact.name] = max(fact.mentions, mentions.get(fact.name, 0))
     seeds: Counter[GraphNode] = Counter()
     for name, similarities in by_name.items():
         seeds[name] += fmean(similarities) / max(1, mentions[name])  # type: ignore[assignment]  # a Counter of floats
@@ -67,9 +71,11 @@ def build_name_seeds(
     return weights
 
 
-def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: int) -> list[Key]:
-    """The nodes that are visited most, best first."""
-    return nlargest(limit, (node for node in visits if node not in excluded), key=lambda node: visits[node])
+def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: int) -> dict[Key, float]:
+    """The nodes that are visited at least as often as the `limit`-th, with rounded visits."""
+    rounded = {node: round(count, VISIT_DIGITS) for node, count in visits.items() if node not in excluded}
+    least = nlargest(limit, rounded.values())[-1:]
+    return {node: count for node, count in rounded.items() if least and count >= least[0]}
 
 
 def count_expandable(degrees: Iterable[float], edges: int) -> int:

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 from engine.engine import Engine
 from engine.models import Filters, Question
 from engine.options import EngineOptions, RankingOptions
-from tests.support.engine_fixture import HERE, doc
-from tests.support.indexed_engine import OpenIndexed
+from tests.support.engine_fixture import HERE, doc, open_memory_engine
+from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.toy_language import ToyLanguage
 
 CHARTER = doc("charter", "Its charter was signed by Ottoline for Brook.")
@@ -59,3 +60,15 @@ async def test_the_walk_can_be_switched_off(indexed: OpenIndexed) -> None:
     options = EngineOptions(ranking=RankingOptions(chunk_selection="vector"))
     engine = await indexed(CHARTER, WEDDING, *NOISE, language=ToyLanguage(), options=options)
     assert "walk" not in (await engine.retrieve(QUESTION)).timings
+
+
+async def test_ties_do_not_depend_on_the_order_of_ingestion(tmp_path: Path) -> None:
+    letters = [doc(f"{name}{n}", f"{name} wrote letter {n}.") for name in ("Percival", "Quentin") for n in range(60)]
+    options = EngineOptions(ranking=RankingOptions(max_seed_mentions=60, max_walk_chunks=20, walk_batch=10))
+    question = replace(QUESTION, text="Did Percival meet Quentin?", chunk_top_k=20)
+    orders = []
+    for place, documents in (("one", letters), ("two", letters[::-1])):
+        async with open_memory_engine(tmp_path / place, ToyLanguage(), options=options) as engine:
+            await index(engine, *documents)
+            orders.append(await order(engine, question))
+    assert orders[0] == orders[1]

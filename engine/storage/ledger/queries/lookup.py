@@ -56,12 +56,17 @@ async def score_passages(db: Connection, question: str, texts: Sequence[str]) ->
 
 
 async def find_neighbor_messages(db: Connection, ids: Collection[int], span: int) -> list[tuple[int, int]]:
-    """Pairs of a chunk among `ids` and one of the `span` next chunks of its room by time; conversations only."""
+    """Pairs of a chunk among `ids` and one of the `span` next ones of its conversation or, by time, of its room.
+
+    Only chunks of conversations, and in a room only those with a later time.
+    """
     rows = await db.execute_fetchall(
         "SELECT j.value, n.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value AND c.time > 0"
         " CROSS JOIN document d ON d.id = c.document AND d.kind = 'conversation'"
-        " CROSS JOIN chunk n ON n.id IN (SELECT x.id FROM chunk x INDEXED BY chunk_room_time"
-        " WHERE x.room = c.room AND x.time > c.time ORDER BY x.time LIMIT ?)",
+        " CROSS JOIN chunk n ON n.id IN (SELECT x.id FROM chunk x WHERE x.document = c.document"
+        "  AND x.ordinal > c.ordinal AND x.ordinal <= c.ordinal + ?2)"
+        " OR n.id IN (SELECT x.id FROM chunk x INDEXED BY chunk_room_time CROSS JOIN document e ON e.id = x.document"
+        "  AND e.kind = 'conversation' WHERE x.room = c.room AND x.time > c.time ORDER BY x.time, x.key LIMIT ?2)",
         (json.dumps(list(ids)), span),
     )
     return [(one, other) for one, other in rows]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.filters import fact_clause
@@ -17,14 +18,25 @@ if TYPE_CHECKING:
 
 
 async def find_named_entities(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[EntityMatch]:
-    """The entities in the scope's spaces that have one of these canonical names or an alias of it."""
+    """The entities in the scope's spaces that have one of these canonical names or an alias of it.
+
+    Mentions and degrees of an entity that several spaces know are added.
+    """
     rows = await db.execute_fetchall(
-        "SELECT n.canonical, e.id, t.canonical, e.mention_count FROM json_each(?) j CROSS JOIN name n"
+        "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM json_each(?) j CROSS JOIN name n"
         f" ON n.canonical = j.value AND {space_clause(scope_ids, 'n')}"
         " CROSS JOIN entity e ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
         (json.dumps(sorted(names)),),
     )
-    return [EntityMatch(*row) for row in rows]
+    counts = {id_: (canonical, mentions, degree) for _, id_, canonical, mentions, degree in rows}
+    mentions, degrees = Counter[str](), Counter[str]()
+    for canonical, own_mentions, own_degree in counts.values():
+        mentions[canonical] += own_mentions
+        degrees[canonical] += own_degree
+    return [
+        EntityMatch(alias, id_, canonical, mentions[canonical], degrees[canonical])
+        for alias, id_, canonical, *_ in rows
+    ]
 
 
 async def find_titled_chunks(
@@ -33,16 +45,15 @@ async def find_titled_chunks(
     """The chunks of the documents with these canonical titles; at most `limit` of each title."""
     narrowed, parameters = ("1", []) if only is None else fact_clause(only, "f")
     rows = await db.execute_fetchall(
-        "SELECT d.title_key, f.chunk FROM json_each(?) j CROSS JOIN document d"
-        f" ON d.title_key = j.value AND d.title_key <> '' AND {row_clause(scope_ids, 'd')}"
-        " CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f ON f.document = d.id"
-        f" WHERE {narrowed} ORDER BY f.ordinal, f.chunk",
-        (json.dumps(sorted(titles)), *parameters),
+        "SELECT j.value, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id IN"
+        " (SELECT f.chunk FROM document d CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f"
+        "  ON f.document = d.id WHERE d.title_key = j.value AND d.title_key <> ''"
+        f"  AND {row_clause(scope_ids, 'd')} AND {narrowed} LIMIT ?) ORDER BY c.ordinal, c.id",
+        (json.dumps(sorted(titles)), *parameters, limit),
     )
     found: dict[str, list[int]] = {}
     for title, chunk in rows:
-        if len(chunks := found.setdefault(title, [])) < limit:
-            chunks.append(chunk)
+        found.setdefault(title, []).append(chunk)
     return found
 
 
@@ -54,34 +65,42 @@ async def load_walk_edges(
     max_degree: int,
     only: ChunkFilter | None,
 ) -> WalkEdges:
-    """The edges of these entities (by canonical name) and chunks.
+    """The edges of these entities (by canonical name) and chunks; weights and degrees of several spaces are added.
 
-    An entity with more than `max_degree` mentions and relations has no edges of its own. With `only`, an entity is
-    connected with these chunks, and with no other entity.
+    An entity with more than `max_degree` mentions and relations has no edges of its own. With `only`, entities are
+    connected with these chunks alone, and with no other entity.
     """
     own = await _load_ids(db, names, scope_ids, max_degree)
     edges: dict[tuple[str | int, str | int], float] = {}
     edges.update((mention, 1.0) for mention in await _load_mentions(db, own, only))
     if only is None:
         edges |= await _load_relations(db, own)
+    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "m")
     rows = await db.execute_fetchall(
-        "SELECT m.chunk, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
+        "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
         " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
-        f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')} CROSS JOIN entity e ON e.id = t.id",
-        (json.dumps(sorted(chunks)),),
+        f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')} CROSS JOIN entity e ON e.id = t.id"
+        f" WHERE {narrowed}",
+        (json.dumps(sorted(chunks)), *parameters),
     )
-    edges |= {(name, chunk): 1.0 for chunk, name, _ in rows}
-    return WalkEdges(edges, {name: degree for _, name, degree in rows})
+    edges |= {(name, chunk): 1.0 for chunk, _, name, _ in rows}
+    degrees = Counter[str]()
+    for _, name, degree in {(id_, name, degree) for _, id_, name, degree in rows}:
+        degrees[name] += degree
+    return WalkEdges(edges, degrees)
 
 
 async def _load_ids(db: Connection, names: Collection[str], scope_ids: ScopeIds, max_degree: int) -> dict[int, str]:
     rows = await db.execute_fetchall(
-        f"SELECT t.id, t.canonical FROM json_each(?) j CROSS JOIN name t ON t.canonical = j.value"
-        f" AND {space_clause(scope_ids, 't')} CROSS JOIN entity e ON e.id = t.id"
-        " WHERE e.mention_count + e.degree <= ?",
-        (json.dumps(sorted(names)), max_degree),
+        "SELECT t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
+        f" CROSS JOIN name t ON t.canonical = j.value AND {space_clause(scope_ids, 't')}"
+        " CROSS JOIN entity e ON e.id = t.id",
+        (json.dumps(sorted(names)),),
     )
-    return dict(map(tuple, rows))
+    degrees = Counter[str]()
+    for _, name, degree in rows:
+        degrees[name] += degree
+    return {id_: name for id_, name, _ in rows if degrees[name] <= max_degree}
 
 
 async def _load_mentions(db: Connection, ids: dict[int, str], only: ChunkFilter | None) -> Iterable[tuple[str, int]]:
@@ -95,19 +114,19 @@ async def _load_mentions(db: Connection, ids: dict[int, str], only: ChunkFilter 
 
 
 async def _load_relations(db: Connection, ids: dict[int, str]) -> dict[tuple[str | int, str | int], float]:
-    rows = [
-        row
+    relations = {
+        row[0]: tuple(row)[1:]
         for near, far in (("a", "b"), ("b", "a"))
         for row in await db.execute_fetchall(
-            f"SELECT j.value, n.canonical, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.{near} = j.value"
-            f" CROSS JOIN name n ON n.id = r.{far}",
+            "SELECT r.id, j.value, n.canonical, r.weight FROM json_each(?) j"
+            f" CROSS JOIN relation r ON r.{near} = j.value CROSS JOIN name n ON n.id = r.{far}",
             (json.dumps(sorted(ids)),),
         )
-    ]
+    }
     edges: dict[tuple[str | int, str | int], float] = {}
-    for id_, other, weight in rows:
+    for id_, other, weight in relations.values():
         name = ids[id_]
         if name != other:
             ends = (min(name, other), max(name, other))
-            edges[ends] = max(edges.get(ends, 0.0), float(weight))
+            edges[ends] = edges.get(ends, 0.0) + float(weight)
     return edges

@@ -21,12 +21,13 @@ class ScopeIds:
 
 
 class EntityMatch(NamedTuple):
-    """An entity that a question names: the name as asked, its id, canonical name, and number of mentions."""
+    """An entity that a question names: the name as asked, its id, canonical name, mentions and degree."""
 
     alias: str
     id: int
     canonical: str
     mentions: int
+    degree: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from engine.retrieval.ranking.walk_seeds import (
 from engine.storage.ledger.records import EntityMatch
 
 OPTIONS = RankingOptions(prior_weight=0.1)
-ADA, BOB = EntityMatch("ada", 1, "ada", 1), EntityMatch("bob", 2, "bob", 3)
+ADA, BOB = EntityMatch("ada", 1, "ada", 1, 0), EntityMatch("bob", 2, "bob", 3, 0)
 
 
 @pytest.mark.parametrize(("chunks", "mentions"), [(10, 5), (250, 5), (1000, 20)])
@@ -40,8 +40,9 @@ def test_the_nearest_chunks_add_a_little() -> None:
     )
 
 
-def test_the_nodes_that_are_visited_most_come_first() -> None:
-    assert most_visited({1: 0.2, 2: 0.5, 3: 0.9, 4: 0.1}, {3}, 2) == [2, 1]
+def test_the_nodes_that_are_visited_most_come_with_those_that_are_visited_as_often() -> None:
+    assert most_visited({1: 0.2, 2: 0.5, 3: 0.9, 4: 0.1, 5: 0.2000000001}, {3}, 2) == {1: 0.2, 2: 0.5, 5: 0.2}
+    assert most_visited({1: 0.2}, (), 0) == {}
 
 
 def test_nodes_are_expanded_while_there_are_edges_left() -> None:

@@ -69,3 +69,26 @@ async def test_titles_are_looked_up_in_an_index(ledger: LedgerFixture) -> None:
         return explaining.plan
 
     assert any("INDEX document_title" in step for step in await ledger.read(explain))
+
+
+async def test_filters_hide_the_names_of_other_chunks(ledger: LedgerFixture) -> None:
+    [one] = await ledger.add_facts("a", extraction("Ada", "Bob"))
+    [two] = await ledger.add_facts("b", extraction("Bob"))
+    await ledger.project()
+    only = ChunkFilter(frozenset({two}))
+    loaded = await ledger.read(walk.load_walk_edges, (), [one, two], await ledger.scope_ids(), 9, only)
+    assert set(loaded.edges) == {("bob", two)}
+
+
+async def test_counts_of_several_spaces_are_added(ledger: LedgerFixture) -> None:
+    chunks = await ledger.add_facts("a", extraction("Ada", "Bob"))
+    for number in range(3):
+        chunks += await ledger.add_facts(f"b{number}", extraction("Ada", "Bob"), space="there")
+    await ledger.project()
+    both = await ledger.scope_ids({"here", "there"})
+    found = await ledger.read(walk.find_named_entities, {"ada"}, both)
+    assert {(each.mentions, each.degree) for each in found} == {(4, 2)}
+    loaded = await ledger.read(walk.load_walk_edges, {"ada"}, chunks, both, 9, None)
+    assert loaded.degrees == {"ada": 6, "bob": 6}
+    assert loaded.edges["ada", "bob"] == 4
+    assert not (await ledger.read(walk.load_walk_edges, {"ada"}, (), both, 5, None)).edges
