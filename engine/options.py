@@ -85,13 +85,13 @@ class RankingOptions:
     many entities and relations they support ("weight").
     """
 
-    # Chunks: vector search and full-text search, fused by scores. Chosen on development halves of LoCoMo and HotpotQA.
+    # Chunks: vector search and full-text search, fused by scores. Chosen on development sets of LoCoMo and HotpotQA.
     vector_weight: float = 1.0
     fulltext_weight: float = 0.8
-    fusion_candidates: int = 100  # hits fetched of each search, at least
+    fusion_candidates: int = 100  # hits fetched by each search, at least
     unknown_similarity_share: float = 0.8  # of the least similar hit: the similarity of chunks found by words alone
 
-    # Messages of a conversation gain from those before and after them. Chosen on a development half of LoCoMo.
+    # Messages of a conversation gain from those before and after them. Chosen on a development set of LoCoMo.
     neighbor_span: int = 2
     neighbor_share: float = 0.3  # of the best neighbor's score
     passage_rank_weight: float = 0.5  # of the rank of a chunk in the score of its passages
@@ -120,16 +120,16 @@ class RankingOptions:
     max_vector_candidates: int = 240  # chunks whose vectors are compared with the question
     chunks_per_item: int = 5  # chunks chosen per entity or relation by "vector" and "weight"
 
-    # The random walk from the names of a question (mix). Chosen on development halves of MuSiQue and 2Wiki.
-    max_seed_mentions: int = 5  # a name with more mentions is no start …
-    max_seed_share: float = 0.02  # … unless that many are this share of the chunks in scope
+    # The random walk from the names of a question (mix). Chosen on development sets of MuSiQue and 2Wiki.
+    max_seed_mentions: int = 5  # walks start at names with at most so many mentions …
+    max_seed_share: float = 0.02  # … or with mentions in at most this share of the chunks in scope
     seed_fact_candidates: int = 50  # relations nearest to the question, of which max_seed_facts with a named end count
-    max_titled_chunks: int = 40  # a file with so many chunks is no start
+    max_titled_chunks: int = 40  # walks start at titles of files with fewer chunks
     prior_chunks: int = 20  # chunks nearest to the question that are starts, too
     prior_weight: float = 0.02  # of the nearest one; all names together weigh 1
     walk_rounds: int = 3  # times that edges are loaded
     walk_batch: int = 96  # nodes whose edges are loaded at once
-    max_walk_degree: int = 400  # an entity with more mentions and relations is not passed
+    max_walk_degree: int = 400  # walks end at entities with more mentions and relations
     max_walk_edges: int = 3_000  # edges that are loaded, about
     max_walk_chunks: int = 100  # chunks that are ranked
     walk_restart_probability: float = 0.3  # of each step to go back to a start

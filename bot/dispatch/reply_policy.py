@@ -85,7 +85,7 @@ class ReplyPolicy:
         return classify_message(message.text, names, interrupted=interrupted) in self._answered_verdicts()
 
     async def _is_for_nobody_else(self, message: Message) -> bool:
-        """Whether a message addresses nobody in its thread, or nobody who posted in the channel recently."""
+        """Whether a message is addressed to no other person of its thread, or of the recent messages of its channel."""
         if await self._replies_to_another(message):
             return False
         others = {each.author: None for each in reversed(await self._earlier_messages(message))}
@@ -106,7 +106,7 @@ class ReplyPolicy:
         return frozenset({"question", "unclear"} if self._context.settings.llm_model else {"question"})
 
     async def _replies_to_another(self, message: Message) -> bool:
-        """Whether a message replies to one that is no answer of the bot."""
+        """Whether a message replies to a message that the bot did not write."""
         answers, replied = self._context.store.answers, message.replies_to
         return bool(replied) and await answers.get_by_message(message.location.without_thread, replied) is None
 

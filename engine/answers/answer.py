@@ -75,7 +75,7 @@ class Answer:
 
     @property
     def is_extractive(self) -> bool:
-        """Whether the answer only quotes its sources; otherwise it may contain anything that the prompt contains."""
+        """Whether the answer only quotes its sources; a model's answer may repeat any part of the prompt."""
         return self._service.runtime.language.is_extractive
 
     @property

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from engine.retrieval.ranking.polling import deduplicate_sides, pick_chunks
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import number_sources
 from engine.retrieval.views import ViewLoader
+from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.text.similarity import best_similarity
 
@@ -94,7 +94,7 @@ class ContextBuilder:
 
     async def rank_chunks(self) -> None:
         """Rank the chunks of all legs: for mix the walk's after the first, else in turn one of each leg."""
-        by_entity, by_relation = await asyncio.gather(
+        by_entity, by_relation = await gather_or_cancel(
             self._load_evidence(KeyKind.NAME, [view.ids for view in self.entities]),
             self._load_evidence(KeyKind.PAIR, [view.ids for view in self.relations]),
         )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.retrieval.ranking.fusion import rank_entities, rank_hits, sort_key
 from engine.retrieval.ranking.relations import RankedRelation, rank_relations
+from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
@@ -172,7 +172,7 @@ class Searcher:
 
     async def find_entities(self, query: SearchQuery, vectors: QueryVectors, profiles: ProfileCache) -> tuple[int, ...]:
         """Entities for the low keywords: exact names first, then by similarity and by full text."""
-        exact, named, hits = await asyncio.gather(
+        exact, named, hits = await gather_or_cancel(
             self._find_exact_names(query),
             self._find_names_by_words(query),
             self._find_distinct_entities(vectors.low, profiles),

@@ -55,6 +55,7 @@ class ColumnArrays:
         moved = tail[~np.isin(tail, places)]
         for column in self._columns.values():
             column[holes] = column[moved]
+            column[self._count : self._count + len(places)] = 0  # so that deleted content leaves memory
 
 
 def is_member(numbers: np.ndarray, members: Collection[int]) -> np.ndarray:

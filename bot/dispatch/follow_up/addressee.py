@@ -68,7 +68,7 @@ def _is_mention(token: str) -> bool:
 
 
 def _asks_about_mention(words: Sequence[str]) -> bool:
-    """Rule 1."""
+    """Whether a question asks about the mentioned person instead of addressing them (rule 1)."""
     at = next(at for at, word in enumerate(words) if _is_mention(word))
     inside = 0 < at < len(words) - 1 and words[at - 1] in phrases.AUXILIARIES
     return inside and words[0] in _QUESTION_STARTS and phrases.YOU.isdisjoint(words)
@@ -87,7 +87,7 @@ def _without_greeting(raw: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def _starts_with_name(words: Sequence[str], names: frozenset[str]) -> bool:
-    """Rule 2, also for several names: "Bob and Ada, who pays?"."""
+    """Whether the words start with names before a mark or a question: "Bob and Ada, who pays?" (rule 2)."""
     joined = names | phrases.CONJUNCTIONS | _TITLES | {"/"}
     end = next((at for at, word in enumerate(words) if word not in joined), len(words))
     if not end or words[0] in phrases.CONJUNCTIONS:
@@ -96,7 +96,7 @@ def _starts_with_name(words: Sequence[str], names: frozenset[str]) -> bool:
 
 
 def _is_called(words: Sequence[str], at: int) -> bool:
-    """Rules 3 to 5 for the name at a position."""
+    """Whether the name at a position is addressed or asked (rules 3 to 5)."""
     before, after = words[at - 1] if at else ".", words[at + 1] if at + 1 < len(words) else ""
     if not _ASKING.isdisjoint((before, after)):
         return True
@@ -109,7 +109,7 @@ def _is_called(words: Sequence[str], at: int) -> bool:
 
 
 def _starts_with_unknown_name(tokens: Sequence[str], words: Sequence[str], *, greeted: bool) -> bool:
-    """Rule 6 for the start: a title, or a possible name before a mark and a question."""
+    """Whether the words start with a title, or with a possible name before a mark and a question (rule 6)."""
     if len(words) < 3:
         return False
     if words[0] in _TITLES:
@@ -122,6 +122,6 @@ def _starts_with_unknown_name(tokens: Sequence[str], words: Sequence[str], *, gr
 
 
 def _can_be_name(token: str) -> bool:
-    """Whether a word is no common word, adverb or participle."""
+    """Whether a word may be a name: it is no common word, adverb or participle."""
     word = normalize_word(token)
     return token.isalpha() and word not in _NOT_NAMES and not word.endswith(("ly", "ing", "ed", "mente"))

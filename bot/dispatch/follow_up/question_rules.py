@@ -122,13 +122,13 @@ def _find_start(words: Words, patterns: Collection[Words]) -> Words:
 
 
 def _is_chatter(words: Sequence[str]) -> bool:
-    """Rule 1."""
+    """Whether the words are only thanks, praise or interjections (rule 1)."""
     known = all(word in phrases.INTERJECTIONS or word in phrases.FILLERS for word in words)
     return known and len(words) <= MAX_CHATTER_WORDS and not phrases.INTERJECTIONS.isdisjoint(words)
 
 
 def _classify_request(words: Words, sentence: Sentence) -> Verdict | None:
-    """Rule 2; None if the words start with neither a request nor a preface."""
+    """The verdict about words that start with a request or a preface (rule 2); None for other words."""
     if start := _find_start(words, phrases.REQUESTS):
         idiom = not sentence.is_question and _IDIOM.match(" ".join(words))
         personal = idiom or sentence.clauses[0] in _ABOUT_IT or _says_you(words[len(start) :])
@@ -141,7 +141,7 @@ def _classify_request(words: Words, sentence: Sentence) -> Verdict | None:
 
 
 def _classify_personal(words: Words, sentence: Sentence) -> Verdict | None:
-    """Rules 3 to 5."""
+    """The verdict about words for effect, about persons, or to a group (rules 3 to 5); None for other words."""
     if _is_for_effect(words, sentence):
         return "chatter"
     about_own = "my" in words and phrases.RIGHTS.isdisjoint(words)
@@ -169,7 +169,7 @@ def _is_for_effect(words: Words, sentence: Sentence) -> bool:
 
 
 def _says_you(words: Sequence[str]) -> bool:
-    """Whether the words speak to somebody; "if you come by bike" and the French "du" do not."""
+    """Whether the words address the reader by a form of "you"; not "if you come by bike", nor the French "du"."""
     no_you = frozenset[str]() if phrases.FRENCH.isdisjoint(words) else phrases.NOT_YOU
     pairs = zip(("", *words), words, strict=False)
     return any(
@@ -204,7 +204,7 @@ def _asks_what_people_do(words: Words) -> bool:
 
 
 def _is_question(words: Words, sentence: Sentence) -> bool:
-    """Rule 6."""
+    """Whether a question word, or a verb before its subject, makes a question (rule 6)."""
     marked = sentence.is_question
     if words[0] in phrases.PREPOSITIONS and words[1:2] and words[1] in phrases.QUESTION_WORDS:
         words = words[1:]
@@ -261,7 +261,7 @@ def _asks(clause: Words) -> bool:
 
 
 def _is_incomplete_question(words: Words, *, continues: bool, marked: bool) -> bool:
-    """Rule 7."""
+    """Whether the words are a question without a verb, or a statement with a question mark (rule 7)."""
     if not marked:
         finite = any(word in phrases.NO_ELLIPSIS or word.endswith("ed") for word in words)
         return continues and len(words) <= MAX_UNMARKED_ELLIPSIS_WORDS and not finite

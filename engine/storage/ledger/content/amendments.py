@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
 from engine.models import Chunk, ChunkPiece, Passage
@@ -191,7 +191,7 @@ async def _load_passages(db: Connection, document: int, *keys: str) -> list[Pass
         f"SELECT {_COLUMNS} FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
         (json.dumps(keys), document),
     )
-    return [_build_passage(*row) for row in rows]
+    return [_build_passage(row) for row in rows]
 
 
 async def _load_passage_range(
@@ -204,8 +204,10 @@ async def _load_passage_range(
         " ORDER BY p.position, p.sort_time, p.key",
         (document, *low, *(high or ())),
     )
-    return [_build_passage(*row) for row in rows]
+    return [_build_passage(row) for row in rows]
 
 
-def _build_passage(key: str, text: str, label: str, link: str, author: str, time: int | None, position: int) -> Passage:  # noqa: PLR0913, PLR0917  - a row
+def _build_passage(row: Sequence[Any]) -> Passage:
+    """The passage of a row with the columns `_COLUMNS`."""
+    key, text, label, link, author, time, position = row
     return Passage(key, text, label, link, author, from_micros(time), position)

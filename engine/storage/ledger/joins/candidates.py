@@ -109,7 +109,7 @@ async def _load_neighbors(db: Connection, ids: Collection[int]) -> dict[int, fro
     for id_ in ids:
         rows = await db.execute_fetchall(
             "SELECT e.name FROM (SELECT r.b AS id FROM relation r WHERE r.a = ?1 UNION ALL"
-            " SELECT r.a FROM relation r WHERE r.b = ?1 LIMIT ?2) k CROSS JOIN entity e ON e.id = k.id",
+            " SELECT r.a FROM relation r WHERE r.b = ?1) k CROSS JOIN entity e ON e.id = k.id ORDER BY e.name LIMIT ?2",
             (id_, MAX_RELATIONS),
         )
         neighbors[id_] = frozenset(row[0] for row in rows)

@@ -219,10 +219,5 @@ class DocumentStatus:
     error: str
     hint: str
 
-    @property
-    def is_searchable(self) -> bool:
-        """Whether questions find it."""
-        return self.status in {"searchable", "indexed"}
-
 
 EMPTY_SORT_KEY = ("", "", "")
