@@ -25,10 +25,10 @@ from adapters.discord.guild.permissions import (
     list_channel_readers,
     list_thread_readers,
 )
-from adapters.discord.replies.channel_messages import ChannelSink, ForumPostSink, OutgoingMessage
+from adapters.discord.replies.channel_messages import ChannelSink, ForumPostSink, MessageContent
 from adapters.discord.replies.destination import DestinationFinder, ReplyChannels
 from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks
-from adapters.discord.replies.posted_answers import PostedAnswers
+from adapters.discord.replies.posted_answers import DiscordPostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
 from adapters.discord.replies.render import MAX_PART_LENGTH, render_markdown
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
@@ -269,20 +269,20 @@ class DiscordPlatform:
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         """Replace a finished answer by `text`."""
-        await PostedAnswers(self.client, self.pending_acks).replace(target, text)
+        await DiscordPostedAnswers(self.client, self.pending_acks).replace(target, text)
 
     async def delete_answer(self, target: ReplyTarget) -> None:
         """Delete a finished answer, and a thread created for it if it is otherwise empty."""
-        await PostedAnswers(self.client, self.pending_acks).delete(target)
+        await DiscordPostedAnswers(self.client, self.pending_acks).delete(target)
 
     def start_reply(self, target: ReplyTarget) -> Reply:
         """Start an answer, or continue the one that `target.reply_ref` names."""
         return DiscordReply(DestinationFinder(self._reply_channels, target), target.reply_ref)
 
 
-def split_card(card: Card) -> list[OutgoingMessage]:
+def split_card(card: Card) -> list[MessageContent]:
     """Split a card into messages; the picture goes with the first, the buttons with the last."""
     texts = [render_markdown(part) for part in split_message(card.text, MAX_PART_LENGTH) or ("",)]
-    messages = [OutgoingMessage(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
-    messages[-1] = OutgoingMessage(messages[-1].content, card.buttons, messages[-1].picture)
+    messages = [MessageContent(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
+    messages[-1] = MessageContent(messages[-1].content, card.buttons, messages[-1].picture)
     return messages

@@ -14,7 +14,7 @@ from adapters.slack.context import NAME
 from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
 from adapters.slack.replies.ephemeral import EphemeralReply, PrivateMessages
 from adapters.slack.replies.mrkdwn import defuse_mentions
-from adapters.slack.replies.posted_answers import PostedAnswers
+from adapters.slack.replies.posted_answers import SlackPostedAnswers
 from adapters.slack.replies.reply import ThreadReply
 from adapters.slack.replies.sender import OutgoingMessage
 from adapters.slack.settings import TRAITS
@@ -60,7 +60,7 @@ class SlackPlatform:
         self._private_messages = PrivateMessages(context)
         self._user_groups = UserGroups(context.idempotent_client)
         self._is_listing_forbidden = False
-        self._posted_answers = PostedAnswers(context)
+        self._posted_answers = SlackPostedAnswers(context)
         self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, time.monotonic)
         self._new_questions: BoundedDict[tuple[str, str], None] = BoundedDict()
         self._status_reactions = StatusReactions(self)

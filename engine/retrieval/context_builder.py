@@ -19,9 +19,9 @@ from engine.retrieval.prompt_budget import (
     tokens_for_sources,
     truncate_to_budget,
 )
+from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
 from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, rank_chunks_by_pagerank, vector_candidates
-from engine.retrieval.ranking.polling import deduplicate_sides, pick_chunks
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import number_sources
 from engine.retrieval.views import ViewLoader
@@ -105,7 +105,7 @@ class ContextBuilder:
         if self.ranking_options.chunk_selection == "walk":
             rankings = [await self._rank_by_pagerank(by_entity, by_relation)]
         else:
-            rankings = await self._rank_by_polling(by_entity, by_relation)
+            rankings = await self._select_graph_chunks(by_entity, by_relation)
         self.chunk_order = round_robin(self.hits.chunks, *rankings)
 
     async def _rank_by_pagerank(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[int]:
@@ -128,8 +128,8 @@ class ContextBuilder:
         self.searcher.stopwatch.record("walk", since)
         return order
 
-    async def _rank_by_polling(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:
-        """Rank the chunks of the entities, and those of the relations, as LightRAG does."""
+    async def _select_graph_chunks(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:
+        """Select chunks of the entities, and of the relations, as LightRAG does."""
         entity_chunks, relation_chunks = deduplicate_sides(by_entity, by_relation)
         vectors = await self._load_chunk_vectors(entity_chunks, relation_chunks)
         query, options = self.hits.vectors.question if self.hits.vectors else None, self.ranking_options

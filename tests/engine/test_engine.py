@@ -20,7 +20,7 @@ async def test_a_document_is_given_to_whoever_may_read_its_space_or_its_room(tmp
         document = doc("a", "Ada sells tea.", "Bob drinks it.")
         await engine.add(document)
         await engine.wait_until_indexed()
-        assert (await engine.get_document_status("a", HERE)).is_searchable
+        assert (await engine.get_document_status("a", HERE)).status == "indexed"
         for scope in (HERE, Scope(NOWHERE, frozenset({"hall"}))):
             assert await engine.get_document("a", scope) == document
         for scope in (Scope(NOWHERE, NOWHERE), Scope(frozenset({"there"}), frozenset({"attic"}))):
@@ -37,7 +37,6 @@ async def test_a_document_that_failed_says_why(tmp_path: Path) -> None:
         await add_indexed(engine, "gibberish")
         found = await engine.get_document_status("d0", HERE)
         assert (found.status, found.error, found.hint) == ("failed", "No.", "Say it in words.")
-        assert not found.is_searchable
 
 
 async def test_a_room_that_moves_while_documents_are_added_is_in_one_space(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ EPHEMERAL = discord.MessageFlags(suppress_embeds=True, ephemeral=True)
 
 
 @dataclass(frozen=True, slots=True)
-class OutgoingMessage:
+class MessageContent:
     """The content of one message, in Discord's Markdown."""
 
     content: str
@@ -45,7 +45,7 @@ class MessageSink(Protocol):
     def handle(self) -> str:
         """The handle needed to edit these messages (ReplyRef.handle); empty if they are in a channel."""
 
-    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: MessageContent) -> PostedIds:
         """Send a part, or edit `message` if it was sent before; gives its ids."""
 
     async def delete_part(self, message: str) -> None:
@@ -63,14 +63,14 @@ class ChannelSink:
         self._answer = answer
         self._reference = reference
 
-    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: MessageContent) -> PostedIds:
         """Send or edit a part; a message that was deleted in between stays deleted."""
         if not message:
             return await self._send(part, outgoing)
         await self._edit(message, outgoing)
         return self.channel, message
 
-    async def _edit(self, message: str, outgoing: OutgoingMessage) -> None:
+    async def _edit(self, message: str, outgoing: MessageContent) -> None:
         with suppress(UnknownResource):
             await call_with_retries(
                 "to change its message",
@@ -84,7 +84,7 @@ class ChannelSink:
                 "to delete its message", lambda: self._http.delete_message(int(self.channel), int(message))
             )
 
-    async def _send(self, part: int, outgoing: OutgoingMessage) -> PostedIds:
+    async def _send(self, part: int, outgoing: MessageContent) -> PostedIds:
         # Only the first part replies to the question.
         reference = self._reference if part == 0 else ""
         sent = await call_with_retries(
@@ -107,7 +107,7 @@ class ForumPostSink(ChannelSink):
         super().__init__(http, str(forum.id), answer)
         self._forum = forum
 
-    async def _send(self, part: int, outgoing: OutgoingMessage) -> PostedIds:
+    async def _send(self, part: int, outgoing: MessageContent) -> PostedIds:
         if part:
             return await super()._send(part, outgoing)
         thread, message = await call_with_retries(
@@ -116,7 +116,7 @@ class ForumPostSink(ChannelSink):
         self.channel = str(thread.id)
         return self.channel, str(message.id)
 
-    async def _create_post(self, outgoing: OutgoingMessage) -> discord.channel.ThreadWithMessage:
+    async def _create_post(self, outgoing: MessageContent) -> discord.channel.ThreadWithMessage:
         forum, view = self._forum, build_view(outgoing.buttons)
         return await forum.create_thread(
             name=build_thread_title(outgoing.content) or "…",
@@ -129,14 +129,14 @@ class ForumPostSink(ChannelSink):
         )
 
 
-def _is_same_message(sent: Mapping[str, Any], outgoing: OutgoingMessage) -> bool:
+def _is_same_message(sent: Mapping[str, Any], outgoing: MessageContent) -> bool:
     """Whether a returned message has the intended content and buttons."""
     same_content = str(sent.get("content")).strip() == outgoing.content.strip()
     return same_content and bool(sent.get("components")) == bool(outgoing.buttons)
 
 
 def build_create_params(
-    outgoing: OutgoingMessage, nonce: str | None = None, reference: str = "", flags: discord.MessageFlags = NO_EMBEDS
+    outgoing: MessageContent, nonce: str | None = None, reference: str = "", flags: discord.MessageFlags = NO_EMBEDS
 ) -> MultipartParameters:
     """Build the parameters to send a message. Discord sends one message per `nonce` within a few minutes."""
     quoted = {"message_id": reference, "fail_if_not_exists": False}
@@ -151,7 +151,7 @@ def build_create_params(
     )
 
 
-def build_edit_params(outgoing: OutgoingMessage) -> MultipartParameters:
+def build_edit_params(outgoing: MessageContent) -> MultipartParameters:
     """Build the parameters to edit a message; also removes its embeds."""
     return handle_message_parameters(
         content=outgoing.content,
@@ -163,7 +163,7 @@ def build_edit_params(outgoing: OutgoingMessage) -> MultipartParameters:
     )
 
 
-def _build_files(outgoing: OutgoingMessage) -> list[discord.File]:
+def _build_files(outgoing: MessageContent) -> list[discord.File]:
     if outgoing.picture is None:
         return []
     picture = outgoing.picture

@@ -14,7 +14,7 @@ from adapters.discord.calls import TokenExpired, UnknownResource, call_with_retr
 from adapters.discord.replies.channel_messages import (
     EPHEMERAL,
     NO_EMBEDS,
-    OutgoingMessage,
+    MessageContent,
     PostedIds,
     build_create_params,
     build_edit_params,
@@ -68,7 +68,7 @@ class InteractionSink:
         """The handle, if the messages are ephemeral; those cannot be edited through the channel."""
         return str(self._handle) if self._handle.is_private else ""
 
-    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: MessageContent) -> PostedIds:
         """Send a part, or edit `message` if it was sent before; gives its ids."""
         await self._wait_until_ready()
         try:
@@ -77,14 +77,14 @@ class InteractionSink:
             raise TokenExpired(str(error)) from None
         return str(sent.get("channel_id", "")), str(sent["id"])
 
-    async def _write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> Mapping[str, Any]:
+    async def _write_part(self, part: int, message: str, outgoing: MessageContent) -> Mapping[str, Any]:
         if part == ORIGINAL_PART and not self._handle.is_button:
             return await call_with_retries("to answer a command", lambda: self._edit_original(outgoing))
         if message:
             return await call_with_retries("to change an answer to a command", lambda: self._edit(message, outgoing))
         return await self.send_followup(outgoing)
 
-    async def send_followup(self, outgoing: OutgoingMessage) -> Mapping[str, Any]:
+    async def send_followup(self, outgoing: MessageContent) -> Mapping[str, Any]:
         """Send one more message."""
         await self._wait_until_ready()
         # Follow-ups have no nonce, so a retry after a network failure could duplicate them.
@@ -101,7 +101,7 @@ class InteractionSink:
         if self._now() >= self._handle.expires_at:
             raise TokenExpired("The time to answer this command has passed.")
 
-    async def _edit_original(self, outgoing: OutgoingMessage) -> Any:
+    async def _edit_original(self, outgoing: MessageContent) -> Any:
         params = build_edit_params(outgoing)
         return await async_context.get().edit_original_interaction_response(
             int(self._handle.application),
@@ -112,7 +112,7 @@ class InteractionSink:
             files=params.files,
         )
 
-    async def _edit(self, message: str, outgoing: OutgoingMessage) -> Any:
+    async def _edit(self, message: str, outgoing: MessageContent) -> Any:
         params = build_edit_params(outgoing)
         return await async_context.get().edit_webhook_message(
             int(self._handle.application),
@@ -124,7 +124,7 @@ class InteractionSink:
             files=params.files,
         )
 
-    async def _send(self, outgoing: OutgoingMessage) -> Any:
+    async def _send(self, outgoing: MessageContent) -> Any:
         params = build_create_params(outgoing, flags=EPHEMERAL if self._handle.is_private else NO_EMBEDS)
         return await async_context.get().execute_webhook(
             int(self._handle.application),

@@ -12,7 +12,7 @@ import discord
 import structlog
 
 from adapters.discord.calls import ThreadArchived, TokenExpired, UnknownResource, call_with_retries
-from adapters.discord.replies.channel_messages import OutgoingMessage, build_edit_params
+from adapters.discord.replies.channel_messages import MessageContent, build_edit_params
 from adapters.discord.replies.interaction_responses import ORIGINAL_PART, InteractionSink, PendingAcks
 from adapters.discord.replies.refs import InteractionHandle, ReplyRef
 from adapters.discord.replies.render import render_markdown
@@ -30,7 +30,7 @@ log = structlog.get_logger(__name__)
 STARTER_MESSAGE = discord.MessageType.thread_starter_message
 
 
-class PostedAnswers:
+class DiscordPostedAnswers:
     """Edits the messages that a reply reference names."""
 
     def __init__(self, client: discord.Client, pending_acks: PendingAcks) -> None:
@@ -46,16 +46,16 @@ class PostedAnswers:
         ref, is_shown = ReplyRef.parse(target.reply_ref), False
         if handle := InteractionHandle.parse(ref.handle):
             with suppress(TokenExpired):
-                await self._replace_private(handle, ref.messages, OutgoingMessage(render_markdown(text)))
+                await self._replace_private(handle, ref.messages, MessageContent(render_markdown(text)))
             return
         for message in ref.messages:
             if is_shown:
                 await self._delete(ref.channel, message)
             else:
-                is_shown = await self._rewrite(ref.channel, message, OutgoingMessage(render_markdown(text)))
+                is_shown = await self._rewrite(ref.channel, message, MessageContent(render_markdown(text)))
 
     async def _replace_private(
-        self, handle: InteractionHandle, messages: Sequence[str], outgoing: OutgoingMessage
+        self, handle: InteractionHandle, messages: Sequence[str], outgoing: MessageContent
     ) -> None:
         sink = InteractionSink(self._client, handle, self._pending_acks)
         first, *others = messages
@@ -71,7 +71,7 @@ class PostedAnswers:
         if ref.channel and ref.channel == target.message:  # a thread created from the question
             await self._delete_if_empty(int(ref.channel))
 
-    async def _rewrite(self, channel: str, message: str, outgoing: OutgoingMessage) -> bool:
+    async def _rewrite(self, channel: str, message: str, outgoing: MessageContent) -> bool:
         """Edit a message; False if it was deleted."""
 
         def edit() -> Awaitable[object]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from adapters.discord.calls import TokenExpired, count_rate_limits
-from adapters.discord.replies.channel_messages import OutgoingMessage
+from adapters.discord.replies.channel_messages import MessageContent
 from adapters.discord.replies.refs import ReplyRef
 from adapters.discord.replies.render import MAX_PART_LENGTH, append_sources, render_markdown, render_partial
 from bot.text.splitting import has_sentence, split_message
@@ -80,7 +80,7 @@ class DiscordReply:
         self._ref = ReplyRef.parse(ref)
         self._throttle = throttle or EditThrottle()
         self._sink: MessageSink | None = None
-        self._messages: list[OutgoingMessage | None] = []
+        self._messages: list[MessageContent | None] = []
         self._has_text = False
 
     @property
@@ -91,7 +91,7 @@ class DiscordReply:
     async def show_status(self, status: str) -> None:
         """Show a status until the answer starts."""
         if not self._has_text and self._throttle.can_write_soon:
-            await self._write([OutgoingMessage(f"*{status.strip('*_ ')}*")])
+            await self._write([MessageContent(f"*{status.strip('*_ ')}*")])
 
     async def show(self, parts: Sequence[str]) -> bool:
         """Show the answer so far; False, without writing, if it is too early."""
@@ -103,8 +103,8 @@ class DiscordReply:
         self._has_text = True
         await self._write(
             [
-                *(OutgoingMessage(render_markdown(part)) for part in parts[:-1]),
-                OutgoingMessage(render_partial(parts[-1])),
+                *(MessageContent(render_markdown(part)) for part in parts[:-1]),
+                MessageContent(render_partial(parts[-1])),
             ]
         )
         return True
@@ -115,14 +115,14 @@ class DiscordReply:
         self._has_text = True
         texts = [render_markdown(part) for part in parts] or ["…"]
         texts = append_sources(texts, footer)
-        last = OutgoingMessage(texts.pop(), footer.buttons)
-        await self._write([*map(OutgoingMessage, texts), last])
+        last = MessageContent(texts.pop(), footer.buttons)
+        await self._write([*map(MessageContent, texts), last])
         await self._delete_extra(len(texts) + 1)
 
     async def replace(self, text: str) -> None:
         """Replace the answer. An ephemeral one can be replaced only until its token expires."""
         self._has_text = True
-        messages = [OutgoingMessage(render_markdown(part)) for part in split_message(text, MAX_PART_LENGTH) or ("",)]
+        messages = [MessageContent(render_markdown(part)) for part in split_message(text, MAX_PART_LENGTH) or ("",)]
         try:
             await self._write(messages, allow_fallback=not self._destination.is_private)
             await self._delete_extra(len(messages))
@@ -130,7 +130,7 @@ class DiscordReply:
             if not self._destination.is_private:
                 raise
 
-    async def _write(self, messages: Sequence[OutgoingMessage], *, allow_fallback: bool = True) -> None:
+    async def _write(self, messages: Sequence[MessageContent], *, allow_fallback: bool = True) -> None:
         for part, outgoing in enumerate(messages):
             if part < len(self._messages) and self._messages[part] == outgoing:
                 continue
@@ -143,7 +143,7 @@ class DiscordReply:
                 return await self._write(messages)
         return None
 
-    async def _write_part(self, part: int, outgoing: OutgoingMessage) -> None:
+    async def _write_part(self, part: int, outgoing: MessageContent) -> None:
         sink = await self._open_sink()
         written = self._ref.messages
         with count_rate_limits() as hits:

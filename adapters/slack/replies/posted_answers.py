@@ -23,7 +23,7 @@ MESSAGE_NOT_FOUND = "message_not_found"
 NOT_EDITABLE_ERRORS = frozenset(("cant_update_message", "edit_window_closed"))
 
 
-class PostedAnswers:
+class SlackPostedAnswers:
     """Edits the messages that a reply reference names."""
 
     def __init__(self, context: SlackContext) -> None:

@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from engine.knowledge.duplicates.spelling import MIN_ACCENTED_LETTERS, MIN_JOINED_LETTERS, parse_spelling
+from engine.knowledge.duplicates.name_keys import MIN_ACCENTED_LETTERS, MIN_JOINED_LETTERS, parse_spelling
 from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, STOP_WORDS, word_set
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping
     from collections.abc import Set as AbstractSet
 
-    from engine.knowledge.duplicates.spelling import Spelling
+    from engine.knowledge.duplicates.name_keys import Spelling
 
     _Rank = Callable[[str], tuple[bool, int, str]]
 

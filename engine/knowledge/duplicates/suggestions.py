@@ -10,7 +10,7 @@ from functools import lru_cache
 from rapidfuzz import fuzz
 
 from engine.knowledge.duplicates.abbreviations import is_abbreviation
-from engine.knowledge.duplicates.spelling import spelling_key
+from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.text.word_lists import STOP_WORDS, word_set
 
 MIN_SPELLING = 80.0  # of a pair that is worth a closer look, 0 to 100

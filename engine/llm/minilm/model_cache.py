@@ -18,7 +18,7 @@ from engine.errors import DiskError
 GraphKind: TypeAlias = Literal["exact", "fast"]
 
 WEIGHTS_FILE = "model.safetensors"
-BUILDER_FILES = ("onnx_graph.py", "quantized_graph.py", "quantization.py", "weight_rounding.py")
+BUILDER_FILES = ("onnx_graph.py", "quantized_graph.py", "quantization.py", "gptq.py")
 PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a partially written graph is abandoned
 
 

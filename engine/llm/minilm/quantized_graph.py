@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.llm.minilm.gptq import WEIGHT_LEVELS, column_scales, round_weights
 from engine.llm.minilm.onnx_graph import EPSILON, ONNXRUNTIME_DOMAIN, GraphBuilder
-from engine.llm.minilm.weight_rounding import WEIGHT_LEVELS, column_scales, round_weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
-from engine.knowledge.duplicates.spelling import spelling_key
+from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys
 

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
-from engine.models import Question
+from dataclasses import replace
+
+from engine.models import Filters, Question
 from tests.support.engine_fixture import HERE, doc, thread
 from tests.support.indexed_engine import OpenIndexed
 
@@ -21,3 +23,11 @@ async def test_passages_of_files_stay_in_their_order(indexed: OpenIndexed) -> No
     engine = await indexed(doc("file", "Rules of the house.", "The key hangs in the boathouse.", "The end."))
     sources = (await engine.retrieve(KEY)).sources
     assert [source.position for source in sources] == [source.number for source in sources]
+
+
+async def test_excluded_messages_do_not_move_the_others(indexed: OpenIndexed) -> None:
+    lines = [replace(passage, author=passage.text.partition(":")[0]) for passage in thread("talk", *LINES).passages]
+    engine = await indexed(replace(thread("talk", *LINES, is_open=False), passages=tuple(lines)))
+    sources = (await engine.retrieve(replace(KEY, filters=Filters(authors=frozenset({"Ada"}))))).sources
+    assert sources[0].text == LINES[2]
+    assert {source.author for source in sources} == {"Ada"}

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.knowledge.duplicates.abbreviations import find_definitions
-from engine.knowledge.duplicates.spelling import parse_spelling, spelling_key
+from engine.knowledge.duplicates.name_keys import parse_spelling, spelling_key
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:

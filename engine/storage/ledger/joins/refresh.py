@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.knowledge.duplicates.joins import ManualAliases, NameEvidence, plan_joins
-from engine.knowledge.duplicates.spelling import spelling_key
+from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.storage.ledger.joins.aliases import Alias, change_aliases, load_automatic_aliases
 from engine.storage.ledger.joins.definitions import load_expansions, load_linked_keys
 from engine.storage.ledger.names import resolve_manual_aliases

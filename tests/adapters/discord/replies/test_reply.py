@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 
 from adapters.discord.calls import TokenExpired
-from adapters.discord.replies.channel_messages import MessageSink, OutgoingMessage, PostedIds
+from adapters.discord.replies.channel_messages import MessageContent, MessageSink, PostedIds
 from adapters.discord.replies.refs import InteractionHandle, ReplyRef
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply, EditThrottle
 from bot.platform.models import AnswerFooter, Button, FooterSource
@@ -32,11 +32,11 @@ class FakeSink:
 
     def __init__(self, channel: str, clock: Clock) -> None:
         self.channel, self.clock, self.handle = channel, clock, ""
-        self.messages: dict[str, OutgoingMessage] = {}
+        self.messages: dict[str, MessageContent] = {}
         self.writes: list[float] = []
         self.expired = False
 
-    async def write_part(self, part: int, message: str, outgoing: OutgoingMessage) -> PostedIds:
+    async def write_part(self, part: int, message: str, outgoing: MessageContent) -> PostedIds:
         if self.expired:
             raise TokenExpired("too late")
         message = message or f"{self.channel}{part}"
@@ -129,7 +129,7 @@ async def test_sources_that_do_not_fit_below_the_answer_are_a_message_of_their_o
 
 
 async def test_a_resumed_answer_replaces_what_was_there_and_deletes_the_rest(to: FakeDestination) -> None:
-    to.sink.messages = {name: OutgoingMessage("old") for name in ("c0", "c1", "c2")}
+    to.sink.messages = {name: MessageContent("old") for name in ("c0", "c1", "c2")}
     reply = to.start("c:c0,c1,c2")
     await reply.finish(["new"], FOOTER)
     assert (to.sink.texts, reply.reply_ref) == (["new"], "c:c0")

@@ -14,7 +14,7 @@ from engine.knowledge.duplicates.joins import (
     find_join_reason,
     plan_joins,
 )
-from engine.knowledge.duplicates.spelling import parse_spelling
+from engine.knowledge.duplicates.name_keys import parse_spelling
 from engine.text.names import normalize_name
 
 NOTHING = ManualAliases({}, frozenset(), frozenset())

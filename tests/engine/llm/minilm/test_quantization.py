@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from engine.llm.minilm import quantization
+from engine.llm.minilm.gptq import WEIGHT_LEVELS, column_scales, round_weights
 from engine.llm.minilm.onnx_graph import GraphBuilder
 from engine.llm.minilm.quantized_graph import QuantizedGraphBuilder, smoothing_factors
-from engine.llm.minilm.weight_rounding import WEIGHT_LEVELS, column_scales, round_weights
 
 
 def correlated_inputs(random: np.random.Generator) -> np.ndarray:

@@ -6,14 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.options import RankingOptions
-from engine.retrieval.ranking.fusion import reciprocal_rank_fusion, round_robin
-from engine.retrieval.ranking.polling import (
+from engine.retrieval.ranking.chunk_selection import (
     deduplicate_items,
     deduplicate_sides,
     pick_by_vector,
     pick_by_weight,
     pick_chunks,
 )
+from engine.retrieval.ranking.fusion import reciprocal_rank_fusion, round_robin
 
 RANKING = RankingOptions()
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.knowledge.duplicates.spelling import parse_spelling, spelling_key
+from engine.knowledge.duplicates.name_keys import parse_spelling, spelling_key
 
 
 @pytest.mark.parametrize(
