@@ -77,7 +77,8 @@ async def replace_chunks(
         )
         fresh.append(ids[key])
         await inherit_vectors(db, ids[key], chunk.text, former)
-    await add_stale_keys(db, KeyKind.CHUNK, fresh, await next_generation(db))
+    if fresh:
+        await add_stale_keys(db, KeyKind.CHUNK, fresh, await next_generation(db))
     pieces: set[tuple[int, ...]] = {
         (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
         for key, chunk in after.items()

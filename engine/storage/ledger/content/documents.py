@@ -48,6 +48,8 @@ async def upsert_document(db: Connection, document: Document, chunks: Sequence[C
         id_ = await _insert_document(db, document.key, header)
     else:
         id_ = before["id"]
+    was = None if before is None else tuple(before[name] for name in _HEADER_COLUMNS)
+    if before is not None and was != header:
         await db.execute(
             "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, title_key = ?, link = ?, time = ?, open = ?"
             " WHERE id = ?",
@@ -60,7 +62,7 @@ async def upsert_document(db: Connection, document: Document, chunks: Sequence[C
             await _add_stale_chunks(db, id_)
     touched, removed = await _replace_passages(db, id_, document.passages)
     recut = await replace_chunks(db, (id_, document.key, to_micros(document.time)), chunks, removed=removed)
-    changed = before is None or touched or recut or tuple(before[name] for name in _HEADER_COLUMNS) != header
+    changed = touched or recut or was != header
     if changed:
         await reset_to_pending(db, id_)
     return changed

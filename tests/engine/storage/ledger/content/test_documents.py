@@ -13,6 +13,7 @@ from engine.storage.ledger import facts
 from engine.storage.ledger.content import documents
 from engine.storage.ledger.content.chunks import chunks_by_key
 from engine.storage.ledger.work import work_queue
+from engine.storage.sqlite.database_file import log_size
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction
 from tests.support.engine_fixture import doc, thread
 
@@ -39,6 +40,15 @@ async def test_k11_the_same_document_again_changes_nothing(ledger: LedgerFixture
     before = await state()
     assert not await ledger.add(doc("a", "one", "two"))
     assert await state() == before
+
+
+async def test_the_same_document_again_writes_nothing_to_disk(ledger: LedgerFixture) -> None:
+    await ledger.add(doc("a", "one", "two"))
+    written = log_size(ledger.ledger.path)
+    await ledger.add(doc("a", "one", "two"))
+    assert log_size(ledger.ledger.path) == written
+    await ledger.add(doc("a", "one", "three"))
+    assert log_size(ledger.ledger.path) > written
 
 
 async def test_unchanged_chunks_keep_their_ids_and_facts_and_only_new_ones_are_stale(ledger: LedgerFixture) -> None:
