@@ -46,7 +46,8 @@ class Bot:
     2. attached: the adapter calls `attach(platform)` once the platform can be called.
     3. connected: the adapter calls `reconcile(name)`, which fetches missed messages and resumes visibility. From now
        on it passes each event to `receive` with the event's idempotency keys, acknowledges it to the platform when
-       `receive` returns, and calls `record_activity` for each sign of life.
+       `receive` returns, and calls `record_activity` for each sign of life. If its connection does not show when
+       events were lost, it calls `refresh_visibility` at short intervals.
     """
 
     def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser) -> None:
@@ -111,6 +112,13 @@ class Bot:
         """Fetch what was missed while the platform was not connected, and resume visibility."""
         self.event_queue.retry_now()
         await self._visibility_changes.reconcile(platform)
+
+    async def refresh_visibility(self, platform: str) -> None:
+        """Compare the audiences of channels with the platform, whose connection does not show that events were lost.
+
+        Raises EngineError; the platform's shared spaces are then suspended until the comparison succeeds.
+        """
+        await self._visibility_changes.refresh(platform)
 
     async def receive(self, event: PlatformEvent, *keys: str) -> bool:
         """Store an event; durable when it returns. False if an event with one of the keys was stored before."""

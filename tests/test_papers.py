@@ -14,6 +14,7 @@ from platformdirs import user_cache_path
 from typer.main import get_command
 
 from adapters.discord.settings import DiscordSettings
+from adapters.slack.http_receiver import PATH
 from adapters.slack.settings import SlackSettings
 from bot.__main__ import app
 from bot.commands.table import COMMANDS
@@ -85,7 +86,7 @@ def test_the_retrieval_options_named_are_those_of_ask() -> None:
 
 @by_paper
 def test_chat_commands_exist(name: str) -> None:
-    slashed = [code for code in code_of(TEXTS[name]) if code.startswith("/")]
+    slashed = [code for code in code_of(TEXTS[name]) if code.startswith("/") and code != PATH]
     named = {each for code in slashed for each in re.findall(r"(?:^|threadlore )/?([a-z-]+)", code)}
     known = {*COMMANDS, *PLATFORM_COMMANDS, "data", "healthz", "metrics"}
     assert named <= known

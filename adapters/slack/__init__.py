@@ -1,4 +1,4 @@
-"""Slack adapter: receives events over Socket Mode and answers through the Web API."""
+"""Slack adapter: receives events over Socket Mode or HTTP and answers through the Web API."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from adapters.slack import clients
 from adapters.slack.connection import SocketConnection
 from adapters.slack.context import NAME, SlackContext, fetch_identity
 from adapters.slack.events.listener import Listener
+from adapters.slack.http_receiver import HttpReceiver
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams
@@ -24,6 +25,8 @@ from engine import Supervisor
 if TYPE_CHECKING:
     import asyncio
 
+    from slack_bolt.async_app import AsyncApp
+
     from bot.bot import Bot
     from bot.settings import Settings
 
@@ -36,30 +39,49 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     Raises PlatformError if Slack cannot identify the bot at the start; later failures to connect are retried here.
     """
     own = SlackSettings.load(settings)
-    for name, token in (("BOT", own.bot_token), ("APP", own.app_token)):
-        if not token.get_secret_value():
-            variable = f"THREADLORE_SLACK_{name}_TOKEN"
-            raise SetupError(f"{variable} is not set.", hint=f"Slack needs both tokens: set {variable} too.")
+    _check_secrets(own)
     timeout = aiohttp.ClientTimeout(total=clients.TIMEOUT_SECONDS)
     async with aiohttp.ClientSession(timeout=timeout) as session:
         context = await build_context(settings, session, RateLimits(), bot.supervisor)
         platform = SlackPlatform(context, clients.history_client(settings, session), settings.membership_cache_seconds)
         listener = Listener(bot, platform, context, list_commands(TRAITS))
         app = listener.build_app(context.idempotent_client)
-        connection = SocketConnection(
-            app,
-            own.app_token.get_secret_value(),
-            lambda: bot.record_activity(NAME),
-            listener.handle_reconnect,
-            on_attempt=partial(_record_connection, bot),
-        )
         bot.suspend_visibility(NAME)  # until the changes during downtime are known
         bot.attach(platform)
+        serve = _serve_http if own.mode == "http" else _serve_socket
         try:
-            await connection.run(stop)
+            await serve(bot, own, listener, app, stop)
         finally:
-            await connection.close()
             await listener.close()
+
+
+def _check_secrets(own: SlackSettings) -> None:
+    """Raise SetupError if a secret is missing that the mode needs."""
+    needed = {"BOT_TOKEN": own.bot_token}
+    needed |= {"SIGNING_SECRET": own.signing_secret} if own.mode == "http" else {"APP_TOKEN": own.app_token}
+    for name, secret in needed.items():
+        if not secret.get_secret_value():
+            variable = f"THREADLORE_SLACK_{name}"
+            raise SetupError(f"{variable} is not set.", hint=f"Slack in {own.mode} mode needs it: set {variable} too.")
+
+
+async def _serve_socket(bot: Bot, own: SlackSettings, listener: Listener, app: AsyncApp, stop: asyncio.Event) -> None:
+    connection = SocketConnection(
+        app,
+        own.app_token.get_secret_value(),
+        lambda: bot.record_activity(NAME),
+        listener.handle_reconnect,
+        on_attempt=partial(_record_connection, bot),
+    )
+    try:
+        await connection.run(stop)
+    finally:
+        await connection.close()
+
+
+async def _serve_http(bot: Bot, own: SlackSettings, listener: Listener, app: AsyncApp, stop: asyncio.Event) -> None:
+    receiver = HttpReceiver(bot, listener, app, own.signing_secret.get_secret_value())
+    await receiver.run(stop, own.http_host, own.http_port)
 
 
 def _record_connection(bot: Bot, error: BaseException | None) -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from adapters.common.settings import AdapterSettings
 from bot.platform.traits import PlatformTraits
@@ -13,12 +14,16 @@ _PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")  # a message's timestamp without
 
 
 class SlackSettings(AdapterSettings):
-    """Tokens and API address; `.env.example` explains each."""
+    """How Slack is reached, tokens and addresses; `.env.example` explains each."""
 
     prefix = "slack_"
 
     bot_token: SecretStr = SecretStr("")
+    mode: Literal["socket", "http"] = "socket"
     app_token: SecretStr = SecretStr("")
+    signing_secret: SecretStr = SecretStr("")
+    http_host: str = "127.0.0.1"
+    http_port: int = Field(default=3000, ge=0, le=65535)
     api_base: str = "https://slack.com/api/"
 
 

@@ -60,6 +60,14 @@ class VisibilityChanges:
             raise
         self._unreconciled.discard(platform)
 
+    async def refresh(self, platform: str) -> None:
+        """Compare the audiences of all channels with the platform; what fails is retried as a reconciliation."""
+        try:
+            await self._ingest_service.refresh_visibility(platform)
+        except BaseException:
+            self._unreconciled.add(platform)
+            raise
+
     async def retry_failed(self) -> None:
         """Retry failed changes and reconciliations. Raises what still fails."""
         for changed in list(self._unsaved):

@@ -37,7 +37,7 @@ from bot.platform.events import (
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from bot.context import BotContext
     from bot.permissions.channel_lists import ChannelList
@@ -204,12 +204,11 @@ class IngestService:
         await self._context.store.backfill_cursors.start(location.room, since)
         self._membership.updated.set()
 
-    async def start_reconciliation(self, platform: str) -> None:
-        """After a lost connection: schedule a comparison of all channels of a platform.
+    async def refresh_visibility(self, platform: str) -> tuple[list[Location], Mapping[str, ChannelList]]:
+        """Move rooms to the spaces of their current audiences; until then, shared spaces are suspended.
 
-        Rooms are moved to the spaces of their current audiences at once; until then, shared spaces are suspended.
-        Channels that the bot was added to are included. Raises PlatformError if channels cannot be listed: then nothing
-        was moved, and it must be called again.
+        Returns the channels that a list of the bot's channels lacks, which are hidden, and the lists by workspace.
+        Raises PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
         """
         readers, everywhere = self._context.audience, Location(platform, "", "")
         since = readers.suspend(everywhere)
@@ -223,6 +222,14 @@ class IngestService:
             here = [each for each in known if each.workspace == workspace and each not in lacking]
             await self._update_spaces(here, lists.get(workspace))
         readers.resume(everywhere, since)
+        return lacking, lists
+
+    async def start_reconciliation(self, platform: str) -> None:
+        """After a lost connection: refresh visibility, and schedule a comparison of all channels of a platform.
+
+        Channels that the bot was added to are included. Raises PlatformError as `refresh_visibility` does.
+        """
+        lacking, lists = await self.refresh_visibility(platform)
         self._sync_queue.enqueue(lacking)  # first, because they are hidden until then
         await self._jobs.enqueue_platforms(platform)
         await self._enqueue_unannounced(platform, lists.values())

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
 from bot.platform.models import Button, Card, Location
+from bot.settings import Settings
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 
@@ -21,7 +22,8 @@ class RecordingBot:
         self.names: list[str] = []
         self.suggestions: list[tuple[str, Location, str]] = []
         self.platforms: list[Any] = []
-        self.reconciled = self.suspended = self.active = self.failures = 0
+        self.reconciled = self.refreshed = self.suspended = self.active = self.failures = 0
+        self.settings = Settings()
         self.supervisor = Supervisor()
 
     @property
@@ -36,6 +38,9 @@ class RecordingBot:
 
     async def reconcile(self, _: str) -> None:
         self.reconciled += 1
+
+    async def refresh_visibility(self, _: str) -> None:
+        self.refreshed += 1
 
     async def receive(self, event: PlatformEvent, *keys: str) -> bool:
         if self.failures:

@@ -62,6 +62,7 @@ class Listener:
             logger=client.logger,
             authorize=build_authorize(self._context),
             process_before_response=True,
+            request_verification_enabled=False,  # HttpReceiver checks signatures; sockets have none
             attaching_conversation_kwargs_enabled=False,
         )
         app.event(ANY_TYPE)(self.handle_event)

@@ -8,6 +8,7 @@ from typing import Any
 
 from adapters.slack.events.listener import SIDE_HANDLERS, SUGGESTED_PROMPTS
 from adapters.slack.events.translate import EVENT_TRANSLATORS
+from adapters.slack.http_receiver import PATH
 from bot.dispatch.dispatcher import HELP_WORDS
 from engine.text.overview_request import parse_overview_request
 from tests.support.slack_server.app import NEEDS
@@ -54,3 +55,13 @@ def test_the_manifest_for_free_plans_lacks_the_agent_features_alone() -> None:
     paid["oauth_config"]["scopes"]["bot"].remove("assistant:write")
     assert free == paid
     assert "assistant" not in json.dumps(free)
+
+
+def test_the_manifest_for_http_differs_in_its_urls_alone() -> None:
+    over_http, expected = load("manifest-http.json"), copy.deepcopy(MANIFEST)
+    url = f"https://threadlore.example.com{PATH}"
+    expected["features"]["slash_commands"][0]["url"] = url
+    expected["settings"]["event_subscriptions"]["request_url"] = url
+    expected["settings"]["interactivity"]["request_url"] = url
+    expected["settings"]["socket_mode_enabled"] = False
+    assert over_http == expected

@@ -15,6 +15,7 @@ from aiohttp import WSMsgType, web
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from tests.support.slack_server.request_url import RequestUrl
     from tests.support.slack_server.state import JSON
     from tests.support.slack_server.workspace import Clock
 
@@ -63,6 +64,7 @@ class Socket:
     def __init__(self, clock: Clock, timing: Timing, changed: Callable[[], None]) -> None:
         self.clock, self.timing, self.changed = clock, timing, changed
         self.links: list[SocketLink] = []
+        self.request_url: RequestUrl | None = None  # the app then has no socket
         self.deliveries: list[Delivery] = []
         self._tickets: set[str] = set()
         self._waiting: dict[str, Delivery] = {}
@@ -137,6 +139,8 @@ class Socket:
 
     async def _attempt(self, delivery: Delivery, attempt: int, reason: str) -> str:
         """Send once; gives the reason why it failed, if it did."""
+        if self.request_url is not None:
+            return await self._post(self.request_url, delivery, attempt, reason)
         link = await self._find_open_link()
         if link is None:
             return "connection_failed"
@@ -153,6 +157,15 @@ class Socket:
         for wait in late:
             wait.cancel()
         return "" if delivery.acked.is_set() else "timeout"
+
+    async def _post(self, url: RequestUrl, delivery: Delivery, attempt: int, reason: str) -> str:
+        """Post once to the app's request URL; gives the reason why it failed, if it did."""
+        delivery.attempts += 1
+        failure, delivery.reply = await url.post(delivery.kind, delivery.payload, attempt, reason, self.timing.ack)
+        if not failure:
+            delivery.acked.set()
+            self.changed()
+        return failure
 
     async def _find_open_link(self) -> SocketLink | None:
         """Any connection; if there is none, one that opens before the acknowledgement would be late."""

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, Self
 
 import pytest
 
+from adapters.slack.http_receiver import PATH
 from bot.bot import Bot
 from bot.platform.models import Location
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
+from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
 from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
 from tests.support.verbatim_language import QUESTION
 
@@ -237,3 +241,31 @@ class SlackTown:
         for method in methods:
             self.slack.fail_next(method, Fault("hang"), HANGING)
         return lambda: len(self.slack.calls_to(*methods)) > before
+
+
+class SlackHttpTown(SlackTown):
+    """A workspace that posts to a URL of the bot; `unplug` makes the URL unreachable, `plug` reachable again."""
+
+    def __init__(self, slack: FakeSlack | None = None) -> None:
+        super().__init__(slack)
+        with socket.create_server(("127.0.0.1", 0)) as probe:
+            self.port: int = probe.getsockname()[1]
+        self.plug()
+
+    def plug(self) -> None:
+        self.slack.socket.request_url = RequestUrl(f"http://127.0.0.1:{self.port}{PATH}")
+
+    def unplug(self) -> None:
+        self.slack.socket.request_url = RequestUrl("http://127.0.0.1:9/")
+
+    @property
+    def adapter_settings(self) -> dict[str, str]:
+        own = {"mode": "http", "signing_secret": SIGNING_SECRET, "http_port": str(self.port)}
+        rest = {name: value for name, value in super().adapter_settings.items() if name != "slack_app_token"}
+        return rest | {f"slack_{name}": value for name, value in own.items()}
+
+    @property
+    def is_connected(self) -> bool:
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            return True
+        return False

@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import time
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import pytest
+from aiohttp import web
+
+from adapters.slack import run
+from adapters.slack.http_receiver import MAX_BODY, PATH, shows_missed_events
+from bot.errors import BadSetting, SetupError
+from bot.platform.events import CommandInvoked, MessageReceived
+from tests.adapters.recording_bot import RecordingBot
+from tests.adapters.slack.scene import settings_for
+from tests.support.slack_server import FakeSlack, Person, Room, Timing
+from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl, encode_payload, sign
+from tests.support.town.slack import SlackHttpTown
+
+NOW = 1_800_000_000.0
+EVENT = {"type": "event_callback", "team_id": "T", "event_id": "Ev1", "event": {"type": "app_home_opened"}}
+
+
+@pytest.mark.parametrize(
+    ("headers", "body", "expected"),
+    [
+        ({}, {}, False),
+        ({}, {"event_time": int(NOW) - 5}, False),
+        ({}, {"event_time": int(NOW) - 61}, True),
+        ({"x-slack-retry-num": ["0"]}, {}, False),
+        ({"x-slack-retry-num": ["1"], "x-slack-retry-reason": ["http_timeout"]}, {}, True),
+        ({}, {"event_time": "yesterday"}, False),
+    ],
+)
+def test_late_and_repeated_deliveries_show_missed_events(
+    headers: Mapping[str, Any], body: Mapping[str, Any], *, expected: bool
+) -> None:
+    assert shows_missed_events(headers, body, NOW) is expected
+
+
+@asynccontextmanager
+async def serving(town: SlackHttpTown, **changes: str) -> AsyncIterator[RecordingBot]:
+    """The adapter in HTTP mode."""
+    bot: Any = RecordingBot()
+    settings, stop = settings_for(town.slack, **{**town.adapter_settings, **changes}), asyncio.Event()
+    bot.settings = settings.model_copy(update={"membership_cache_seconds": 0.0})
+    task = asyncio.create_task(run(bot, settings, stop))
+    try:
+        await town.wait_for(lambda: town.is_connected or task.done())
+        yield bot
+    finally:
+        stop.set()
+        await task
+
+
+@pytest.fixture
+async def town() -> AsyncIterator[SlackHttpTown]:
+    async with SlackHttpTown(FakeSlack(timing=Timing(retries=()))) as opened:
+        yield opened
+
+
+@pytest.fixture
+async def bot(town: SlackHttpTown) -> AsyncIterator[RecordingBot]:
+    async with serving(town) as opened:
+        yield opened
+
+
+def members(town: SlackHttpTown) -> tuple[Person, Room]:
+    ada = town.slack.user("Ada")
+    return ada, town.slack.channel("roof", members=[ada])
+
+
+async def post(town: SlackHttpTown, body: str | bytes, headers: Mapping[str, str]) -> int:
+    """The status of the answer to a request."""
+    url = f"http://127.0.0.1:{town.port}{PATH}"
+    async with aiohttp.ClientSession() as session, session.post(url, data=body, headers=headers) as response:
+        return response.status
+
+
+def commands(bot: RecordingBot) -> list[str]:
+    return [each.command for each in bot.all(CommandInvoked)]
+
+
+async def test_messages_and_commands_arrive(town: SlackHttpTown, bot: RecordingBot) -> None:
+    ada, roof = members(town)
+    await ada.says(roof, "hello")
+    await ada.slash(roof, "status")
+    await town.slack.wait_until_delivered()
+    assert [each.message.text for each in bot.all(MessageReceived)] == ["hello"]
+    assert commands(bot) == ["status"]
+    assert bot.suspended
+    assert bot.reconciled == 1
+
+
+COMMAND = encode_payload("slash_commands", {"command": "/threadlore", "text": "status", "trigger_id": "1.2"})
+
+
+FORGERIES: dict[str, Callable[[], dict[str, str]]] = {
+    "unsigned": dict,
+    "another secret": lambda: sign(COMMAND[0], "another secret"),
+    "altered": lambda: sign(COMMAND[0] + " "),
+    "old": lambda: sign(COMMAND[0], at=time.time() - 301),
+    "future": lambda: sign(COMMAND[0], at=time.time() + 310),
+    "no time": lambda: {**sign(COMMAND[0]), "X-Slack-Request-Timestamp": "today"},
+    "no signature": lambda: {**sign(COMMAND[0]), "X-Slack-Signature": "v0="},
+}
+
+
+@pytest.mark.parametrize("forgery", FORGERIES)
+async def test_a_request_that_slack_did_not_sign_now_does_nothing(
+    town: SlackHttpTown, bot: RecordingBot, forgery: str
+) -> None:
+    headers = FORGERIES[forgery]()
+    assert await post(town, COMMAND[0], {**headers, "Content-Type": COMMAND[1]}) == 401
+    assert await post(town, f"ssl_check=1&{COMMAND[0]}", {**headers, "Content-Type": COMMAND[1]}) == 401
+    assert not bot.events
+
+
+async def test_a_replayed_request_has_no_second_effect(town: SlackHttpTown, bot: RecordingBot) -> None:
+    headers = {**sign(COMMAND[0]), "Content-Type": COMMAND[1]}
+    assert [await post(town, COMMAND[0], headers) for _ in range(2)] == [200, 200]
+    assert commands(bot) == ["status"]
+
+
+async def test_the_url_is_verified_by_its_challenge(town: SlackHttpTown, bot: RecordingBot) -> None:
+    body = json.dumps({"type": "url_verification", "challenge": "abc"})
+    url = f"http://127.0.0.1:{town.port}{PATH}"
+    headers = {**sign(body), "Content-Type": "application/json"}
+    async with aiohttp.ClientSession() as session:
+        async with session.post(url, data=body, headers=headers) as response:
+            assert (await response.json())["challenge"] == "abc"
+        async with session.get(url, params={"ssl_check": "1"}) as response:
+            assert response.status == 200
+
+
+@pytest.mark.parametrize("body", [b"\xff\xfe{", b"{" * 5000, b"[]", b"null", b"", b"[" * 100_000])
+async def test_hostile_bodies_are_refused_or_ignored(town: SlackHttpTown, bot: RecordingBot, body: bytes) -> None:
+    text = body.decode(errors="replace")
+    assert await post(town, body, {**sign(text), "Content-Type": "application/json"}) in {400, 401, 404}
+    ada, roof = members(town)
+    await ada.says(roof, "still there?")
+    await town.slack.wait_until_delivered()
+    assert bot.all(MessageReceived)
+
+
+async def test_a_huge_body_is_refused(town: SlackHttpTown, bot: RecordingBot) -> None:
+    body = io.BytesIO(b"x" * (MAX_BODY + 1))
+    url = f"http://127.0.0.1:{town.port}{PATH}"
+    async with aiohttp.ClientSession() as session, session.post(url, data=body) as response:
+        assert response.status == 413
+
+
+async def test_an_event_that_cannot_be_stored_is_not_acknowledged(town: SlackHttpTown, bot: RecordingBot) -> None:
+    bot.failures = 1
+    ada, roof = members(town)
+    await ada.says(roof, "hello")
+    await town.slack.wait_for(lambda: [each.lost for each in town.slack.socket.deliveries] == ["http_error"])
+
+
+async def test_a_repeated_delivery_suspends_visibility_first_and_reconciles(
+    town: SlackHttpTown, bot: RecordingBot
+) -> None:
+    ada, roof = members(town)
+    await ada.says(roof, "hello")
+    await town.slack.wait_until_delivered()
+    before = bot.suspended
+    town.slack.redelivers("message")
+    await town.slack.wait_for(lambda: bot.reconciled == 2)
+    assert bot.suspended > before
+
+
+async def test_audiences_are_compared_at_intervals(town: SlackHttpTown, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.slack.http_receiver.MIN_REFRESH_SECONDS", 0.01)
+    async with serving(town) as bot:
+        await town.wait_for(lambda: bot.refreshed > 2)
+        assert bot.active > 2
+
+
+async def test_a_missing_secret_and_a_used_port_are_explained(town: SlackHttpTown) -> None:
+    with pytest.raises(SetupError, match="THREADLORE_SLACK_SIGNING_SECRET"):
+        async with serving(town, slack_signing_secret=""):
+            pass
+    runner = web.AppRunner(web.Application())
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", town.port).start()
+    with pytest.raises(BadSetting, match="THREADLORE_SLACK_HTTP_PORT"):
+        async with serving(town):
+            pass
+    await runner.cleanup()
+
+
+async def test_a_request_url_that_answers_nothing_is_a_timeout(town: SlackHttpTown) -> None:
+    async def read(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read()
+        writer.close()
+
+    server = await asyncio.start_server(read, "127.0.0.1", 0)
+    url = RequestUrl(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", SIGNING_SECRET)
+    assert await url.post("events_api", EVENT, 0, "", 0.05) == ("http_timeout", None)
+    server.close()
