@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test fuzz lint format bench bench-cost bench-load bench-crash bench-quality bench-embedder bench-peer bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-quality bench-embedder bench-peer bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -77,6 +77,10 @@ bench: $(DEV) ## ingest, retrieval, memory and disk at several sizes; questions 
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
 	$(BIN)/python -m tests.bench.questions_during_ingest --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000
+
+bench-scale: $(DEV) ## retrieval, start and memory at 100,000 documents (DOCUMENTS=50000 SPACES=1 FACTS=4)
+	$(BIN)/python -m tests.bench.scale --documents $(or $(DOCUMENTS),100000) --spaces $(or $(SPACES),200) \
+	  --facts $(or $(FACTS),4)
 
 bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single steps as the data grows
 	@$(BIN)/python -m tests.bench.chat_cost
