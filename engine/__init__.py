@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from engine.knowledge.manual_facts import build_fact as build_fact
     from engine.llm.base import Embedder as Embedder
     from engine.llm.base import LanguageModel as LanguageModel
+    from engine.llm.base import QueryEmbedder as QueryEmbedder
     from engine.llm.base import Reranker as Reranker
     from engine.llm.checked_embedder import wrap_embedder as wrap_embedder
     from engine.llm.client.client import ModelClient as ModelClient
@@ -118,7 +119,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.engine": ("Engine",),
     "engine.errors": ("EngineError",),
     "engine.knowledge.manual_facts": ("build_fact",),
-    "engine.llm.base": ("Embedder", "LanguageModel", "Reranker"),
+    "engine.llm.base": ("Embedder", "LanguageModel", "QueryEmbedder", "Reranker"),
     "engine.llm.checked_embedder": ("wrap_embedder",),
     "engine.llm.client.client": ("ModelClient",),
     "engine.llm.client.subprocess": ("SubprocessProvider",),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from hashlib import sha256
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from engine.errors import ModelUnavailable
 from engine.scheduling.supervisor import is_task_exit
@@ -101,6 +101,14 @@ class Embedder(Protocol):
         """Embed texts: float32 of shape (len(texts), dim), rows of length one."""
 
 
+@runtime_checkable
+class QueryEmbedder(Embedder, Protocol):
+    """An embedder that embeds a question in another way than the stored texts that may answer it."""
+
+    async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        """Embed questions: float32 of shape (len(texts), dim), rows of length one."""
+
+
 class Reranker(Protocol):
     """Scores texts against a question."""
 
@@ -110,6 +118,13 @@ class Reranker(Protocol):
 
     async def rerank(self, question: str, texts: Sequence[str], meter: UsageMeter) -> list[float | None]:
         """One score per text, in the order of the texts; None for texts without a score."""
+
+
+async def embed_queries(embedder: Embedder, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+    """Embed questions; as any other text, unless the embedder is a `QueryEmbedder`."""
+    if isinstance(embedder, QueryEmbedder):
+        return await embedder.embed_queries(texts, meter)
+    return await embedder.embed(texts, meter)
 
 
 @contextmanager

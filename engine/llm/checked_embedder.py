@@ -17,11 +17,11 @@ from engine.errors import (
     PromptTooLong,
     RateLimited,
 )
-from engine.llm.base import guard_plugin_call
+from engine.llm.base import QueryEmbedder, embed_queries, guard_plugin_call
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Awaitable, Callable, Sequence
 
     from engine.llm.base import Embedder
     from engine.usage import UsageMeter
@@ -55,7 +55,7 @@ def wrap_embedder(embedder: Embedder) -> CheckedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class CheckedEmbedder:
-    """Implements `Embedder`: one finite vector of `dim` numbers per text, or a ModelError that names the problem."""
+    """Implements `QueryEmbedder`: one finite vector of `dim` numbers per text, or a ModelError that names the problem."""
 
     embedder: Embedder
     _unrelated: list[float] = field(default_factory=list)
@@ -73,21 +73,19 @@ class CheckedEmbedder:
         return self.embedder.max_tokens
 
     async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
-        if not texts:
-            return np.empty((0, self.dim), np.float32)
-        try:
-            with guard_plugin_call(f"The embedder {self.name}"):
-                return self._validate_vectors(await self.embedder.embed(texts, meter), len(texts))
-        except EngineError:
-            raise
-        except Exception as error:  # plug-ins may raise any exception
-            raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
+        return await self._check(lambda: self.embedder.embed(texts, meter), len(texts))
+
+    async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        return await self._check(lambda: embed_queries(self.embedder, texts, meter), len(texts))
 
     async def measure_unrelated_similarity(self, meter: UsageMeter) -> float:
-        """The mean cosine of unrelated texts, which some embedders put at 0.7; computed once."""
+        """The mean cosine of a question and an unrelated text, which some embedders put at 0.7; computed once."""
         if not self._unrelated:
             units = unit_vectors(await self.embed(UNRELATED_TEXTS, meter))
-            pairs = (units @ units.T)[np.triu_indices(len(units), 1)]
+            queries = units
+            if isinstance(self.embedder, QueryEmbedder):
+                queries = unit_vectors(await self.embed_queries(UNRELATED_TEXTS, meter))
+            pairs = (queries @ units.T)[~np.eye(len(units), dtype=bool)]
             self._unrelated.append(max(0.0, float(pairs.mean())))
         return self._unrelated[0]
 
@@ -100,6 +98,17 @@ class CheckedEmbedder:
         except EngineError:
             return False
         return True
+
+    async def _check(self, embed: Callable[[], Awaitable[np.ndarray]], count: int) -> np.ndarray:
+        if not count:
+            return np.empty((0, self.dim), np.float32)
+        try:
+            with guard_plugin_call(f"The embedder {self.name}"):
+                return self._validate_vectors(await embed(), count)
+        except EngineError:
+            raise
+        except Exception as error:  # plug-ins may raise any exception
+            raise ModelUnavailable(f"The embedder {self.name} failed ({type(error).__name__}).") from error
 
     def _validate_vectors(self, result: np.ndarray, count: int) -> np.ndarray:
         with np.errstate(over="ignore"):

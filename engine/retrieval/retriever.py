@@ -129,12 +129,12 @@ class Retriever:
     async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
         """Embed the question, and the question with its low and with its high keywords, in one call."""
         low, high = ", ".join((query.question, *query.low)), ", ".join((query.question, *query.high))
-        embedding = self.runtime.embedder.embed([query.question, low, high], meter)
+        embedding = self.runtime.embedder.embed_queries([query.question, low, high], meter)
         return QueryVectors(*unit_vectors(await watch.measure("embed", embedding)))
 
     async def _search_raw_question(self, searcher: Searcher, meter: UsageMeter) -> VectorLeg:
         text = searcher.question.text
-        [vector] = await self.runtime.embedder.embed([text], meter)
+        [vector] = await self.runtime.embedder.embed_queries([text], meter)
         return await search_chunks(searcher, text, vector, meter)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:

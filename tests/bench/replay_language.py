@@ -15,7 +15,7 @@ from engine.llm.formats.tuple_extraction import build_link, build_mention
 from engine.llm.offline.query_rewrite import rewrite_query
 from engine.models import ChatTurn, Excerpt, Extraction, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
-from tests.support.fake_embedder import CachingEmbedder
+from tests.support.fake_embedder import CachingEmbedder, Embed
 from tests.support.toy_language import ToyLanguage
 
 SENTENCES = re.compile(r"(?<=[.!?])\s+")
@@ -70,10 +70,10 @@ class StoredEmbedder(CachingEmbedder):
             with np.load(file) as stored:
                 self.vectors = dict(zip(json.loads(str(stored["texts"])), stored["vectors"], strict=True))
 
-    async def embed(self, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
+    async def _look_up(self, embed: Embed, mark: str, texts: Sequence[str], bill: UsageMeter) -> np.ndarray:
         self.requested_count += len(texts)
-        self.computed_count += len(set(texts) - self.vectors.keys())
-        return await super().embed(texts, bill)
+        self.computed_count += len({mark + text for text in texts} - self.vectors.keys())
+        return await super()._look_up(embed, mark, texts, bill)
 
     def save(self) -> None:
         """Write the file if there are new vectors."""

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from hashlib import blake2b
+from typing import TypeAlias
 
 import numpy as np
 
 from engine.errors import ModelError
-from engine.llm.base import Embedder
+from engine.llm.base import Embedder, QueryEmbedder
 from engine.usage import UsageMeter
 
 WORD = re.compile(r"\w+")
+QUERY_MARK = "query\0"  # before the texts of questions, among the keys of stored vectors
+
+Embed: TypeAlias = Callable[[Sequence[str], UsageMeter], Awaitable[np.ndarray]]
 
 
 class HashEmbedder:
@@ -54,10 +58,19 @@ class CachingEmbedder:
         self.name, self.dim, self.max_tokens = inner.name, inner.dim, inner.max_tokens
 
     async def embed(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
-        new = [text for text in dict.fromkeys(texts) if text not in self.vectors]
+        return await self._look_up(self._inner.embed, "", texts, meter)
+
+    async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        if not isinstance(self._inner, QueryEmbedder):
+            return await self.embed(texts, meter)
+        return await self._look_up(self._inner.embed_queries, QUERY_MARK, texts, meter)
+
+    async def _look_up(self, embed: Embed, mark: str, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        new = [text for text in dict.fromkeys(texts) if mark + text not in self.vectors]
         if new:
-            self.vectors.update(zip(new, await self._inner.embed(new, meter), strict=True))
-        return np.stack([self.vectors[text] for text in texts])
+            keys = [mark + text for text in new]
+            self.vectors.update(zip(keys, await embed(new, meter), strict=True))
+        return np.array([self.vectors[mark + text] for text in texts]).reshape(len(texts), self.dim)
 
 
 def hash_word(word: str) -> int:

@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from engine.llm.base import embed_queries
 from engine.llm.offline import question as analysis
 from engine.llm.offline.candidates import build_candidates
 from engine.llm.offline.words import content_words, is_common, is_generic, stem
+from engine.scheduling.tasks import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -164,9 +166,12 @@ async def _compare(
     clauses: Sequence[str], candidates: Sequence[Candidate], chosen: np.ndarray, embedder: Embedder, meter: UsageMeter
 ) -> np.ndarray:
     """Cosines of shape (clauses, sentences), with each sentence alone or after the one before; others count as 0."""
-    vectors = await embedder.embed([*clauses, *(candidates[at].attributed_text for at in chosen)], meter)
-    asked, sentences = vectors[: len(clauses)], np.zeros((len(candidates), vectors.shape[1]))
-    sentences[chosen] = vectors[len(clauses) :]
+    asked, vectors = await gather_or_cancel(
+        embed_queries(embedder, clauses, meter),
+        embedder.embed([candidates[at].attributed_text for at in chosen], meter),
+    )
+    sentences = np.zeros((len(candidates), asked.shape[1]))
+    sentences[chosen] = vectors
     before = [one.preceding[-1] if one.preceding else at for at, one in enumerate(candidates)]
     after = sentences + PREVIOUS_SHARE * sentences[before]
     after /= np.maximum(np.linalg.norm(after, axis=1, keepdims=True), 1e-9)

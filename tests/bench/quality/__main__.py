@@ -25,7 +25,7 @@ from engine.options import RankingOptions
 from engine.retrieval.ranking.fusion import reciprocal_rank_fusion
 from tests.bench.plumbing import temporary_folder
 from tests.bench.quality.scores import has_all, ndcg_at, paired_interval, recall_at
-from tests.bench.quality.sets import SETS, BenchQuestion, BenchSet
+from tests.bench.quality.sets import SETS, BenchQuestion, BenchSet, load_set, missing_file
 from tests.bench.replay_language import StoredEmbedder
 
 BENCH = Path(".bench")
@@ -134,11 +134,10 @@ async def measure(arguments: argparse.Namespace) -> None:
     embedder = StoredEmbedder(await MiniLMEmbedder.open(BENCH / "models"), BENCH / "quality-vectors.npz")
     with temporary_folder() as folder:
         for name in arguments.sets:
-            place, load = SETS[name]
-            if not (arguments.data / place).is_dir():
-                print(f"\n{name}: skipped, because {arguments.data / place} does not exist")
+            if missing := missing_file(arguments.data, name):
+                print(f"\n{name}: skipped, because {missing} does not exist")
                 continue
-            data = _limit(load(arguments.data / place), arguments.limit)
+            data = _limit(load_set(arguments.data, name), arguments.limit)
             await run_set(data, Path(arguments.home or folder) / name, embedder, arguments.modes)
 
 

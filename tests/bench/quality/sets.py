@@ -1,9 +1,18 @@
-"""Load the data sets: documents, questions, and the documents or passages that answer them."""
+"""Load the data sets: documents, questions, and the documents or passages that answer them.
+
+Every set is a folder of files with one JSON object a line; other fields are ignored.
+
+* `corpus.jsonl`: `id`, `title` (may be empty) and `text` of a passage.
+* `messages.jsonl`: `id`, `conv`, `user` and `text` of a message, and `turn` (QMSum: its number), or `session`,
+  `session_time` ("1:56 pm on 8 May, 2023") and `image_caption` (LoCoMo; may be null).
+* `queries.jsonl`: `id`, `question` and `gold`, a list of ids; for messages also `conv`.
+* `openie.jsonl` (MuSiQue): `id`, `title`, `text`, `entities` and `triples` of a passage.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from hashlib import sha256
@@ -164,13 +173,33 @@ def load_qmsum(data: Path) -> BenchSet:
     return BenchSet("QMSum, windows", documents, load_questions(data), (25, 50, 100), by_passage=True)
 
 
-# Name on the command line: (folder, loader)
-SETS: Mapping[str, tuple[str, Callable[[Path], BenchSet]]] = {
-    "musique": ("musique_openie", load_musique),
-    "hotpotqa": ("hotpotqa_train", load_hotpotqa),
-    "2wiki": ("2wiki_fgr", load_2wiki),
-    "locomo": ("locomo", load_locomo_single),
-    "locomo-windows": ("locomo", load_locomo_windows),
-    "qmsum": ("qmsum", load_qmsum),
-    "cranfield": ("cranfield", load_cranfield),
+@dataclass(frozen=True, slots=True)
+class SetSource:
+    """Where a data set is, below the folder of all data, and how it is loaded."""
+
+    folder: str
+    files: Sequence[str]
+    load: Callable[[Path], BenchSet]
+
+
+PASSAGES, MESSAGES = ("corpus.jsonl", "queries.jsonl"), ("messages.jsonl", "queries.jsonl")
+SETS: Mapping[str, SetSource] = {
+    "musique": SetSource("musique_openie", (*PASSAGES, "openie.jsonl"), load_musique),
+    "hotpotqa": SetSource("hotpotqa_train", PASSAGES, load_hotpotqa),
+    "2wiki": SetSource("2wiki_fgr", PASSAGES, load_2wiki),
+    "locomo": SetSource("locomo", MESSAGES, load_locomo_single),
+    "locomo-windows": SetSource("locomo", MESSAGES, load_locomo_windows),
+    "qmsum": SetSource("qmsum", MESSAGES, load_qmsum),
+    "cranfield": SetSource("cranfield", PASSAGES, load_cranfield),
 }
+
+
+def missing_file(data: Path, name: str) -> Path | None:
+    """The folder or the first file of a set that does not exist."""
+    place = data / SETS[name].folder
+    return next((each for each in (place, *(place / file for file in SETS[name].files)) if not each.exists()), None)
+
+
+def load_set(data: Path, name: str) -> BenchSet:
+    """A data set by its name on the command line."""
+    return SETS[name].load(data / SETS[name].folder)
