@@ -55,7 +55,7 @@ def wrap_embedder(embedder: Embedder) -> CheckedEmbedder:
 
 @dataclass(frozen=True, slots=True)
 class CheckedEmbedder:
-    """Implements `QueryEmbedder`: one finite vector of `dim` numbers per text, or a ModelError that names the problem."""
+    """Implements `QueryEmbedder`: a finite vector of `dim` numbers per text, or a ModelError that names the problem."""
 
     embedder: Embedder
     _unrelated: list[float] = field(default_factory=list)

@@ -49,6 +49,18 @@ class HashEmbedder:
         return vectors
 
 
+class TwoWayEmbedder(HashEmbedder):
+    """Embeds a question as the text that begins with "asked"; `asked` are all embedded questions."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked: list[str] = []
+
+    async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        self.asked += texts
+        return await HashEmbedder().embed([f"asked {text}" for text in texts], meter)
+
+
 class CachingEmbedder:
     """Computes each vector of another embedder once, which saves time in many questions about the same texts."""
 

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from engine.errors import EngineError, InvalidApiKey, ModelRefused, ModelUnavailable
-from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.checked_embedder import UNRELATED_TEXTS, wrap_embedder
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import Panic
-from tests.support.fake_embedder import HashEmbedder
+from tests.support.fake_embedder import HashEmbedder, TwoWayEmbedder
 
 
 class FaultyEmbedder(HashEmbedder):
@@ -65,3 +65,30 @@ async def test_a_text_is_at_fault_if_its_error_says_so_or_another_text_is_embedd
 ) -> None:
     embedder = FaultyEmbedder(OSError()) if is_down else HashEmbedder()
     assert await wrap_embedder(embedder).is_text_at_fault(error, UsageMeter()) is at_fault
+
+
+async def test_questions_are_embedded_in_their_own_way_if_there_is_one() -> None:
+    two_way, plain = TwoWayEmbedder(), HashEmbedder()
+    [question] = await wrap_embedder(two_way).embed_queries(["boat"], UsageMeter())
+    [expected, text] = await plain.embed(["asked boat", "boat"], UsageMeter())
+    assert np.array_equal(question, expected)
+    assert np.array_equal(await wrap_embedder(plain).embed_queries(["boat"], UsageMeter()), [text])
+    assert (await wrap_embedder(two_way).embed_queries([], UsageMeter())).shape == (0, two_way.dim)
+
+
+async def test_whatever_is_wrong_with_the_vector_of_a_question_is_named() -> None:
+    class Spoiled(TwoWayEmbedder):
+        async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+            return (await super().embed_queries(texts, meter)) * np.nan
+
+    with pytest.raises(ModelUnavailable, match="not finite"):
+        await wrap_embedder(Spoiled()).embed_queries(["boat"], UsageMeter())
+
+
+async def test_unrelated_texts_are_compared_as_questions_with_texts() -> None:
+    embedder = TwoWayEmbedder()
+    similar = await wrap_embedder(embedder).measure_unrelated_similarity(UsageMeter())
+    assert len(embedder.asked) == len(UNRELATED_TEXTS)
+    queries, texts = await embedder.embed_queries(UNRELATED_TEXTS, meter := UsageMeter()), embedder.embed
+    products = queries @ (await texts(UNRELATED_TEXTS, meter)).T
+    assert similar == pytest.approx((products.sum() - np.trace(products)) / (8 * 7))

@@ -13,6 +13,7 @@ from engine.models import ChatTurn, Document, Filters, Passage, Question, Retrie
 from engine.storage.ledger.queries import filters
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorTable
 from tests.support.engine_fixture import HERE, doc
+from tests.support.fake_embedder import TwoWayEmbedder
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.memory_vectors import MemoryVectors
 from tests.support.scripted_language import ScriptedLanguage
@@ -47,6 +48,16 @@ async def test_the_mode_decides_what_is_searched(indexed: OpenIndexed, mode: Ret
     assert (bool(context.entities), bool(context.sources), context.mode) == (mode != "naive", True, mode)
     keywords = replace(WHO, mode=mode, low=("Ferry",), high=("rows the Ferry",))
     assert "ferry" in await documents(engine, keywords)
+
+
+async def test_questions_are_embedded_as_questions_and_documents_as_documents(indexed: OpenIndexed) -> None:
+    embedder = TwoWayEmbedder()
+    engine = await indexed(*TOWN, embedder=embedder)
+    assert not embedder.asked
+    embedder.texts.clear()
+    await engine.retrieve(WHO)
+    assert any(WHO.text in text for text in embedder.asked)
+    assert not any(WHO.text in text for text in embedder.texts)
 
 
 async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenIndexed) -> None:

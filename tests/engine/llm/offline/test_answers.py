@@ -14,7 +14,7 @@ from engine.llm.offline.ranking import MAX_CANDIDATES, build_terms, rank_sentenc
 from engine.models import Context, Prompt, RetrievalMode, SearchQuery
 from engine.usage import UsageMeter
 from tests.engine.llm.offline.sources import source
-from tests.support.fake_embedder import CachingEmbedder, HashEmbedder
+from tests.support.fake_embedder import CachingEmbedder, HashEmbedder, TwoWayEmbedder
 
 WORKSHOP = (
     "The Brickyard is open from 8:00 to 22:00 on weekdays. Members with a night badge may stay until midnight.",
@@ -186,3 +186,11 @@ async def test_few_sentences_are_embedded_however_many_there_are() -> None:
     assert [candidates[at].source.number for at in select_answers(candidates, clauses)] == [571]
     assert len(embedder.texts) <= MAX_CANDIDATES + 1
     assert select_answers(*await rank_sentences("Who is it?", [source(1, "---")], embedder, UsageMeter())) == []
+
+
+async def test_the_question_is_embedded_as_a_question_and_sentences_as_texts() -> None:
+    embedder = TwoWayEmbedder()
+    await rank_sentences("Who rows the boat?", [source(1, "Ada rows it.")], embedder, UsageMeter())
+    assert embedder.asked == ["Who rows the boat?"]
+    assert embedder.texts
+    assert not any("Who rows" in text for text in embedder.texts)
