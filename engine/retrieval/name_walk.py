@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING
 from engine.retrieval.ranking.pagerank import WalkGraph
 from engine.retrieval.ranking.walk_seeds import (
     SeedFact,
+    add_nearest_chunks,
     build_name_seeds,
     count_expandable,
+    least_ranked_visits,
     max_seed_mentions,
     most_visited,
 )
@@ -57,14 +59,17 @@ class NameWalk:
         if not (named.entities or named.titled_chunks):
             return ()
         facts = await self._find_seed_facts(named, profiles)
-        seeds = build_name_seeds(named.entities, facts, named.titled_chunks, similarity, self._options)
+        names = build_name_seeds(named.entities, facts, named.titled_chunks)
+        seeds = add_nearest_chunks(names, similarity, self._options)
         degrees: dict[GraphNode, float] = {}
         degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in named.entities}
         degrees |= {each.canonical: float(each.mentions + each.degree) for each in profiles.entities.values()}
-        visits = await self._walk(seeds, degrees)
-        chunks: dict[GraphNode, float] = {node: count for node, count in visits.items() if isinstance(node, int)}
+        graph, visits = await self._walk(seeds, degrees)
+        from_names = {node: n for node, n in self._count_visits(graph, names).items() if isinstance(node, int)}
+        chunks: dict[GraphNode, float] = {node: visits[node] for node in from_names}
         best = await self._sort_visited(chunks, frozenset(), self._options.max_walk_chunks)
-        return tuple(node for node in best if isinstance(node, int))
+        least = least_ranked_visits(from_names.values(), self._options)
+        return tuple(node for node in best if isinstance(node, int) and from_names[node] >= least)
 
     @property
     def _options(self) -> RankingOptions:
@@ -108,8 +113,8 @@ class NameWalk:
 
     async def _walk(
         self, seeds: Mapping[GraphNode, float], degrees: Mapping[GraphNode, float]
-    ) -> dict[GraphNode, float]:
-        """How often walks from the seeds visit each node; edges are loaded around the nodes that they visit most."""
+    ) -> tuple[WalkGraph, dict[GraphNode, float]]:
+        """The edges around the nodes that walks from the seeds visit most, and how often they visit each node."""
         options, graph = self._options, WalkGraph(seeds)
         graph.add({}, degrees)
         visits = dict(seeds)
@@ -129,8 +134,11 @@ class NameWalk:
                 self.searcher.scope.fact_chunks,
             )
             graph.add(found.edges, {name: float(degree) for name, degree in found.degrees.items()})
-            visits = graph.count_visits(options.walk_restart_probability, options.walk_iterations)
-        return visits
+            visits = self._count_visits(graph)
+        return graph, visits
+
+    def _count_visits(self, graph: WalkGraph, seeds: Mapping[GraphNode, float] | None = None) -> dict[GraphNode, float]:
+        return graph.count_visits(self._options.walk_restart_probability, self._options.walk_iterations, seeds)
 
     async def _sort_visited(
         self, visits: Mapping[GraphNode, float], excluded: Container[GraphNode], limit: int

@@ -59,14 +59,17 @@ class WalkGraph:
                 self._weights[at] = weight
         self._degrees.update((self._index[node], degree) for node, degree in degrees.items() if node in self._index)
 
-    def count_visits(self, restart: float, iterations: int) -> dict[GraphNode, float]:
+    def count_visits(
+        self, restart: float, iterations: int, seeds: Mapping[GraphNode, float] | None = None
+    ) -> dict[GraphNode, float]:
         """How often a random walk visits each node, the share of all steps; empty if no seed has weight.
 
-        Each step goes back to a seed with the probability `restart`.
+        Each step goes back to a seed with the probability `restart`. `seeds` replace those of the graph in this run.
         """
+        places = self._seeds if seeds is None else {self._place(node): weight for node, weight in seeds.items()}
         size = len(self._index)
         start = np.zeros(size)
-        start[list(self._seeds)] = list(self._seeds.values())
+        start[list(places)] = list(places.values())
         if not start.any():
             return {}
         start /= start.sum()

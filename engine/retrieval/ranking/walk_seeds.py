@@ -40,12 +40,10 @@ def build_name_seeds(
     entities: Iterable[EntityMatch],
     facts: Iterable[SeedFact],
     titled_chunks: Mapping[str, Sequence[int]],
-    similarity: Mapping[int, float],
-    options: RankingOptions,
 ) -> dict[GraphNode, float]:
     """Where walks start: at named entities, rare ones first, at named files, and at ends of near relations.
 
-    These weigh 1 together. The chunks nearest to the question add a little.
+    They weigh 1 together.
     """
     by_name: dict[str, list[float]] = {}
     mentions: dict[str, int] = {}
@@ -61,7 +59,14 @@ def build_name_seeds(
         for chunk in chunks:
             seeds[chunk] += 1 / len(chunks)  # type: ignore[assignment]
     total = sum(seeds.values()) or 1.0
-    weights: dict[GraphNode, float] = {node: weight / total for node, weight in seeds.items()}
+    return {node: weight / total for node, weight in seeds.items()}
+
+
+def add_nearest_chunks(
+    seeds: Mapping[GraphNode, float], similarity: Mapping[int, float], options: RankingOptions
+) -> dict[GraphNode, float]:
+    """The seeds, with a little weight for the chunks nearest to the question."""
+    weights = dict(seeds)
     nearest = nlargest(options.prior_chunks, similarity.values())
     lowest, highest = min(nearest, default=0.0), max(nearest, default=0.0)
     for chunk, own in similarity.items():
@@ -76,6 +81,19 @@ def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: i
     rounded = {node: round(count, VISIT_DIGITS) for node, count in visits.items() if node not in excluded}
     least = nlargest(limit, rounded.values())[-1:]
     return {node: count for node, count in rounded.items() if least and count >= least[0]}
+
+
+def least_ranked_visits(visits: Iterable[float], options: RankingOptions) -> float:
+    """How often walks from the names alone must visit a chunk that the walk ranks; `visits` are those of all chunks.
+
+    Nearly equal visits of very many chunks come through a hub, such as a person who speaks in every message. Then only
+    the chunks close to the names are ranked, because the order of the others means nothing.
+    """
+    number = max(options.max_walk_chunks, options.flatness_rank)
+    most = nlargest(number, (round(count, VISIT_DIGITS) for count in visits))
+    if len(most) < number or most[-1] <= options.max_flatness * most[options.flatness_rank - 1]:
+        return 0.0
+    return options.min_visit_share * most[0]
 
 
 def count_expandable(degrees: Iterable[float], edges: int) -> int:

@@ -3,6 +3,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from engine.engine import Engine
 from engine.models import Filters, Question
 from engine.options import EngineOptions, RankingOptions
@@ -48,6 +50,19 @@ async def test_a_name_that_everything_mentions_is_no_start(indexed: OpenIndexed)
     engine = await indexed(*common, *NOISE, language=ToyLanguage())
     question = replace(QUESTION, text="Which paper about the closed mill did Ottoline read?")
     assert await order(engine, question) == await order(engine, replace(question, mode="naive"))
+
+
+@pytest.mark.parametrize("is_bounded", [True, False])
+async def test_behind_a_name_that_everything_mentions_mix_is_naive(indexed: OpenIndexed, *, is_bounded: bool) -> None:
+    said = [
+        doc(f"said{number}", f"Percival closed mill {number}, {'really ' * (number % 5)}now.") for number in range(130)
+    ]
+    options = EngineOptions(ranking=RankingOptions() if is_bounded else RankingOptions(max_flatness=1.0))
+    engine = await indexed(doc("dog", "Percival met Quentin."), *said, language=ToyLanguage(), options=options)
+    question = replace(QUESTION, text="Which mill did Percival really close now, after Quentin?", chunk_top_k=20)
+    by_search = await order(engine, replace(question, mode="naive"))
+    expected = list(dict.fromkeys([by_search[0], "dog", *by_search]))[:20]
+    assert (await order(engine, question) == expected) is is_bounded
 
 
 async def test_the_walk_keeps_to_the_filters(indexed: OpenIndexed) -> None:
