@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import pytest
 
@@ -16,16 +16,18 @@ from tests.bench.quality.sets import SETS, BenchSet, load_set, missing_file
 from tests.bench.replay_language import StoredEmbedder
 from tests.support.fake_embedder import HashEmbedder
 
-PASSAGES = [
+SetFiles: TypeAlias = Mapping[str, Sequence[Mapping[str, Any]]]  # rows of each file
+
+PASSAGES: Sequence[Mapping[str, Any]] = [
     {"id": "p1", "title": "Ferry", "text": "The ferry to Norderney leaves at noon."},
     {"id": "p2", "title": "", "text": "Mara Venn repairs the lighthouse lamp."},
     {"id": "p3", "title": "Lamp", "text": "The lamp burns oil."},
 ]
-QUESTIONS = [
+QUESTIONS: Sequence[Mapping[str, Any]] = [
     {"id": "q1", "question": "Who repairs the lamp?", "gold": ["p2"]},
     {"id": "q2", "question": "What does nobody answer?", "gold": []},
 ]
-READINGS = [
+READINGS: Sequence[Mapping[str, Any]] = [
     {
         "id": "p2",
         "title": "",
@@ -34,21 +36,25 @@ READINGS = [
         "triples": [["Mara Venn", "repairs", "lighthouse lamp"], ["only", "two"]],
     }
 ]
-CHAT = [
+CHAT: Sequence[Mapping[str, Any]] = [
     {"id": "c1/1", "session": 1, "session_time": "1:56 pm on 8 May, 2026", "user": "Ida", "text": "Hello"},
     {"id": "c1/2", "session": 1, "session_time": "1:56 pm on 8 May, 2026", "user": "Ole", "text": "Look"},
     {"id": "c1/3", "session": 2, "session_time": "9:05 am on 9 May, 2026", "user": "Ida", "text": "A boat"},
 ]
 CAPTIONS = (None, "a red boat", None)
-CHAT_QUESTIONS = [{"id": "c1/q", "conv": "c1", "question": "Which boat did Ole show?", "gold": ["c1/2"]}]
-TURNS = [
+CHAT_QUESTIONS: Sequence[Mapping[str, Any]] = [
+    {"id": "c1/q", "conv": "c1", "question": "Which boat did Ole show?", "gold": ["c1/2"]}
+]
+TURNS: Sequence[Mapping[str, Any]] = [
     {"id": "m1/0", "conv": "m1", "turn": 0, "user": "Chair", "text": "Let us begin."},
     {"id": "m1/1", "conv": "m1", "turn": 1, "user": "Clerk", "text": "The budget is agreed."},
 ]
-TURN_QUESTIONS = [{"id": "m1/q", "conv": "m1", "question": "What was agreed?", "gold": ["m1/1"]}]
+TURN_QUESTIONS: Sequence[Mapping[str, Any]] = [
+    {"id": "m1/q", "conv": "m1", "question": "What was agreed?", "gold": ["m1/1"]}
+]
 
-PASSAGE_FILES = {"corpus.jsonl": PASSAGES, "queries.jsonl": QUESTIONS}
-FILES: Mapping[str, Mapping[str, Sequence[Mapping[str, Any]]]] = {
+PASSAGE_FILES: SetFiles = {"corpus.jsonl": PASSAGES, "queries.jsonl": QUESTIONS}
+FILES: Mapping[str, SetFiles] = {
     "musique": {**PASSAGE_FILES, "openie.jsonl": READINGS},
     "hotpotqa": PASSAGE_FILES,
     "2wiki": PASSAGE_FILES,
@@ -88,7 +94,7 @@ def test_passages_are_documents_with_their_title_and_unanswerable_questions_are_
     ]
     assert [document.key for document in data.documents] == ["p1", "p2", "p3"]
     [question] = data.questions
-    assert (question.id, question.gold) == ("q1", {"p2"})
+    assert (question.id, question.gold) == ("q1", frozenset({"p2"}))
     assert {document.space for document in data.documents} == {question.space}
 
 
@@ -112,7 +118,7 @@ def test_a_message_is_a_document_of_its_own_with_author_caption_and_minute(tmp_p
     assert [document.key for document in data.documents] == ["c1/1", "c1/2", "c1/3"]
     times = [str(document.passages[0].time) for document in data.documents]
     assert times == ["2026-05-08 13:56:00+00:00", "2026-05-08 13:57:00+00:00", "2026-05-09 09:05:00+00:00"]
-    assert [(each.space, each.gold) for each in data.questions] == [("c1", {"c1/2"})]
+    assert [(each.space, each.gold) for each in data.questions] == [("c1", frozenset({"c1/2"}))]
 
 
 def test_a_session_is_a_document_with_a_passage_a_message(tmp_path: Path) -> None:
@@ -126,7 +132,7 @@ def test_a_meeting_is_a_document_with_a_passage_a_turn(tmp_path: Path) -> None:
     data = write_set(tmp_path, "qmsum")
     assert passage_texts(data) == [["Chair: Let us begin.", "Clerk: The budget is agreed."]]
     assert [passage.key for passage in data.documents[0].passages] == ["m1/0", "m1/1"]
-    assert (data.by_passage, data.questions[0].space, data.questions[0].gold) == (True, "m1", {"m1/1"})
+    assert (data.by_passage, data.questions[0].space, data.questions[0].gold) == (True, "m1", frozenset({"m1/1"}))
 
 
 @pytest.mark.parametrize("name", list(SETS))
