@@ -38,7 +38,8 @@ REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
 class Bot:
     """One bot for all platforms: `async with Bot.open(...) as bot`.
 
-    An adapter goes through three stages, again after each lost connection:
+    An adapter goes through three stages, again after each lost connection. One that connects its workspaces separately
+    names the workspace in the calls for visibility, so that the others go on:
 
     1. starting: the server calls `expect_platform(name)`, so that stored events of the platform wait for it. The
        adapter calls `suspend_visibility(name)` before it receives anything: the audience of a channel may have
@@ -104,21 +105,24 @@ class Bot:
         """Record a sign of life of a platform."""
         self.metrics.record_activity(platform)
 
-    def suspend_visibility(self, platform: str) -> None:
-        """Use no cached audience of a platform until `reconcile` has run: it may have changed unnoticed."""
-        self._visibility_changes.suspend(platform)
+    def suspend_visibility(self, platform: str, workspace: str = "") -> None:
+        """Use no cached audience of a workspace, or of a platform, until `reconcile` has run for it.
 
-    async def reconcile(self, platform: str) -> None:
-        """Fetch what was missed while the platform was not connected, and resume visibility."""
+        The audience may have changed unnoticed.
+        """
+        self._visibility_changes.suspend(platform, workspace)
+
+    async def reconcile(self, platform: str, workspace: str = "") -> None:
+        """Fetch what was missed while a workspace, or a platform, was not connected, and resume visibility."""
         self.event_queue.retry_now()
-        await self._visibility_changes.reconcile(platform)
+        await self._visibility_changes.reconcile(platform, workspace)
 
-    async def refresh_visibility(self, platform: str) -> None:
+    async def refresh_visibility(self, platform: str, workspace: str = "") -> None:
         """Compare the audiences of channels with the platform, whose connection does not show that events were lost.
 
-        Raises EngineError; the platform's shared spaces are then suspended until the comparison succeeds.
+        Raises EngineError; the shared spaces are then suspended until the comparison succeeds.
         """
-        await self._visibility_changes.refresh(platform)
+        await self._visibility_changes.refresh(platform, workspace)
 
     async def receive(self, event: PlatformEvent, *keys: str) -> bool:
         """Store an event; durable when it returns. False if an event with one of the keys was stored before."""

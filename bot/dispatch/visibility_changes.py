@@ -21,7 +21,7 @@ class VisibilityChanges:
         self._event_queue = event_queue
         self._ingest_service = listening
         self._unsaved: set[VisibilityChanged] = set()
-        self._unreconciled: set[str] = set()
+        self._unreconciled: set[tuple[str, str]] = set()  # platform and workspace
 
     async def receive(self, changed: VisibilityChanged, *keys: str) -> bool:
         """Store a change; durable when it returns. False if it was stored before under one of its keys.
@@ -47,25 +47,25 @@ class VisibilityChanges:
         """Retry a change that could not be stored or handled."""
         self._unsaved.add(changed)
 
-    def suspend(self, platform: str) -> None:
-        """Suspend all spaces of a platform until `reconcile` has run."""
-        self._audience.suspend(Location(platform, "", ""))
+    def suspend(self, platform: str, workspace: str) -> None:
+        """Suspend the spaces of a workspace, or of a platform, until `reconcile` has run."""
+        self._audience.suspend(Location(platform, workspace, ""))
 
-    async def reconcile(self, platform: str) -> None:
+    async def reconcile(self, platform: str, workspace: str) -> None:
         """Start to fetch what was missed without a connection."""
         try:
-            await self._ingest_service.start_reconciliation(platform)
+            await self._ingest_service.start_reconciliation(platform, workspace)
         except BaseException:
-            self._unreconciled.add(platform)
+            self._unreconciled.add((platform, workspace))
             raise
-        self._unreconciled.discard(platform)
+        self._unreconciled.discard((platform, workspace))
 
-    async def refresh(self, platform: str) -> None:
+    async def refresh(self, platform: str, workspace: str) -> None:
         """Compare the audiences of all channels with the platform; what fails is retried as a reconciliation."""
         try:
-            await self._ingest_service.refresh_visibility(platform)
+            await self._ingest_service.refresh_visibility(platform, workspace)
         except BaseException:
-            self._unreconciled.add(platform)
+            self._unreconciled.add((platform, workspace))
             raise
 
     async def retry_failed(self) -> None:
@@ -73,5 +73,5 @@ class VisibilityChanges:
         for changed in list(self._unsaved):
             await self._event_queue.enqueue(changed)
             self._unsaved.discard(changed)
-        for platform in list(self._unreconciled):
-            await self.reconcile(platform)
+        for platform, workspace in list(self._unreconciled):
+            await self.reconcile(platform, workspace)

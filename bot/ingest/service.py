@@ -204,34 +204,37 @@ class IngestService:
         await self._context.store.backfill_cursors.start(location.room, since)
         self._membership.updated.set()
 
-    async def refresh_visibility(self, platform: str) -> tuple[list[Location], Mapping[str, ChannelList]]:
-        """Move rooms to the spaces of their current audiences; until then, shared spaces are suspended.
+    async def refresh_visibility(
+        self, platform: str, workspace: str = ""
+    ) -> tuple[list[Location], Mapping[str, ChannelList]]:
+        """Move rooms of a workspace, or of all, to the spaces of their current audiences; suspend these until then.
 
         Returns the channels that a list of the bot's channels lacks, which are hidden, and the lists by workspace.
         Raises PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
         """
-        readers, everywhere = self._context.audience, Location(platform, "", "")
-        since = readers.suspend(everywhere)
-        lists = {each: await readers.channel_lists.get_list(platform, each) for each in self._list_workspaces(platform)}
-        known = await self._context.store.channels.list_joined(platform)
+        readers, everything = self._context.audience, Location(platform, workspace, "")
+        since = readers.suspend(everything)
+        listable = [each for each in self._list_workspaces(platform) if workspace in ("", each)]
+        lists = {each: await readers.channel_lists.get_list(platform, each) for each in listable}
+        known = await self._context.store.channels.list_joined(platform, workspace or None)
         lacking = [
             each for each in known if each.workspace in lists and each.room not in lists[each.workspace].channels
         ]
         await self._hide_channels(lacking)
-        for workspace in dict.fromkeys(each.workspace for each in known):
-            here = [each for each in known if each.workspace == workspace and each not in lacking]
-            await self._update_spaces(here, lists.get(workspace))
-        readers.resume(everywhere, since)
+        for name in dict.fromkeys(each.workspace for each in known):
+            here = [each for each in known if each.workspace == name and each not in lacking]
+            await self._update_spaces(here, lists.get(name))
+        readers.resume(everything, since)
         return lacking, lists
 
-    async def start_reconciliation(self, platform: str) -> None:
-        """After a lost connection: refresh visibility, and schedule a comparison of all channels of a platform.
+    async def start_reconciliation(self, platform: str, workspace: str = "") -> None:
+        """After a lost connection: refresh visibility, and schedule a comparison of all channels concerned.
 
         Channels that the bot was added to are included. Raises PlatformError as `refresh_visibility` does.
         """
-        lacking, lists = await self.refresh_visibility(platform)
+        lacking, lists = await self.refresh_visibility(platform, workspace)
         self._sync_queue.enqueue(lacking)  # first, because they are hidden until then
-        await self._jobs.enqueue_platforms(platform)
+        await self._jobs.enqueue_channels(platform, workspace or None)
         await self._enqueue_unannounced(platform, lists.values())
 
     async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList]) -> None:

@@ -33,13 +33,13 @@ class RecordingBot:
     def attach(self, platform: Any) -> None:
         self.platforms.append(platform)
 
-    def suspend_visibility(self, _: str) -> None:
+    def suspend_visibility(self, _: str, workspace: str = "") -> None:
         self.suspended += 1
 
-    async def reconcile(self, _: str) -> None:
+    async def reconcile(self, _: str, workspace: str = "") -> None:
         self.reconciled += 1
 
-    async def refresh_visibility(self, _: str) -> None:
+    async def refresh_visibility(self, _: str, workspace: str = "") -> None:
         self.refreshed += 1
 
     async def receive(self, event: PlatformEvent, *keys: str) -> bool:

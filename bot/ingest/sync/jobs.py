@@ -104,13 +104,16 @@ class PeriodicJobs:
         await self._run_if_due("close", 0.0, lambda: self._retention.close_idle(now))
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
-        await self._run_if_due("compare", DAY, lambda: self.enqueue_platforms(*self._context.platforms))
+        await self._run_if_due("compare", DAY, self._enqueue_everything)
 
-    async def enqueue_platforms(self, *platforms: str) -> None:
-        """Schedule a comparison of all channels of these platforms."""
-        for platform in platforms:
-            known = await self._context.store.channels.list_joined(platform)
-            self._sync_queue.enqueue([*known, Location(platform, "", "")])
+    async def _enqueue_everything(self) -> None:
+        for platform in self._context.platforms:
+            await self.enqueue_channels(platform)
+
+    async def enqueue_channels(self, platform: str, workspace: str | None = None) -> None:
+        """Schedule a comparison of all channels of a platform, or of one of its workspaces."""
+        known = await self._context.store.channels.list_joined(platform, workspace)
+        self._sync_queue.enqueue([*known, Location(platform, "", "")])
 
     async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
         """Run a job if it is due; a failed one is retried and does not stop the others."""

@@ -78,6 +78,19 @@ async def test_a_reconciliation_that_failed_is_repeated(bot: BotFixture, monkeyp
         await running.event_queue.wait_until_idle()
 
 
+async def test_a_workspace_that_reconnects_suspends_no_other(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 0.01)
+    hall = bot.platform.add_channel("HALL", "bob")
+    async with bot.run_bot() as running:
+        running.suspend_visibility("slack", "elsewhere")
+        assert (await running.context.audience.resolve_scope(hall)) == OPEN
+        running.suspend_visibility("slack", hall.workspace)
+        await running.reconcile("slack", "elsewhere")
+        assert (await running.context.audience.resolve_scope(hall)).gap == "checking"
+        await running.reconcile("slack", hall.workspace)
+        assert (await running.context.audience.resolve_scope(hall)) == OPEN
+
+
 async def test_a_repeated_change_is_in_doubt_until_the_first_one_is_handled(
     bot: BotFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
