@@ -13,6 +13,7 @@ import discord
 from adapters.discord.client import DiscordClient
 from adapters.discord.gateway import PRIVILEGED_INTENTS, configure_endpoints
 from adapters.discord.settings import DiscordSettings
+from adapters.discord.sharded_client import ShardedDiscordClient
 from bot.errors import PlatformError, SetupError
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ if TYPE_CHECKING:
 
 CREDENTIAL_HINT = "Copy the application's bot token again into THREADLORE_DISCORD_BOT_TOKEN."
 NETWORK_HINT = "Retried automatically. Check the network, and THREADLORE_DISCORD_API_BASE if it is set."
+SHARDS_HINT = "Set THREADLORE_DISCORD_SHARDS=0: the bot then opens as many connections as Discord recommends."
+SHARDING_REQUIRED = 4011
 # Gateway close codes: the token, the API version or the intents are refused.
-FATAL_CLOSE_CODES = frozenset({4004, 4010, 4011, 4012, 4013})
+FATAL_CLOSE_CODES = frozenset({4004, 4010, 4012, 4013})
 
 
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
@@ -33,13 +36,14 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
 
     Raises PlatformError for failures that may pass; the next call starts over.
     """
-    token = DiscordSettings.load(settings).bot_token.get_secret_value()
+    own = DiscordSettings.load(settings)
+    token = own.bot_token.get_secret_value()
     if not token:
         raise SetupError("The Discord token is not set.", hint="Set THREADLORE_DISCORD_BOT_TOKEN; see .env.example.")
     # The library's debug log contains whole messages.
     logging.getLogger("discord").setLevel(logging.WARNING)
     configure_endpoints(settings)
-    async with DiscordClient(bot, settings) as client:
+    async with _build_client(bot, settings, own.shards) as client:
         client_task = asyncio.create_task(client.start(token), name="discord")
         stop_task = asyncio.create_task(stop.wait(), name="discord stop")
         try:
@@ -49,10 +53,14 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
                     client_task.result()
                 raise PlatformError("Discord closed the connection.")
         finally:
-            client.platform.record_disconnect()
+            client.record_stop()
             stop_task.cancel()
             client_task.cancel()
             await asyncio.gather(client_task, stop_task, return_exceptions=True)
+
+
+def _build_client(bot: Bot, settings: Settings, shards: int) -> DiscordClient:
+    return DiscordClient(bot, settings) if shards == 1 else ShardedDiscordClient(bot, settings, shards or None)
 
 
 @contextmanager
@@ -66,6 +74,8 @@ def _map_connection_errors(client: discord.Client) -> Iterator[None]:
         hint = f"Enable {PRIVILEGED_INTENTS} in Discord's developer portal, under “Bot”, then start again."
         raise SetupError("Discord does not allow the bot to read messages and members.", hint=hint) from None
     except discord.ConnectionClosed as error:
+        if error.code == SHARDING_REQUIRED:
+            raise SetupError("Discord requires more than one connection for this bot.", hint=SHARDS_HINT) from None
         if error.code in FATAL_CLOSE_CODES:
             raise SetupError(
                 f"Discord does not accept the connection (code {error.code}).", hint=CREDENTIAL_HINT

@@ -46,15 +46,16 @@ GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup 
 
 
 class DiscordClient(discord.Client):
-    """Receives Discord's events. The bot's own messages and system messages are ignored."""
+    """Receives Discord's events. The bot's own messages and system messages are ignored. `options`: of the library."""
 
-    def __init__(self, bot: Bot, settings: Settings) -> None:
+    def __init__(self, bot: Bot, settings: Settings, **options: Any) -> None:
         super().__init__(
             intents=build_intents(),
             allowed_mentions=discord.AllowedMentions.none(),
             http_trace=build_rate_limit_trace(),
             enable_debug_events=True,  # include heartbeats
             guild_ready_timeout=GUILD_READY_TIMEOUT,
+            **options,
         )
         self._bot = bot
         self._settings = settings
@@ -83,16 +84,21 @@ class DiscordClient(discord.Client):
         for guild in self.guilds:  # the bot may have been added while offline
             await self._emit_installed(guild)
 
+    def record_stop(self) -> None:
+        """Record that no connection is left."""
+        for shard in range(self.shard_count or 1):
+            self.platform.record_disconnect(shard)
+
     async def on_disconnect(self) -> None:
         self.platform.record_disconnect()
 
     async def on_connect(self) -> None:
         """Suspend visibility when a session starts: changes since the last one are unknown."""
-        self.platform.disconnected_at = None
+        self.platform.record_connect()
         self._bot.suspend_visibility(NAME)
 
     async def on_resumed(self) -> None:
-        self.platform.disconnected_at = None
+        self.platform.record_connect()
 
     async def on_socket_raw_receive(self, _: object) -> None:
         self._bot.record_activity(NAME)

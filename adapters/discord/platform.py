@@ -65,15 +65,18 @@ class DiscordPlatform:
         self.channel_lookup = ChannelLookup(client)
         self.pending_acks = PendingAcks()
         self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
-        self.disconnected_at: float | None = None  # monotonic time of the disconnect
+        self.disconnected_at: dict[int, float] = {}  # monotonic times, by shard
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
         self._responded: BoundedDict[str, None] = BoundedDict()  # commands whose first response was written
         self._status_reactions = StatusReactions(self)
 
-    def record_disconnect(self) -> None:
-        """Record that the connection is lost; cached state is trusted for MAX_OFFLINE_SECONDS."""
-        if self.disconnected_at is None:
-            self.disconnected_at = time.monotonic()
+    def record_disconnect(self, shard: int = 0) -> None:
+        """Record that a connection is lost; its cached state is trusted for MAX_OFFLINE_SECONDS."""
+        self.disconnected_at.setdefault(shard, time.monotonic())
+
+    def record_connect(self, shard: int = 0) -> None:
+        """Record that a connection is there again."""
+        self.disconnected_at.pop(shard, None)
 
     async def fetch_channel(self, location: Location) -> Channel:
         """Fetch a channel; its readers follow from its overwrites and the members' roles."""
@@ -116,7 +119,7 @@ class DiscordPlatform:
 
     async def _load_members(self, guild: discord.Guild) -> None:
         """Load all members of a guild. Raises PlatformError: without them, readers cannot be determined."""
-        self._check_connected()
+        self._check_connected(guild)
         check_available(guild)
         if guild.chunked:
             return
@@ -126,15 +129,16 @@ class DiscordPlatform:
         except (TimeoutError, discord.ClientException) as error:
             raise PlatformUnavailable("The members of this server are not loaded yet.") from error
 
-    def _check_connected(self) -> None:
-        """Raise PlatformUnavailable if changes of members and channels may have been missed."""
-        if self.disconnected_at is not None and time.monotonic() - self.disconnected_at > MAX_OFFLINE_SECONDS:
+    def _check_connected(self, guild: discord.Guild | None) -> None:
+        """Raise PlatformUnavailable if changes of a guild's members and channels may have been missed."""
+        lost_at = self.disconnected_at.get(guild.shard_id if guild is not None else 0)
+        if lost_at is not None and time.monotonic() - lost_at > MAX_OFFLINE_SECONDS:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
         """Fetch a user; outside of the guild they are a guest without access to channels."""
-        self._check_connected()
         guild = self.client.get_guild(int(workspace)) if workspace else None
+        self._check_connected(guild)
         if guild is not None and (found := await self._fetch_member(guild, int(person))):
             return person_of(found)
         if user := self.client.get_user(int(person)):

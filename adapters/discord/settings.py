@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pydantic import SecretStr
+from pydantic import Field, SecretStr
 
 from adapters.common.settings import AdapterSettings
 from bot.platform.traits import PlatformTraits
@@ -34,3 +34,4 @@ class DiscordSettings(AdapterSettings):
     bot_token: SecretStr = SecretStr("")
     api_base: str = "https://discord.com/api/v10"
     gateway_url: str = ""
+    shards: int = Field(default=1, ge=0)

@@ -23,6 +23,7 @@ class RecordingBot:
         self.suggestions: list[tuple[str, Location, str]] = []
         self.platforms: list[Any] = []
         self.reconciled = self.refreshed = self.suspended = self.active = self.failures = 0
+        self.visibility: list[tuple[str, str]] = []  # what was suspended and reconciled, by workspace
         self.settings = Settings()
         self.supervisor = Supervisor()
 
@@ -35,9 +36,11 @@ class RecordingBot:
 
     def suspend_visibility(self, _: str, workspace: str = "") -> None:
         self.suspended += 1
+        self.visibility.append(("suspend", workspace))
 
     async def reconcile(self, _: str, workspace: str = "") -> None:
         self.reconciled += 1
+        self.visibility.append(("reconcile", workspace))
 
     async def refresh_visibility(self, _: str, workspace: str = "") -> None:
         self.refreshed += 1

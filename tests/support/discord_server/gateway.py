@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 HEARTBEAT_MS = 41_250
 PRIVILEGED_INTENTS = Intent.MEMBERS | Intent.PRESENCES | Intent.MESSAGE_CONTENT
 ABORT = -1
+GUILD_EVENTS = frozenset({"GUILD_CREATE", "GUILD_UPDATE", "GUILD_DELETE"})  # their id is the guild's
 
 
 class Connection:
@@ -38,12 +39,17 @@ class Connection:
 class Session:
     """What an IDENTIFY began; lives without a connection until it is invalidated. `number` counts its events."""
 
-    def __init__(self, intents: int, connection: Connection) -> None:
+    def __init__(self, intents: int, connection: Connection, shard: tuple[int, int]) -> None:
         self.id = secrets.token_hex(16)
+        self.shard, self.shards = shard
         self.intents = intents
         self.connection: Connection | None = connection
         self.number = 0
         self.sent: list[tuple[int, Json]] = []
+
+    def serves(self, guild: str | None) -> bool:
+        """Whether the events of a guild, or those outside of guilds, come over this session's shard."""
+        return (int(guild) >> 22) % self.shards == self.shard if guild else self.shard == 0
 
     def dispatch(self, name: str, data: Json) -> None:
         self.number += 1
@@ -69,10 +75,11 @@ class Sessions:
     def find(self, connection: Connection) -> Session | None:
         return next((session for session in self.all.values() if session.connection is connection), None)
 
-    def emit(self, name: str, data: Json, intent: int) -> None:
-        """Send an event to every session with one of these intents; 0 means all sessions."""
+    def emit(self, name: str, data: Any, intent: int) -> None:
+        """Send an event to every session of its shard with one of these intents; 0 means all sessions."""
+        guild = data.get("id" if name in GUILD_EVENTS else "guild_id") if isinstance(data, dict) else None
         for session in self.all.values():
-            if not intent or session.intents & intent:
+            if session.serves(guild) and (not intent or session.intents & intent):
                 session.dispatch(name, data)
 
 
@@ -91,6 +98,11 @@ class Gateway:
     def connected(self) -> bool:
         """Whether a session has an open socket."""
         return any(session.connection is not None for session in self.sessions.all.values())
+
+    def find_connection(self, shard: int) -> Connection | None:
+        """The open socket of a shard."""
+        sessions = self.sessions.all.values()
+        return next((each.connection for each in sessions if each.shard == shard and each.connection), None)
 
     def reconnect(self) -> None:
         """Op 7: the client shall reconnect and resume."""
@@ -147,15 +159,20 @@ class Gateway:
         if intents & PRIVILEGED_INTENTS & ~self.world.privileged:
             connection.close(4014)
             return
+        if self.world.requires_shards and "shard" not in data:
+            connection.close(4011)
+            return
         self.identifies += 1
-        session = Session(intents, connection)
+        shard: tuple[int, int] = tuple(data.get("shard", (0, 1)))
+        session = Session(intents, connection, shard)
         self.sessions.all[session.id] = session
-        guilds = self.world.joined_guilds()
+        guilds = [guild for guild in self.world.joined_guilds() if session.serves(guild.id)]
         ready: Json = {
             "v": 10,
             "user": user_json(self.world.app),
             "guilds": [{"id": guild.id, "unavailable": True} for guild in guilds],
             "session_id": session.id,
+            "shard": list(shard),
             "resume_gateway_url": self.world.base.replace("http", "ws", 1) + "/gateway/",
             "application": {"id": self.world.app.id, "flags": 0},
         }

@@ -90,6 +90,8 @@ class World:
         self.pings: list[Ping] = []
         self.previews: list[tuple[Message, str]] = []
         self.emit: Emit = lambda *_: None
+        self.recommended_shards = 1
+        self.requires_shards = False
         self.connections_changed = asyncio.Event()
 
     # Look-ups for the app; each raises ApiError.

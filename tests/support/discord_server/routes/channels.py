@@ -35,7 +35,11 @@ def _application(world: World) -> Json:
 
 def _gateway(world: World) -> Json:
     limit = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
-    return {"url": world.base.replace("http", "ws", 1) + "/gateway", "shards": 1, "session_start_limit": limit}
+    return {
+        "url": world.base.replace("http", "ws", 1) + "/gateway",
+        "shards": world.recommended_shards,
+        "session_start_limit": limit,
+    }
 
 
 def _thread_list(world: World, found: Iterable[Channel]) -> Json:
