@@ -10,14 +10,15 @@ import warnings
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from engine.errors import ModelError, ModelUnavailable
 from engine.llm.client.errors import map_error
+from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
 from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
+
+    import numpy as np
 
     from engine.llm.client.protocol import CallParameters
 
@@ -101,7 +102,9 @@ def load_litellm() -> Any:
     os.environ["LITELLM_MODE"] = "PRODUCTION"  # otherwise it reads any .env in the current folder
     for message in _PYDANTIC_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
+    defer_encoding()
     litellm: Any = importlib.import_module("litellm")
+    release_parsed_tokenizer()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
     litellm.drop_params = True
@@ -157,6 +160,8 @@ def _stream_cost(litellm: Any, model: str, chunk: Any) -> float:
 
 def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
     """float32 of shape (count, dim), ordered by the rows' own index."""
+    import numpy as np  # noqa: PLC0415 - 16 MiB of memory, which a process without embeddings does without
+
     vectors_by_index = {row["index"]: _decode_vector(row["embedding"]) for row in data}
     if set(vectors_by_index) != set(range(count)) or len({len(vector) for vector in vectors_by_index.values()}) != 1:
         raise ModelUnavailable(f"{model} returned {len(vectors_by_index)} vectors for {count} texts.")
@@ -168,6 +173,8 @@ def _embedding_rows(data: Sequence[Any], count: int, model: str) -> np.ndarray:
 
 def _decode_vector(vectors_by_index: Any) -> np.ndarray:
     """A vector given as numbers or as base64 of its bytes."""
+    import numpy as np  # noqa: PLC0415 - see above
+
     if isinstance(vectors_by_index, str):
         return np.frombuffer(base64.b64decode(vectors_by_index), dtype="<f4")
     return np.asarray(vectors_by_index, dtype=np.float32)

@@ -6,12 +6,12 @@ import base64
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-
 from engine import errors
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
+
+    import numpy as np
 
 SETTINGS_PREFIX = "THREADLORE_"  # prefix of settings; the tokens of chat platforms must not reach the provider process
 UNFINISHED = "unfinished"  # finish reason of a stream that ended without one
@@ -92,6 +92,8 @@ class Provider(Protocol):
 def encode_result(value: ChatReply | StreamDelta | EmbeddingResult | RerankResult) -> Frame:
     """Encode the result of a call."""
     if isinstance(value, EmbeddingResult):
+        import numpy as np  # noqa: PLC0415 - 16 MiB of memory, which a process without embeddings does without
+
         rows = np.ascontiguousarray(value.rows, dtype="<f4")
         encoded = base64.b64encode(rows.tobytes()).decode()
         return {"rows": encoded, "shape": rows.shape, "spent": asdict(value.spent)}
@@ -114,6 +116,8 @@ def decode_delta(frame: Frame) -> StreamDelta:
 
 def decode_vectors(frame: Frame) -> EmbeddingResult:
     """Decode vectors."""
+    import numpy as np  # noqa: PLC0415 - see above
+
     rows = np.frombuffer(base64.b64decode(frame["rows"]), dtype="<f4").reshape(frame["shape"])
     return EmbeddingResult(rows, TokenUsage(**frame["spent"]))
 
