@@ -61,6 +61,12 @@ def build_filter(vector_filter: VectorFilter) -> str | None:
     return condition if vector_filter.ids is None else f"{condition} AND {build_in_clause('id', vector_filter.ids)}"
 
 
+def excludes_rows(vector_filter: VectorFilter) -> bool:
+    """Whether the filter excludes rows, as far as the caller knows the rows of each space."""
+    known = vector_filter.rows_by_space
+    return vector_filter.ids is not None or not known or not vector_filter.spaces.issuperset(known)
+
+
 def max_matching_rows(vector_filter: VectorFilter) -> int | None:
     """The highest possible number of matching rows; None if the caller does not know."""
     known = (

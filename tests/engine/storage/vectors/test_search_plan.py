@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.storage.vectors.base import VectorFilter
-from engine.storage.vectors.search_plan import EXACT_ROWS, SearchPlan, build_filter, max_matching_rows, plan_search
+from engine.storage.vectors.search_plan import (
+    EXACT_ROWS,
+    SearchPlan,
+    build_filter,
+    excludes_rows,
+    max_matching_rows,
+    plan_search,
+)
 
 
 def test_few_rows_are_searched_exactly_and_a_sparse_area_probes_more_of_the_index() -> None:
@@ -49,3 +56,17 @@ def test_the_filter_names_spaces_or_rooms_and_ids(area: VectorFilter, condition:
 )
 def test_the_rows_of_an_area_are_bounded_by_what_is_known_of_it(area: VectorFilter, rows: int | None) -> None:
     assert max_matching_rows(area) == rows
+
+
+@pytest.mark.parametrize(
+    ("area", "excludes"),
+    [
+        (VectorFilter(frozenset({1, 2, 3}), rows_by_space={1: 5, 2: 7}), False),
+        (VectorFilter(frozenset({1}), rows_by_space={1: 5, 2: 7}), True),
+        (VectorFilter(frozenset({1})), True),
+        (VectorFilter(frozenset({1}), rows_by_space={1: 5}, ids=frozenset({1})), True),
+        (VectorFilter(frozenset(), frozenset({2}), rows_by_space={1: 5}), True),
+    ],
+)
+def test_a_filter_of_all_spaces_with_rows_excludes_nothing(area: VectorFilter, *, excludes: bool) -> None:
+    assert excludes_rows(area) == excludes
