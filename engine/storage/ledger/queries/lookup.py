@@ -9,7 +9,7 @@ from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, find_tok
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.queries.full_text import select_search_words, split_into_terms
 from engine.storage.ledger.records.query_results import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
-from engine.storage.ledger.scope_clauses import join_ids, row_clause
+from engine.storage.ledger.scope_clauses import join_ids, name_clause, row_clause
 from engine.storage.sqlite.timestamps import from_micros
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ async def find_entities_by_name(db: Connection, names: Collection[str], scope_id
     """Entities in the scope's spaces with one of these canonical names or an alias of it."""
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
-        f" AND n.space IN ({join_ids(scope_ids.spaces)}) CROSS JOIN entity e ON e.id = n.target",
+        f" AND {name_clause(scope_ids, 'n')} CROSS JOIN entity e ON e.id = n.target",
         (json.dumps(sorted(names)),),
     )
     return [row[0] for row in rows]

@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import EntityMatch, WalkEdges
-from engine.storage.ledger.scope_clauses import row_clause, space_clause
+from engine.storage.ledger.scope_clauses import name_clause, row_clause, space_clause
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from engine.storage.ledger.records.query_results import ChunkFilter, ScopeIds
     from engine.storage.sqlite.connection import Connection
+
+ENTITY_COUNTS = "entity e INDEXED BY entity_counts"
 
 
 async def find_named_entities(db: Connection, names: Collection[str], scope_ids: ScopeIds) -> list[EntityMatch]:
@@ -24,8 +26,8 @@ async def find_named_entities(db: Connection, names: Collection[str], scope_ids:
     """
     rows = await db.execute_fetchall(
         "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM json_each(?) j CROSS JOIN name n"
-        f" ON n.canonical = j.value AND {space_clause(scope_ids, 'n')}"
-        " CROSS JOIN entity e ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
+        f" ON n.canonical = j.value AND {name_clause(scope_ids, 'n')}"
+        f" CROSS JOIN {ENTITY_COUNTS} ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
         (json.dumps(sorted(names)),),
     )
     counts = {id_: (canonical, mentions, degree) for _, id_, canonical, mentions, degree in rows}
@@ -79,7 +81,8 @@ async def load_walk_edges(
     rows = await db.execute_fetchall(
         "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
         " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
-        f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')} CROSS JOIN entity e ON e.id = t.id"
+        f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')}"
+        f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id"
         f" WHERE {narrowed}",
         (json.dumps(sorted(chunks)), *parameters),
     )
@@ -93,8 +96,8 @@ async def load_walk_edges(
 async def _load_ids(db: Connection, names: Collection[str], scope_ids: ScopeIds, max_degree: int) -> dict[int, str]:
     rows = await db.execute_fetchall(
         "SELECT t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
-        f" CROSS JOIN name t ON t.canonical = j.value AND {space_clause(scope_ids, 't')}"
-        " CROSS JOIN entity e ON e.id = t.id",
+        f" CROSS JOIN name t ON t.canonical = j.value AND {name_clause(scope_ids, 't')}"
+        f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id",
         (json.dumps(sorted(names)),),
     )
     degrees = Counter[str]()
@@ -114,19 +117,16 @@ async def _load_mentions(db: Connection, ids: dict[int, str], only: ChunkFilter 
 
 
 async def _load_relations(db: Connection, ids: dict[int, str]) -> dict[tuple[str | int, str | int], float]:
-    relations = {
-        row[0]: tuple(row)[1:]
-        for near, far in (("a", "b"), ("b", "a"))
-        for row in await db.execute_fetchall(
-            "SELECT r.id, j.value, n.canonical, r.weight FROM json_each(?) j"
+    edges: dict[tuple[str | int, str | int], float] = {}
+    for near, far in (("a", "b"), ("b", "a")):
+        rows = await db.execute_fetchall(
+            f"SELECT j.value, r.{far}, n.canonical, r.weight FROM json_each(?) j"
             f" CROSS JOIN relation r ON r.{near} = j.value CROSS JOIN name n ON n.id = r.{far}",
             (json.dumps(sorted(ids)),),
         )
-    }
-    edges: dict[tuple[str | int, str | int], float] = {}
-    for id_, other, weight in relations.values():
-        name = ids[id_]
-        if name != other:
-            ends = (min(name, other), max(name, other))
-            edges[ends] = edges.get(ends, 0.0) + float(weight)
+        for id_, other_id, other, weight in rows:
+            name = ids[id_]
+            if name != other and not (near == "b" and other_id in ids):  # found before from its other end
+                ends = (name, other) if name < other else (other, name)
+                edges[ends] = edges.get(ends, 0.0) + float(weight)
     return edges
