@@ -6,7 +6,7 @@ on the size of the store.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.pagerank import WalkGraph
@@ -42,6 +42,14 @@ class NamedNodes:
     titled_chunks: Mapping[str, Sequence[int]]
 
 
+@dataclass(frozen=True, slots=True)
+class WalkStarts:
+    """Where a walk starts, without the nearest chunks: seeds with weights, and the degrees that are known."""
+
+    seeds: Mapping[GraphNode, float] = field(default_factory=dict)
+    degrees: Mapping[GraphNode, float] = field(default_factory=dict)
+
+
 @dataclass(slots=True)
 class NameWalk:
     """The walk of one question."""
@@ -50,22 +58,27 @@ class NameWalk:
     query: SearchQuery
     vectors: QueryVectors
 
-    async def rank_chunks(self, similarity: Mapping[int, float], profiles: ProfileCache) -> tuple[int, ...]:
-        """The chunks that the walk visits most, best first; none if the question names nothing rare enough.
-
-        `similarity`: of the chunks nearest to the question.
-        """
+    async def find_starts(self, profiles: ProfileCache) -> WalkStarts:
+        """The names and near relations at which the walk starts; none if the question names nothing rare enough."""
         named = await self.find_named_nodes()
         if not (named.entities or named.titled_chunks):
-            return ()
+            return WalkStarts()
         facts = await self._find_seed_facts(named, profiles)
-        names = build_name_seeds(named.entities, facts, named.titled_chunks)
-        seeds = add_nearest_chunks(names, similarity, self._options)
         degrees: dict[GraphNode, float] = {}
         degrees |= {entity.canonical: float(entity.mentions + entity.degree) for entity in named.entities}
         degrees |= {each.canonical: float(each.mentions + each.degree) for each in profiles.entities.values()}
-        graph, visits = await self._walk(seeds, degrees)
-        from_names = {node: n for node, n in self._count_visits(graph, names).items() if isinstance(node, int)}
+        return WalkStarts(build_name_seeds(named.entities, facts, named.titled_chunks), degrees)
+
+    async def rank_chunks(self, starts: WalkStarts, similarity: Mapping[int, float]) -> tuple[int, ...]:
+        """The chunks that the walk visits most, best first; none without starts.
+
+        `similarity`: of the chunks nearest to the question.
+        """
+        if not starts.seeds:
+            return ()
+        seeds = add_nearest_chunks(starts.seeds, similarity, self._options)
+        graph, visits = await self._walk(seeds, starts.degrees)
+        from_names = {node: n for node, n in self._count_visits(graph, starts.seeds).items() if isinstance(node, int)}
         chunks: dict[GraphNode, float] = {node: visits[node] for node in from_names}
         best = await self._sort_visited(chunks, frozenset(), self._options.max_walk_chunks)
         least = least_ranked_visits(from_names.values(), self._options)

@@ -89,8 +89,7 @@ class Retriever:
     ) -> SearchHits:
         """Run the searches that the mode asks for.
 
-        If rewriting the question is slow, the vector leg starts with the raw question. Entities are searched first,
-        because the local leg needs them.
+        If rewriting the question is slow, the vector leg starts with the raw question.
         """
         question, watch = searcher.question, searcher.stopwatch
         async with AsyncExitStack() as stack:
@@ -104,14 +103,13 @@ class Retriever:
             if query.ignored:
                 return SearchHits(query, None, ProfileCache())
             vectors, profiles = await self._embed_query(query, watch, meter), ProfileCache()
-            entities = await _run_leg(question, LOCAL_MODES, searcher.find_entities(query, vectors, profiles), ())
             if early:
                 vector_leg = _wait_for_task(early)
             else:
                 vector_leg = search_chunks(searcher, query.question, vectors.question, meter)
             (found, walk), local_leg, global_leg = await gather_or_cancel(
                 self._walk_from_names(searcher, vector_leg, query, vectors),
-                _run_leg(question, LOCAL_MODES, searcher.local_leg(entities, vectors, profiles), GraphLeg()),
+                _run_leg(question, LOCAL_MODES, searcher.local_leg(query, vectors, profiles), GraphLeg()),
                 _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, profiles), GraphLeg()),
             )
         return SearchHits(query, vectors, profiles, local_leg, global_leg, found.chunks, walk)
@@ -120,11 +118,11 @@ class Retriever:
         self, searcher: Searcher, vector_leg: Coroutine[Any, Any, VectorLeg], query: SearchQuery, vectors: QueryVectors
     ) -> tuple[VectorLeg, tuple[int, ...]]:
         """The vector leg and, for mix, the chunks of a walk from the names of the question."""
-        found = await _run_leg(searcher.question, VECTOR_MODES, vector_leg, VectorLeg())
         if _effective_mode(searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
-            return found, ()
-        walk = NameWalk(searcher, query, vectors).rank_chunks(found.similarity, ProfileCache())
-        return found, await searcher.stopwatch.measure("walk", walk)
+            return await _run_leg(searcher.question, VECTOR_MODES, vector_leg, VectorLeg()), ()
+        walk, watch = NameWalk(searcher, query, vectors), searcher.stopwatch
+        found, starts = await gather_or_cancel(vector_leg, watch.measure("walk", walk.find_starts(ProfileCache())))
+        return found, await watch.measure("walk", walk.rank_chunks(starts, found.similarity))
 
     async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
         """Embed the question, and the question with its low and with its high keywords, in one call."""

@@ -186,8 +186,9 @@ class Searcher:
                 names.setdefault(profiles.entities[id_].canonical, []).append(id_)
         return tuple(id_ for ids in list(names.values())[: self.question.top_k] for id_ in ids)
 
-    async def local_leg(self, entities: tuple[int, ...], vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
-        """The local leg: these entities and the relations around them."""
+    async def local_leg(self, query: SearchQuery, vectors: QueryVectors, profiles: ProfileCache) -> GraphLeg:
+        """The local leg: entities for the low keywords, and the relations around them."""
+        entities = await self.find_entities(query, vectors, profiles)
         return GraphLeg(entities, await self._find_relations(entities, vectors, profiles))
 
     async def _find_exact_names(self, query: SearchQuery) -> list[int]:

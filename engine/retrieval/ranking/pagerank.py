@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 GraphNode = str | int  # a canonical name, or the id of a chunk
+ENDS = 1 << 31  # more than there are nodes
 
 
 def personalized_pagerank(
@@ -34,15 +36,15 @@ class WalkGraph:
 
     def __init__(self, seeds: Mapping[GraphNode, float]) -> None:
         self._index: dict[GraphNode, int] = {}
-        self._edges: dict[tuple[int, int], int] = {}  # ends, ascending, to the place of the weight
-        self._weights: list[float] = []
+        self._ends = np.empty(0, np.int64)  # lower end * ENDS + higher end, ascending
+        self._weights = np.empty(0)
         self._degrees: dict[int, float] = {}
-        self._seeds = {self._place(node): weight for node, weight in seeds.items()}
+        self._seeds = self._place_seeds(seeds)
 
     @property
     def edge_count(self) -> int:
         """The number of edges."""
-        return len(self._edges)
+        return len(self._ends)
 
     def known_degree(self, node: GraphNode) -> float:
         """The degree of a node in the whole graph; 0 if unknown."""
@@ -50,13 +52,13 @@ class WalkGraph:
 
     def add(self, edges: Mapping[tuple[GraphNode, GraphNode], float], degrees: Mapping[GraphNode, float]) -> None:
         """Add edges, replacing those with the same ends, and known degrees."""
-        for (one, other), weight in edges.items():
-            first, second = self._place(one), self._place(other)
-            at = self._edges.setdefault((min(first, second), max(first, second)), len(self._weights))
-            if at == len(self._weights):
-                self._weights.append(weight)
-            else:
-                self._weights[at] = weight
+        places = np.array(self._place(chain.from_iterable(edges)), np.int64).reshape(-1, 2)
+        places.sort(axis=1)
+        # The first of equal ends stays: so the newest edges come first.
+        ends = np.concatenate([(places[:, 0] * ENDS + places[:, 1])[::-1], self._ends])
+        weights = np.concatenate([np.fromiter(edges.values(), float, len(edges))[::-1], self._weights])
+        self._ends, first = np.unique(ends, return_index=True)
+        self._weights = weights[first]
         self._degrees.update((self._index[node], degree) for node, degree in degrees.items() if node in self._index)
 
     def count_visits(
@@ -66,16 +68,16 @@ class WalkGraph:
 
         Each step goes back to a seed with the probability `restart`. `seeds` replace those of the graph in this run.
         """
-        places = self._seeds if seeds is None else {self._place(node): weight for node, weight in seeds.items()}
+        places = self._seeds if seeds is None else self._place_seeds(seeds)
         size = len(self._index)
         start = np.zeros(size)
         start[list(places)] = list(places.values())
         if not start.any():
             return {}
         start /= start.sum()
-        ends = np.array(list(self._edges), dtype=np.int64).reshape(-1, 2)
-        source, target = np.concatenate([ends, ends[:, ::-1]]).T
-        weight = np.tile(np.array(self._weights, float), 2)
+        lower, higher = np.divmod(self._ends, ENDS)
+        source, target = np.concatenate([lower, higher]), np.concatenate([higher, lower])
+        weight = np.tile(self._weights, 2)
         degree = np.bincount(source, weight, minlength=size)
         known = np.array(list(self._degrees), dtype=np.int64)
         degree[known] = np.maximum(degree[known], np.array(list(self._degrees.values()), float))
@@ -85,5 +87,10 @@ class WalkGraph:
             visits = restart * start + (1 - restart) * np.bincount(target, visits[source] * share, minlength=size)
         return dict(zip(self._index, visits.tolist(), strict=True))
 
-    def _place(self, node: GraphNode) -> int:
-        return self._index.setdefault(node, len(self._index))
+    def _place(self, nodes: Iterable[GraphNode]) -> list[int]:
+        """The places of nodes; new ones get the next."""
+        index = self._index
+        return [index.setdefault(node, len(index)) for node in nodes]
+
+    def _place_seeds(self, seeds: Mapping[GraphNode, float]) -> dict[int, float]:
+        return dict(zip(self._place(seeds), seeds.values(), strict=True))

@@ -78,9 +78,13 @@ def add_nearest_chunks(
 
 def most_visited(visits: Mapping[Key, float], excluded: Container[Key], limit: int) -> dict[Key, float]:
     """The nodes that are visited at least as often as the `limit`-th, with rounded visits."""
-    rounded = {node: round(count, VISIT_DIGITS) for node, count in visits.items() if node not in excluded}
-    least = nlargest(limit, rounded.values())[-1:]
-    return {node: count for node, count in rounded.items() if least and count >= least[0]}
+    left = {node: count for node, count in visits.items() if node not in excluded}
+    least = nlargest(limit, left.values())[-1:]
+    if not least:
+        return {}
+    lowest = round(least[0], VISIT_DIGITS)
+    near = {node: round(count, VISIT_DIGITS) for node, count in left.items() if count > lowest - 10**-VISIT_DIGITS}
+    return {node: count for node, count in near.items() if count >= lowest}
 
 
 def least_ranked_visits(visits: Iterable[float], options: RankingOptions) -> float:

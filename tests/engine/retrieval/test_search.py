@@ -133,12 +133,11 @@ async def test_a_failing_vector_store_is_an_error(indexed: OpenIndexed) -> None:
             await engine.retrieve(query("Ada", mode=mode))
 
 
-async def test_names_are_searched_first(indexed: OpenIndexed) -> None:
+async def test_all_legs_start_at_once(indexed: OpenIndexed) -> None:
     engine = await indexed(doc("a", "Ada met Bob."), options=EngineOptions(suggest_duplicates=False))
     observed = ObservedVectors(engine, lambda _: asyncio.sleep(0.01))
     await engine.retrieve(query("Ada", mode="mix"))
-    assert observed.log[:2] == ["entities begin", "entities end"]
-    assert set(observed.log[2:4]) == {"chunks begin", "relations begin"}
+    assert set(observed.log[:3]) == {"entities begin", "chunks begin", "relations begin"}
 
 
 async def test_the_order_of_relations_does_not_depend_on_the_faster_search(indexed: OpenIndexed) -> None:
@@ -175,8 +174,7 @@ async def test_profiles_are_cached_with_their_similarity(indexed: OpenIndexed) -
     engine = await indexed(doc("a", "Ada met Bob."))
     searcher, cache = await open_searcher(engine), ProfileCache()
     vectors = QueryVectors(*await engine._runtime.embedder.embed(["Ada met Bob"] * 3, UsageMeter()))
-    found = await searcher.find_entities(SearchQuery("Ada"), vectors, cache)
-    await searcher.local_leg(found, vectors, cache)
+    await searcher.local_leg(SearchQuery("Ada"), vectors, cache)
     await searcher.global_leg(vectors, cache)
     assert len(cache.entities) == 2
     assert all(0.2 < similarity <= 1.001 for similarity in cache.similarities.values())
