@@ -8,10 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import accumulate, count, islice, pairwise
+from zlib import crc32
+
+import numpy as np
 
 from engine import Document, Passage, Question, Scope
 from engine.llm.formats.tuple_extraction import build_link, build_mention
 from engine.models import Excerpt, Extraction
+from engine.usage import UsageMeter
+from tests.bench.hashing import HashingEmbedder
 from tests.bench.replay_language import ReplayLanguage
 from tests.bench.synthetic import LINE, SYLLABLES, THINGS, VERBS, build_names
 
@@ -19,6 +24,7 @@ HUB_FLATNESS = 20  # Zipf's law from this rank on: the most frequent name is in 
 OPEN_SHARE = 0.5  # of the documents: in the first space; Zipf's law gives the others
 LOCAL_SHARE = 0.5  # of the names in a document: drawn by the preferences of its space
 FILLER_WORDS, VOCABULARY = 60, 30_000
+NOISE = 0.3  # length of the noise that is added to the vectors of questions
 MIN_RANK = 1_000  # of the names that questions say: the walk starts at names that few chunks mention
 
 
@@ -82,6 +88,18 @@ class Corpus:
                 asked = f"What does {a} for {b}, and what is known of {filler}?"
                 return Question(asked, self.scope_of(spaces), low=(a, b), high=(verb, "case"), rerank=False)
         return None
+
+
+class QuestionEmbedder(HashingEmbedder):
+    """Adds some noise to the vectors of questions: otherwise thousands of texts would be equally similar to them."""
+
+    async def embed_queries(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        """float32 of shape (len(texts), dim), rows of length one."""
+        vectors = await self.embed(texts, meter)
+        noise = [np.random.default_rng(crc32(text.encode())).standard_normal(self.dim) for text in texts]
+        vectors += np.float32(NOISE / self.dim**0.5) * np.array(noise, np.float32)
+        unit: np.ndarray = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return unit
 
 
 class LineLanguage(ReplayLanguage):

@@ -22,9 +22,8 @@ from engine.llm.config import CallTimeouts, ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
 from engine.text.tokenizer import O200kTokenizer
-from tests.bench.hashing import HashingEmbedder
 from tests.bench.plumbing import resident_mib
-from tests.bench.scale.corpus import Corpus
+from tests.bench.scale.corpus import Corpus, QuestionEmbedder
 
 SCOPES = (1, 20, 200)  # spaces
 MODES = ("mix", "local", "naive")
@@ -70,7 +69,7 @@ async def run(home: Path, corpus: Corpus, address: str, amount: int) -> None:
     model = LiteLLMModel(LLMConfig(ModelConfig("hosted_vllm/stub", api_base=address)), calls, O200kTokenizer().count)
     preload = asyncio.create_task(calls.preload())
     options = replace(EngineOptions(), cache_answers=False)
-    async with Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine:
+    async with Engine.open(home, language=model, embedder=QuestionEmbedder(), options=options) as engine:
         report("open")
         [question] = corpus.build_questions(min(SCOPES), 1)
         answer = await engine.ask(question)
