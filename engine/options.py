@@ -24,9 +24,9 @@ RESERVE_SHARE = 4  # … and at most a fourth of the context window
 EXTRACTION_PROMPT_TOKENS, SUMMARY_PROMPT_TOKENS = 900, 300  # tokens of the instructions around the text
 OVERLAP_SHARE, TARGET_SHARE, JOIN_SHARE = 12, 2, 4  # of reduced chunks, and of a reduced summary call: 1 / share
 SHORT_ANSWER, LONG_ANSWER, LONGEST_ANSWER = 1_000, 16_000, 100_000  # characters
-# Bytes of 32,000 rows of 384 dimensions. A search of all of them takes 2 to 4 ms of a core, on disk 25 ms or more;
-# loading them takes 150 ms, as much as six searches on disk.
-VECTOR_CACHE_BYTES = 48 << 20
+# Bytes of 53,000 rows of 384 dimensions. A search of all of them takes 5 ms of a core, on disk 25 ms or more; loading
+# them takes 250 ms, as much as ten searches on disk.
+VECTOR_CACHE_BYTES = 80 << 20
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,8 +47,13 @@ class FullTextIndex:
     kind: KeyKind
 
     def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
-        """SQL that holds for rows within the scope; names belong to spaces alone."""
-        return row_clause(scope_ids, table) if self.kind == KeyKind.CHUNK else space_clause(scope_ids, table)
+        """SQL that holds for rows within the scope; names belong to spaces alone.
+
+        For rows that are known by id: the plus sign keeps SQLite from looking for each once in every space.
+        """
+        if self.kind == KeyKind.CHUNK and scope_ids.rooms:
+            return row_clause(scope_ids, table)
+        return f"+{space_clause(scope_ids, table)}"
 
 
 CHUNK_INDEX = FullTextIndex(
