@@ -9,13 +9,16 @@ from collections import Counter
 from collections.abc import AsyncIterator, Callable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import structlog
 from hypothesis import settings
 
 from engine import Engine
+
+if TYPE_CHECKING:
+    from tests.support.postgres_server import PostgresServer
 
 LOOPBACK = ("127.", "::1", "localhost")
 
@@ -99,6 +102,26 @@ def compare_with_golden(request: pytest.FixtureRequest) -> Callable[[Path, str],
     from tests.support import golden  # noqa: PLC0415 - most tests need none
 
     return partial(golden.compare_with_golden, renew=bool(request.config.getoption("--renew-golden")))
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PostgresServer]:
+    """The PostgreSQL server that all workers of this run share; it starts with the first test that asks for it."""
+    from tests.support.postgres_server import share_server  # noqa: PLC0415 - most tests need none
+
+    base = tmp_path_factory.getbasetemp()
+    server = share_server(base.parent if "PYTEST_XDIST_WORKER" in os.environ else base)
+    yield server
+    server.release()
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The address of a fresh, empty PostgreSQL database with pgvector."""
+    from tests.support.postgres_server import fresh_database  # noqa: PLC0415 - most tests need none
+
+    with fresh_database(postgres_server) as url:
+        yield url
 
 
 @pytest.fixture
