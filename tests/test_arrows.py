@@ -183,8 +183,11 @@ def test_a_table_has_no_circle(table: str) -> None:
     tuple(TopologicalSorter(parse_table(table)).static_order())  # raises CycleError
 
 
+STORE_LAYERS = ("engine.storage.sql", "engine.storage.postgres")  # the first also begins engine.storage.sqlite
+
+
 def is_store(path: Path) -> bool:
-    """Whether a module belongs to the bot's store, which shares the engine's SQLite layer."""
+    """Whether a module belongs to the bot's store, which shares the layers of databases with the engine."""
     return path.is_relative_to(ROOT / "bot" / "store")
 
 
@@ -195,7 +198,7 @@ def test_programs_enter_the_engine_by_its_door_only(package: str) -> None:
         for path in list_modules(package)
         for module, name in list_imports(path)
         if name and module.startswith("engine.") and module != "engine.errors"
-        if not (module.startswith("engine.storage.sqlite") and is_store(path))
+        if not (module.startswith(STORE_LAYERS) and is_store(path))
     }
     assert inside == set()
 
@@ -213,7 +216,7 @@ def test_the_door_offers_types_and_values_alike() -> None:
 # The parts of the ledger that the rest of the engine may import, and the modules that may know SQL.
 LEDGER_DOORS = {"engine.storage.ledger", "engine.storage.ledger.api", "engine.storage.ledger.records"}
 SQL_ROOMS = ("engine/storage/", "bot/store/")
-SQL_LIBRARIES = {"sqlite3", "aiosqlite"}
+SQL_LIBRARIES = {"sqlite3", "aiosqlite", "psycopg", "psycopg_pool"}
 SQL_STATEMENT = re.compile(
     r"\b(SELECT\s.+\sFROM|INSERT (OR \w+ )?INTO|UPDATE \w+ SET|DELETE FROM|CREATE (VIRTUAL )?TABLE|PRAGMA \w+)\b",
     re.DOTALL,

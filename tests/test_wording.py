@@ -20,7 +20,7 @@ TEXTS = (
 )
 RULES = (
     "engine/llm/",
-    "engine/storage/ledger/queries/full_text",
+    "engine/storage/ledger/full_text/search_words",
     "bot/dispatch/follow_up/phrases",
     "bot/dispatch/follow_up/question_rules",
     "bot/dispatch/follow_up/addressee",

@@ -17,7 +17,8 @@ from bot.store.redactions import (
     redact_answers_using,
     request_corrections,
 )
-from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database, Row
     from bot.store.redactions import AnswerCorrections, PendingRedactions
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 _SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])
 _COLUMNS = (
@@ -173,7 +174,7 @@ class Answers:
         rows = await self._database.fetch_all(
             "SELECT message FROM answer WHERE room = ? AND message IN (SELECT value FROM json_each(?))"
             " AND state = 'redacted'",
-            (room, json.dumps(list(messages))),
+            (room, text_list(messages)),
         )
         return frozenset(row[0] for row in rows)
 
@@ -205,7 +206,7 @@ class Answers:
     async def delete_by_messages(self, room: str, messages: Collection[str]) -> None:
         """Delete the answers to these messages."""
         condition = "room = ? AND message IN (SELECT value FROM json_each(?))"
-        await self._database.write(delete_answers, condition, (room, json.dumps(list(messages))))
+        await self._database.write(delete_answers, condition, (room, text_list(messages)))
 
     async def delete_in_channel(self, place: Location) -> None:
         """Delete the answers of a thread or a channel."""

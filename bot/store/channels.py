@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.models import ChannelSettings
-from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from bot.store.database import Database

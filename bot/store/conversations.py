@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.store.models import ConversationRecord
-from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from bot.store.models import FileRecord
-from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -49,14 +49,12 @@ class Files:
 
     async def list_by_messages(self, room: str, ids: Collection[str]) -> list[FileRecord]:
         """The files of these messages."""
-        return await self._select(
-            "room = ? AND message IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids))
-        )
+        return await self._select("room = ? AND message IN (SELECT value FROM json_each(?))", room, text_list(ids))
 
     async def list_by_uploads(self, prefix: str, uploads: Collection[str]) -> list[FileRecord]:
         """These uploads in all rooms whose names start with a prefix."""
         return await self._select(
-            f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, json.dumps(list(uploads))
+            f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, text_list(uploads)
         )
 
     async def list_by_author(self, platform: str, workspace: str, author: str) -> list[FileRecord]:

@@ -5,13 +5,13 @@ Texts are only in the engine.
 
 from __future__ import annotations
 
-import json
 import time as clock
 from typing import TYPE_CHECKING, Any
 
 from bot.store.database import fetch
 from bot.store.models import MessageRecord
-from engine.storage.sqlite.timestamps import EPOCH, from_micros, to_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Location
     from bot.store.database import Database, Row
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, applied"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
@@ -47,7 +47,7 @@ class Messages:
 
     async def list_by_ids(self, room: str, ids: Collection[str]) -> list[MessageRecord]:
         """List the stored ones of these messages, by time."""
-        return await self._select("room = ? AND id IN (SELECT value FROM json_each(?))", room, json.dumps(list(ids)))
+        return await self._select("room = ? AND id IN (SELECT value FROM json_each(?))", room, text_list(ids))
 
     async def list_by_document(self, document: str) -> list[MessageRecord]:
         """List the messages of a conversation, by time."""
@@ -62,7 +62,7 @@ class Messages:
         rows = await self._database.fetch_all(
             "SELECT DISTINCT thread FROM message WHERE room = ? AND id <> thread AND thread <> ''"
             " AND thread IN (SELECT value FROM json_each(?))",
-            (room, json.dumps(list(ids))),
+            (room, text_list(ids)),
         )
         return frozenset(row[0] for row in rows)
 
@@ -102,7 +102,7 @@ class Messages:
         """Record that the engine has these messages, too."""
         await self._database.execute(
             "UPDATE message SET applied = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
-            (room, json.dumps(list(ids))),
+            (room, text_list(ids)),
         )
 
     async def update_digest(self, room: str, id_: str, digest: str) -> None:
@@ -144,7 +144,7 @@ class Messages:
         """Find the ones of these ids that were deleted, optionally since a time."""
         rows = await self._database.fetch_all(
             "SELECT id FROM tombstone WHERE room = ? AND id IN (SELECT value FROM json_each(?)) AND time >= ?",
-            (room, json.dumps(list(ids)), to_micros(since)),
+            (room, text_list(ids), to_micros(since)),
         )
         return frozenset(row[0] for row in rows)
 
@@ -185,7 +185,7 @@ async def _move_message(db: Connection, room: str, id_: str, document: str) -> N
 async def _delete_messages(db: Connection, room: str, ids: Collection[str]) -> None:
     """Delete messages, and conversations that are empty without them."""
     sql = "DELETE FROM message WHERE room = ? AND id IN (SELECT value FROM json_each(?)) RETURNING document"
-    documents = await fetch(db, sql, (room, json.dumps(list(ids))))
+    documents = await fetch(db, sql, (room, text_list(ids)))
     await db.executemany(_DELETE_EMPTY, sorted(set(documents)))
 
 
@@ -235,4 +235,4 @@ class UnconfirmedDeletions:
         )
 
     async def _write(self, sql: str, room: str, ids: Collection[str]) -> None:
-        await self._database.execute(sql, (room, json.dumps(list(ids))))
+        await self._database.execute(sql, (room, text_list(ids)))

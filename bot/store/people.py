@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.sqlite.timestamps import to_micros
+from engine.storage.sql.timestamps import to_micros
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import time as clock
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -11,14 +10,15 @@ from typing import TYPE_CHECKING, Any
 from bot.platform.models import Location
 from bot.store.database import fetch
 from bot.store.models import unknown_part_key
-from engine.storage.sqlite.timestamps import EPOCH, from_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import EPOCH, from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from bot.store.database import Database
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 _COLUMNS = (
     "answer, platform, workspace, channel, thread, asker, message, reply_ref, asked_at,"
@@ -62,7 +62,7 @@ class AnswerCorrections:
         rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM answer_correction WHERE due_at <= ? AND {_ON_PLATFORMS}"
             f" ORDER BY confirmed DESC, due_at, answer LIMIT {limit}",
-            (now, json.dumps(list(platforms))),
+            (now, text_list(platforms)),
         )
         return [
             AnswerCorrection(
@@ -74,7 +74,7 @@ class AnswerCorrections:
     async def get_next_due(self, platforms: Collection[str]) -> float | None:
         """The time at which the next correction on these platforms is due; None if there is none."""
         sql = f"SELECT MIN(due_at) FROM answer_correction WHERE {_ON_PLATFORMS}"
-        [(due,)] = await self._database.fetch_all(sql, (json.dumps(list(platforms)),))
+        [(due,)] = await self._database.fetch_all(sql, (text_list(platforms),))
         return None if due is None else float(due)
 
     async def delay(self, answer: str, due: float) -> None:
@@ -99,7 +99,7 @@ async def request_corrections(db: Connection, answers: Collection[str], *, check
         " ON CONFLICT DO UPDATE SET confirmed = MAX(confirmed, excluded.confirmed),"
         " due_at = MIN(due_at, excluded.due_at)"
         " RETURNING answer",
-        (json.dumps(sorted(answers)), clock.time(), checked),
+        (text_list(sorted(answers)), clock.time(), checked),
     )
     return bool(deleted)
 
@@ -139,13 +139,13 @@ async def redact_answers(db: Connection, answers: Collection[str]) -> bool:
 
     The keys of what they used are deleted, too.
     """
-    listed = json.dumps(sorted(answers))
+    listed = text_list(sorted(answers))
     rows = await fetch(
         db, "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
     )
     finished = {each for (each,) in rows}
     posted = await request_corrections(db, finished)
-    which = (json.dumps(sorted(finished)),)
+    which = (text_list(sorted(finished)),)
     await db.execute(
         f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
         which,
@@ -167,7 +167,7 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
         "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
         " UNION SELECT answer, 1 FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
         " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:'))",
-        (json.dumps(sorted(removed)), part_of),
+        (text_list(sorted(removed)), part_of),
     )
     await clear_answer_text(db, {answer for answer, _ in found})
     await db.executemany(
@@ -181,7 +181,7 @@ async def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
     await db.execute(
         f"UPDATE answer SET question = '', text = '', {SET_REDACTED}"
         " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
-        (json.dumps(sorted(answers)),),
+        (text_list(sorted(answers)),),
     )
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from engine import Engine, Scope
 from engine.projection.embedding_text import entity_text, truncate_to_tokens
-from engine.storage.ledger.queries import export
+from engine.storage.ledger.queries import graphml
 from engine.storage.ledger.queries.lookup import resolve_scope
 from engine.storage.ledger.records.projection import Profile
 from engine.usage import UsageMeter
@@ -61,7 +61,7 @@ async def find_wrong_vectors(engine: Engine) -> list[str]:
     """Entities whose vector is not the one of their text."""
     runtime = engine._runtime
     async with sqlite_ledger(runtime.ledger).read_connection() as db:
-        rows = [row async for row in export.stream_entities(db, await resolve_scope(db, EVERYTHING))]
+        rows = [row async for row in graphml.stream_entities(db, await resolve_scope(db, EVERYTHING))]
     texts = {id_: entity_text(Profile(id_, 0, name, description, 0)) for id_, name, _, description, *_ in rows}
     clipped = [truncate_to_tokens(text, runtime.embedder.max_tokens, runtime.tokenizer) for text in texts.values()]
     wanted = dict(zip(texts, await runtime.embedder.embed(clipped, UsageMeter()), strict=True))

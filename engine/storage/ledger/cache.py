@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from engine.storage.ledger.records.projection import CachedAnswer
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
     from engine.usage import Usage
 
 MAX_CACHED_ANSWERS = 1000
@@ -27,7 +27,7 @@ async def load_summaries(db: Connection, keys: Collection[bytes]) -> dict[bytes,
 
 async def save_summaries(db: Connection, summaries: Mapping[bytes, str]) -> None:
     """Cache summaries; compaction deletes those that no profile uses."""
-    await db.executemany("INSERT OR IGNORE INTO summary VALUES (?, ?)", summaries.items())
+    await db.executemany("INSERT INTO summary VALUES (?, ?) ON CONFLICT DO NOTHING", summaries.items())
 
 
 async def delete_unused(db: Connection) -> None:
@@ -59,7 +59,9 @@ async def load_vectors(db: Connection, embedder: str, hashes: Collection[bytes])
 async def save_vectors(db: Connection, embedder: str, rows: Sequence[tuple[bytes, int, bytes]]) -> None:
     """Cache vectors by text hash, while a chunk has that text."""
     await db.executemany(
-        "INSERT OR REPLACE INTO vector SELECT ?1, ?2, ?3, ?4 WHERE EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?2)",
+        "INSERT INTO vector (embedder, text_hash, parts, data) SELECT ?1, ?2, ?3, ?4"
+        " WHERE EXISTS (SELECT 1 FROM chunk WHERE text_hash = ?2)"
+        " ON CONFLICT (text_hash, embedder) DO UPDATE SET parts = excluded.parts, data = excluded.data",
         [(embedder, key, parts, data) for key, parts, data in rows],
     )
 
@@ -77,17 +79,17 @@ async def save_cached_answer(db: Connection, answer: CachedAnswer, now: float) -
         + [(1, each) for each in answer.names]
         + [(2, each) for each in answer.pairs]
     )
-    removed = await db.execute_fetchall(
-        "SELECT value FROM meta WHERE key IN ('last_rechunk', 'last_removal') AND value > ?", (answer.generation,)
-    )
-    if list(removed):
+    removals = await db.execute_fetchall("SELECT value FROM meta WHERE key IN ('last_rechunk', 'last_removal')")
+    if any(int(generation) > answer.generation for (generation,) in removals):
         return
-    await db.execute("INSERT OR REPLACE INTO answer_cache VALUES (?, ?, ?)", (answer.key, answer.text, now))
+    await db.execute("DELETE FROM answer_cache WHERE key = ?", (answer.key,))
+    await db.execute("INSERT INTO answer_cache VALUES (?, ?, ?)", (answer.key, answer.text, now))
     await db.executemany(
-        "INSERT OR IGNORE INTO answer_cache_source VALUES (?, ?, ?)", [(answer.key, kind, each) for kind, each in uses]
+        "INSERT INTO answer_cache_source VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        [(answer.key, kind, each) for kind, each in uses],
     )
     await db.execute(
-        "DELETE FROM answer_cache WHERE key IN (SELECT key FROM answer_cache ORDER BY used_at DESC LIMIT -1 OFFSET ?)",
+        "DELETE FROM answer_cache WHERE key NOT IN (SELECT key FROM answer_cache ORDER BY used_at DESC LIMIT ?)",
         (MAX_CACHED_ANSWERS,),
     )
 
@@ -100,8 +102,8 @@ async def touch_cached_answer(db: Connection, key: bytes, now: float) -> None:
 async def add_usage(db: Connection, day: str, items: Sequence[Usage]) -> None:
     """Add calls to the day's sums by purpose and model."""
     await db.executemany(
-        "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET calls = calls + excluded.calls,"
-        " input_tokens = input_tokens + excluded.input_tokens,"
-        " output_tokens = output_tokens + excluded.output_tokens, cost = cost + excluded.cost",
+        "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, purpose, model) DO UPDATE SET"
+        " calls = usage.calls + excluded.calls, input_tokens = usage.input_tokens + excluded.input_tokens,"
+        " output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost",
         [(day, u.purpose, u.model, u.calls, u.input_tokens, u.output_tokens, u.cost) for u in items],
     )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion, NotFound
@@ -21,12 +20,14 @@ from engine.storage.ledger.names import resolve_manual_aliases
 from engine.storage.ledger.records.content import KeyCorrection
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import next_generation
+from engine.storage.ledger.work.work_queue import set_setting
+from engine.storage.sql.lists import id_list
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 NAME_HINT = "Write names as they appear in the documents; capitals make no difference."
@@ -42,7 +43,7 @@ _CORRECTION_QUERIES = {
 
 async def load_corrections(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, KeyCorrection]:
     """Pinned descriptions and hidden keys among these names or pairs; missing ids are left out."""
-    rows = await db.execute_fetchall(_CORRECTION_QUERIES[kind], (json.dumps(list(ids)),))
+    rows = await db.execute_fetchall(_CORRECTION_QUERIES[kind], (id_list(ids),))
     return {id_: KeyCorrection(override, bool(hidden)) for id_, override, hidden in rows}
 
 
@@ -130,7 +131,7 @@ async def separate_names(db: Connection, space: str, name: str, other: str, room
 
 async def _save_distinct(db: Connection, space: int, name: str, others: Collection[str], room: int) -> None:
     await db.executemany(
-        "INSERT OR IGNORE INTO distinct_names (space, a, b, room) VALUES (?, ?, ?, ?)",
+        "INSERT INTO distinct_names (space, a, b, room) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(space, min(name, other), max(name, other), room) for other in others],
     )
     await refresh_joins(db, space, {name, *others})
@@ -143,7 +144,8 @@ async def pin_description(db: Connection, space: str, names: tuple[str, str], de
     if description:
         await _check_exists(db, id_, a, b)
         await db.execute(
-            "INSERT OR REPLACE INTO description_override (space, a, b, description, room) VALUES (?, ?, ?, ?, ?)",
+            "INSERT INTO description_override (space, a, b, description, room) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (space, a, b) DO UPDATE SET description = excluded.description, room = excluded.room",
             (id_, a, b, description, made_in),
         )
     else:
@@ -157,7 +159,7 @@ async def set_hidden(db: Connection, space: str, names: tuple[str, str], room: s
     a, b = order_names(names)
     if hidden:
         await _check_exists(db, id_, a, b)
-        sql = "INSERT OR IGNORE INTO hidden_key (space, a, b, room) VALUES (?, ?, ?, ?)"
+        sql = "INSERT INTO hidden_key (space, a, b, room) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING"
         await db.execute(sql, (id_, a, b, made_in))
     else:
         await _remove_correction(db, "hidden_key", id_, a, b)
@@ -169,14 +171,14 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
 
     Existing corrections of that space win; an alias that would form a circle there is removed.
     """
-    where = "WHERE room = ?1 AND ?1 AND space IS NOT ?2"
+    where = "WHERE room = ?1 AND room <> 0 AND space IS NOT ?2"
     for table, columns in (("description_override", "description, room"), ("hidden_key", "room")):
         rows = await db.execute_fetchall(f"DELETE FROM {table} {where} RETURNING space, a, b, {columns}", (room, space))
         for old_space, a, b, *rest in list(rows):
             if space is not None:
                 marks = ", ".join("?" * len(rest))
                 await db.execute(
-                    f"INSERT OR IGNORE INTO {table} (space, a, b, {columns}) VALUES (?, ?, ?, {marks})",
+                    f"INSERT INTO {table} (space, a, b, {columns}) VALUES (?, ?, ?, {marks}) ON CONFLICT DO NOTHING",
                     (space, a, b, *rest),
                 )
                 await _invalidate(db, space, a, b, relations=True)
@@ -193,7 +195,7 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
         if space is not None:
             await _save_distinct(db, space, a, {b}, room)
     if space is None:
-        await db.execute("INSERT OR REPLACE INTO meta VALUES ('last_removal', ?)", (await next_generation(db),))
+        await set_setting(db, "last_removal", await next_generation(db))
 
 
 async def _can_alias(db: Connection, space: int, name: str, target: str) -> bool:
@@ -241,6 +243,6 @@ async def _pair_ids(db: Connection, ends: Collection[int]) -> set[int]:
         "WITH led (id) AS (SELECT n.id FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
         " UNION SELECT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value)"
         " SELECT p.id, p.target FROM led x CROSS JOIN led y CROSS JOIN pair p ON p.a = x.id AND p.b = y.id",
-        (json.dumps(list(ends)), json.dumps(list(ends))),
+        (id_list(ends), id_list(ends)),
     )
     return {each for row in rows for each in row if each}

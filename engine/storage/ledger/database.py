@@ -10,13 +10,12 @@ import aiosqlite
 
 from engine.errors import CorruptLedger
 from engine.storage.ledger import repositories
-from engine.storage.ledger.queries.export import compute_checksum, export_canonical, export_graphml
-from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.storage.ledger.queries.export import compute_checksum, export_lines
+from engine.storage.sql.repository import SnapshotDatabase
 from engine.storage.sqlite import database_file
-from engine.storage.sqlite.connection import run_in_thread, translate_error
+from engine.storage.sqlite.connection import AsyncConnection, run_in_thread, translate_error
 from engine.storage.sqlite.database import SqliteDatabase
 from engine.storage.sqlite.database_file import check_file
-from engine.storage.sqlite.repository import SnapshotDatabase
 from engine.storage.sqlite.schema import Schema
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ if TYPE_CHECKING:
         Stats,
         WorkQueue,
     )
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 SCHEMA = Schema("engine.storage.ledger", "ledger", marker="document", early_marker="piece")
 
@@ -50,8 +49,8 @@ class Snapshot:
 
     def __init__(self, connection: Connection) -> None:
         database = SnapshotDatabase(connection)
-        self.search: Search = repositories.SqliteSearch(database)
-        self.stats: Stats = repositories.SqliteStats(database)
+        self.search: Search = repositories.SqlSearch(database)
+        self.stats: Stats = repositories.SqlStats(database)
 
 
 class Ledger(SqliteDatabase):
@@ -59,15 +58,15 @@ class Ledger(SqliteDatabase):
 
     def __init__(self, path: Path, fts_tokenizer: FtsTokenizer) -> None:
         super().__init__(path, SCHEMA, tokenizer=fts_tokenizer)
-        self.documents: Documents = repositories.SqliteDocuments(self)
-        self.facts: Facts = repositories.SqliteFacts(self)
-        self.profiles: Profiles = repositories.SqliteProfiles(self)
-        self.work: WorkQueue = repositories.SqliteWorkQueue(self)
-        self.cache: Cache = repositories.SqliteCache(self)
-        self.corrections: Corrections = repositories.SqliteCorrections(self)
-        self.duplicates: Duplicates = repositories.SqliteDuplicates(self)
-        self.search: Search = repositories.SqliteSearch(self)
-        self.stats: Stats = repositories.SqliteStats(self)
+        self.documents: Documents = repositories.SqlDocuments(self)
+        self.facts: Facts = repositories.SqlFacts(self)
+        self.profiles: Profiles = repositories.SqlProfiles(self)
+        self.work: WorkQueue = repositories.SqlWorkQueue(self)
+        self.cache: Cache = repositories.SqlCache(self)
+        self.corrections: Corrections = repositories.SqlCorrections(self)
+        self.duplicates: Duplicates = repositories.SqlDuplicates(self)
+        self.search: Search = repositories.SqlSearch(self)
+        self.stats: Stats = repositories.SqlStats(self)
 
     @classmethod
     async def open(
@@ -86,14 +85,9 @@ class Ledger(SqliteDatabase):
 
     async def export(self, form: ExportFormat, scope: Scope) -> AsyncGenerator[str, None]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
-        async with self.stream_connection() as db:
-            if form == "jsonl":
-                made = export_canonical(db, scope.spaces)
-            else:
-                made = export_graphml(db, await resolve_scope(db, scope))
-            async with aclosing(made) as lines:
-                async for line in lines:
-                    yield line
+        async with self.stream_connection() as db, aclosing(export_lines(db, form, scope)) as lines:
+            async for line in lines:
+                yield line
 
     async def compact(self) -> None:
         """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied.
@@ -111,7 +105,7 @@ class Ledger(SqliteDatabase):
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless structure, indexes and constraints are as they should."""
         async with self.stream_connection() as db:
-            found = await run_in_thread(db, database_file.find_problems)
+            found = await run_in_thread(db.sqlite, database_file.find_problems)
         if found:
             raise CorruptLedger(f"The ledger is damaged: {'; '.join(found)}.")
 
@@ -119,7 +113,7 @@ class Ledger(SqliteDatabase):
         """Copy the database as of one moment into one file; gives the checksum of what it held at that moment."""
         async with aiosqlite.connect(path) as target, self.stream_connection() as source:
             found = await compute_checksum(source)
-            await source.backup(target)
+            await source.sqlite.backup(target)
         return found
 
 
@@ -127,7 +121,7 @@ async def compute_file_checksum(path: Path) -> str:
     """The checksum of everything in the ledger. Raises StoreError."""
     try:
         async with aiosqlite.connect(path) as db:
-            return await compute_checksum(db)
+            return await compute_checksum(AsyncConnection(db))
     except sqlite3.Error as error:
         raise translate_error(error, SCHEMA.label) from error
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.knowledge.extraction_cleanup import clean_extraction
@@ -15,11 +14,13 @@ from engine.storage.ledger.names import add_stale_targets, intern_names, intern_
 from engine.storage.ledger.records.content import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.ledger.work.work_queue import set_setting
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
@@ -54,8 +55,9 @@ async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Ex
     )
     # A chunk given up by the embedder keeps its error.
     await db.execute(
-        "UPDATE chunk SET extraction = ?, error = iif(retry_at < 9e999, '', error),"
-        " hint = iif(retry_at < 9e999, '', hint), retry_at = iif(retry_at < 9e999, 0, retry_at) WHERE id = ?",
+        "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
+        " hint = CASE WHEN retry_at < 9e999 THEN '' ELSE hint END,"
+        " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
         (key, chunk),
     )
     await refresh_joins(db, space, names, await save_definitions(db, chunk, space, text))
@@ -97,7 +99,7 @@ async def find_extraction(db: Connection, key: bytes, chunk: int) -> Extraction 
 
 async def delete_facts(db: Connection, chunks: Collection[int]) -> tuple[set[int], set[int]]:
     """Delete the facts of these chunks; returns the affected names and pairs. The chunks remain."""
-    listed = (json.dumps(list(chunks)),)
+    listed = (id_list(chunks),)
     names = {
         row[0]
         for row in await db.execute_fetchall(
@@ -120,10 +122,10 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
     """
     if not chunks:
         return
-    listed = (json.dumps(list(chunks)),)
+    listed = (id_list(chunks),)
     generation = await next_generation(db)
     for key in ("last_rechunk", "last_removal") if removed else ("last_rechunk",):
-        await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, generation))
+        await set_setting(db, key, generation)
     names, pairs = await delete_facts(db, chunks)
     defined = await find_defined_keys(db, chunks)
     await delete_cached_answers(db, KeyKind.CHUNK, chunks)
@@ -147,7 +149,7 @@ async def list_unextracted(db: Connection, limit: int, now: float, skip: Collect
         "  ORDER BY i.ordinal LIMIT 1)"
         " FROM chunk c JOIN document d ON d.id = c.document WHERE c.extraction IS NULL AND NOT d.open"
         " AND c.retry_at <= ? AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
-        (now, json.dumps(list(skip)), limit),
+        (now, id_list(skip), limit),
     )
     return [
         UnextractedChunk(id_, document, text, excerpt_section(kind, title, label or ""), attempts, space, tokens, kind)

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.names import delete_unused_names, find_targets
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys
+from engine.storage.ledger.work.work_queue import set_setting
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 _STATED = "EXISTS (SELECT 1 FROM name n CROSS JOIN mention f ON f.name = n.id WHERE n.target = entity.id AND f.{} = {})"
 
@@ -30,7 +31,7 @@ async def invalidate_keys(db: Connection, names: Collection[int], pairs: Collect
     await delete_cached_answers(db, KeyKind.PAIR, every_pair)
     await delete_unused_names(db, every_name, every_pair)
     await clear_profiles(db, every_name, every_pair)
-    await db.execute("INSERT OR REPLACE INTO meta VALUES ('last_revision', ?)", (generation,))
+    await set_setting(db, "last_revision", generation)
 
 
 async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[int]) -> None:
@@ -38,7 +39,7 @@ async def delete_cached_answers(db: Connection, kind: KeyKind, ids: Collection[i
     await db.execute(
         "DELETE FROM answer_cache WHERE key IN (SELECT u.key FROM json_each(?) j"
         " CROSS JOIN answer_cache_source u ON u.kind = ? AND u.id = j.value)",
-        (json.dumps(list(ids)), kind),
+        (id_list(ids), kind),
     )
 
 
@@ -53,10 +54,10 @@ async def clear_profiles(db: Connection, names: Collection[int], pairs: Collecti
         f" name = CASE WHEN {_STATED.format('surface', 'entity.name')} THEN name"
         " ELSE (SELECT canonical FROM name WHERE id = entity.id) END"
         " WHERE id IN (SELECT value FROM json_each(?)) AND id IN (SELECT id FROM name)",
-        (json.dumps(list(names)),),
+        (id_list(names),),
     )
     await db.execute(
         "UPDATE relation SET description = '', keywords = '', embedding_hash = NULL"
         " WHERE id IN (SELECT value FROM json_each(?))",
-        (json.dumps(list(pairs)),),
+        (id_list(pairs),),
     )

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
 from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys
+from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
     Pair = tuple[int, int]
+
+_INSERT_PAIR = "INSERT INTO pair (space, a, b, target) VALUES (?, ?, ?, -1) ON CONFLICT DO NOTHING"
 
 
 async def intern_names(db: Connection, space: int, names: Collection[str]) -> dict[str, int]:
@@ -26,7 +28,7 @@ async def intern_names(db: Connection, space: int, names: Collection[str]) -> di
             "SELECT n.canonical, n.id, a.name IS NOT NULL FROM json_each(?) j"
             " CROSS JOIN name n ON n.space = ? AND n.canonical = j.value"
             " LEFT JOIN alias a ON a.space = n.space AND a.name = n.canonical",
-            (json.dumps(list(names)), space),
+            (text_list(names), space),
         )
     )
     aliased = [name for name, _, is_alias in rows if is_alias]
@@ -38,7 +40,7 @@ async def intern_names(db: Connection, space: int, names: Collection[str]) -> di
 async def _insert_names(db: Connection, space: int, names: Collection[str]) -> None:
     """Create those of the names that are missing."""
     await db.executemany(
-        "INSERT OR IGNORE INTO name (space, canonical, target, spelling_key) VALUES (?, ?, -1, ?)",
+        "INSERT INTO name (space, canonical, target, spelling_key) VALUES (?, ?, -1, ?) ON CONFLICT DO NOTHING",
         [(space, name, spelling_key(name)) for name in sorted(names)],
     )
 
@@ -48,17 +50,18 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
     if not pairs:
         return {}
     await db.executemany(
-        "INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)",
+        _INSERT_PAIR,
         [(space, a, b) for a, b in sorted(pairs)],
     )
     rows = list(
         await db.execute_fetchall(
             "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM json_each(?) j"
-            " CROSS JOIN pair p ON p.a = json_extract(j.value, '$[0]') AND p.b = json_extract(j.value, '$[1]')"
+            " CROSS JOIN pair p ON p.a = j.value AND p.b IN (SELECT value FROM json_each(?))"
             " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
-            (json.dumps(list(pairs)),),
+            (id_list({a for a, _ in pairs}), id_list({b for _, b in pairs})),
         )
     )
+    rows = [row for row in rows if row[:2] in pairs]
     moved_ids = [id_ for _, _, id_, moved in rows if moved]
     if moved_ids:
         await update_pair_targets(db, moved_ids)
@@ -68,11 +71,11 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
 async def find_targets(db: Connection, names: Iterable[int], pairs: Iterable[int]) -> tuple[set[int], set[int]]:
     """The keys whose profiles include these names and pairs."""
     led_names = await db.execute_fetchall(
-        "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (json.dumps(list(names)),)
+        "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.id = j.value", (id_list(names),)
     )
     led_pairs = await db.execute_fetchall(
         "SELECT DISTINCT p.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value WHERE p.target > 0",
-        (json.dumps(list(pairs)),),
+        (id_list(pairs),),
     )
     return {row[0] for row in led_names}, {row[0] for row in led_pairs}
 
@@ -87,11 +90,12 @@ async def add_stale_targets(db: Connection, names: Iterable[int], pairs: Iterabl
 async def resolve_aliases(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
     """The final targets of these names. Raises InvalidQuestion if their aliases form a circle."""
     rows = await db.execute_fetchall(
-        "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
+        "WITH RECURSIVE walk (begun, at) AS"
+        " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
         " UNION SELECT w.begun, a.target FROM walk w CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at)"
         " SELECT begun, at FROM walk"
         " WHERE NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at)",
-        (json.dumps(list(names)), space),
+        (text_list(names), space),
     )
     ends: dict[str, str] = dict(rows)
     for name in names:
@@ -103,12 +107,13 @@ async def resolve_aliases(db: Connection, space: int, names: Collection[str]) ->
 async def resolve_manual_aliases(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:
     """The final targets of those names that have an alias made by hand."""
     rows = await db.execute_fetchall(
-        "WITH RECURSIVE walk (begun, at) AS (SELECT value, value FROM json_each(?1)"
+        "WITH RECURSIVE walk (begun, at) AS"
+        " (SELECT value COLLATE BINARY, value COLLATE BINARY FROM json_each(?1)"
         " UNION SELECT w.begun, a.target FROM walk w"
         " CROSS JOIN alias a ON a.space = ?2 AND a.name = w.at AND a.reason = '')"
         " SELECT begun, at FROM walk WHERE begun <> at"
         " AND NOT EXISTS (SELECT 1 FROM alias a WHERE a.space = ?2 AND a.name = walk.at AND a.reason = '')",
-        (json.dumps(list(names)), space),
+        (text_list(names), space),
     )
     return dict(map(tuple, rows))
 
@@ -116,10 +121,10 @@ async def resolve_manual_aliases(db: Connection, space: int, names: Collection[s
 async def find_aliased_names(db: Connection, space: int, names: Collection[str]) -> set[str]:
     """The names themselves, and all names that lead through them."""
     rows = await db.execute_fetchall(
-        "WITH RECURSIVE led (name) AS (SELECT value FROM json_each(?2)"
+        "WITH RECURSIVE led (name) AS (SELECT value COLLATE BINARY FROM json_each(?2)"
         " UNION SELECT a.name FROM led CROSS JOIN alias a ON a.space = ?1 AND a.target = led.name)"
         " SELECT name FROM led",
-        (space, json.dumps(list(names))),
+        (space, text_list(names)),
     )
     return {row[0] for row in rows}
 
@@ -136,7 +141,7 @@ async def update_name_targets(db: Connection, space: int, names: Collection[str]
     touching = await db.execute_fetchall(
         "SELECT p.id FROM json_each(?2) j CROSS JOIN name n ON n.space = ?1 AND n.canonical = j.value"
         " CROSS JOIN pair p ON p.a = n.id OR p.b = n.id",
-        (space, json.dumps(list(ends))),
+        (space, text_list(ends)),
     )
     await update_pair_targets(db, {row[0] for row in touching})
 
@@ -146,14 +151,14 @@ async def update_pair_targets(db: Connection, pairs: Collection[int]) -> None:
     rows = await db.execute_fetchall(
         "SELECT p.id, p.space, x.target, y.target FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
         " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
-        (json.dumps(list(pairs)),),
+        (id_list(pairs),),
     )
     for id_, space, x, y in rows:
         a, b = min(x, y), max(x, y)
         if a == b:
             await db.execute("UPDATE pair SET target = 0 WHERE id = ?", (id_,))
             continue
-        await db.execute("INSERT OR IGNORE INTO pair (space, a, b, target) VALUES (?, ?, ?, -1)", (space, a, b))
+        await db.execute(_INSERT_PAIR, (space, a, b))
         await db.execute(
             "UPDATE pair SET target = (SELECT t.id FROM pair t WHERE t.a = ? AND t.b = ?) WHERE id = ?", (a, b, id_)
         )
@@ -167,7 +172,7 @@ async def delete_unused_names(db: Connection, names: Collection[int], pairs: Col
     has_facts = "EXISTS (SELECT 1 FROM pair p JOIN link f ON f.pair = p.id WHERE p.target = relation.id)"
     await db.execute(
         f"DELETE FROM relation WHERE id IN (SELECT value FROM json_each(?)) AND NOT {has_facts}",
-        (json.dumps(list(pairs)),),
+        (id_list(pairs),),
     )
     deleted = await db.execute_fetchall(
         "DELETE FROM name WHERE id IN (SELECT value FROM json_each(?))"
@@ -175,7 +180,7 @@ async def delete_unused_names(db: Connection, names: Collection[int], pairs: Col
         " AND NOT EXISTS (SELECT 1 FROM name n WHERE n.target = name.id AND n.id <> name.id)"
         " AND NOT EXISTS (SELECT 1 FROM alias x WHERE x.space = name.space AND name.canonical IN (x.name, x.target))"
         " RETURNING id",
-        (json.dumps(list(names)),),
+        (id_list(names),),
     )
     await db.executemany("DELETE FROM entity WHERE id = ?", [(row[0],) for row in deleted])
 
@@ -186,13 +191,13 @@ async def delete_unused_pairs(db: Connection, pairs: Collection[int]) -> None:
         "DELETE FROM pair WHERE id IN (SELECT value FROM json_each(?))"
         " AND NOT EXISTS (SELECT 1 FROM link f WHERE f.pair = pair.id)"
         " AND NOT EXISTS (SELECT 1 FROM pair p WHERE p.target = pair.id AND p.id <> pair.id)",
-        (json.dumps(list(pairs)),),
+        (id_list(pairs),),
     )
 
 
 async def load_space_names(db: Connection, ids: Collection[int]) -> tuple[str, ...]:
     """The names of spaces, in order."""
     rows = await db.execute_fetchall(
-        "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (json.dumps(sorted(ids)),)
+        "SELECT name FROM space WHERE id IN (SELECT value FROM json_each(?)) ORDER BY name", (id_list(sorted(ids)),)
     )
     return tuple(row[0] for row in rows)

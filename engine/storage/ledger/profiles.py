@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter, defaultdict
 from typing import TYPE_CHECKING
 
@@ -10,12 +9,13 @@ from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
 from engine.storage.ledger.correction_sql import NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.projection import KeyFacts, KeyKind, Profile, ProfileKind
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from engine.storage.ledger.records.query_results import ChunkFilter
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 HOT_KEY_ROWS = 256  # from this many rows on, a key is counted in SQL instead of being loaded
 
 
@@ -26,7 +26,7 @@ async def load_names(db: Connection, ids: Collection[int], newest: int) -> list[
             "SELECT n.id, n.space, n.canonical, n.target, e.in_graph, e.id IS NOT NULL, e.embedding_hash,"
             f" {NAME_DESCRIPTION}, {NAME_HIDDEN}"
             " FROM json_each(?) j CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
-            (json.dumps(list(ids)),),
+            (id_list(ids),),
         )
     )
     facts_by_key = await _count_facts(db, KeyKind.NAME, [row[0] for row in rows], newest)
@@ -53,7 +53,7 @@ async def load_pairs(db: Connection, ids: Collection[int], newest: int) -> list[
             f" r.in_graph, r.id IS NOT NULL, r.embedding_hash, {PAIR_DESCRIPTION}, {PAIR_HIDDEN}"
             " FROM json_each(?) j CROSS JOIN pair p ON p.id = j.value"
             " LEFT JOIN name x ON x.id = p.a LEFT JOIN name y ON y.id = p.b LEFT JOIN relation r ON r.id = p.id",
-            (json.dumps(list(ids)),),
+            (id_list(ids),),
         )
     )
     facts_by_key = await _count_facts(db, KeyKind.PAIR, [row[0] for row in rows], newest)
@@ -84,7 +84,7 @@ async def _count_facts(db: Connection, kind: ProfileKind, ids: Sequence[int], ne
     counted = await db.execute_fetchall(
         f"SELECT k.target, COUNT(*) FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id GROUP BY k.target",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     sizes: dict[int, int] = dict(counted)
     few = [id_ for id_, size in sizes.items() if size < HOT_KEY_ROWS]
@@ -92,7 +92,7 @@ async def _count_facts(db: Connection, kind: ProfileKind, ids: Sequence[int], ne
     for target, *row in await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id",
-        (json.dumps(few),),
+        (id_list(few),),
     ):
         facts_by_key[target].append(FactRow(*row))
     result = {id_: count_facts(rows) for id_, rows in facts_by_key.items()}
@@ -106,10 +106,10 @@ async def _count_hot_facts(db: Connection, kind: ProfileKind, id_: int, newest: 
     keys, facts, column, label, type_ = _FACT_TABLES[kind]
     rows = f"{keys} k CROSS JOIN {facts} f ON f.{column} = k.id WHERE k.target = ?"
     [[chunks, stated]] = await db.execute_fetchall(
-        f"SELECT COUNT(DISTINCT f.chunk), SUM({type_} <> '') FROM {rows}",
+        f"SELECT COUNT(DISTINCT f.chunk), COUNT(*) FILTER (WHERE {type_} <> '') FROM {rows}",
         (id_,),
     )
-    kept = f"{rows} AND ({type_} <> '' OR {int(not stated)})"
+    kept = f"{rows} AND ({type_} <> '' OR {'false' if stated else 'true'})"
     labels = await db.execute_fetchall(f"SELECT f.{label}, COUNT(*) FROM {kept} GROUP BY 1", (id_,))
     types = await db.execute_fetchall(
         f"SELECT {type_}, COUNT(*) FROM {rows} AND {type_} <> '' GROUP BY 1",
@@ -129,14 +129,14 @@ async def load_recent_facts(
 ) -> dict[int, list[FactRow]]:
     """The newest facts of each key, at most `newest` of each raw name, from the chunks `only` if given."""
     keys, facts, column, label, type_ = _FACT_TABLES[kind]
-    condition, parameters = ("1", []) if only is None else fact_clause(only, "g")
+    condition, parameters = ("true", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
         f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
         " AND (f.time, f.hash, f.chunk, f.number) IN"
         f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {condition}"
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
-        (json.dumps(list(ids)), *parameters, newest),
+        (id_list(ids), *parameters, newest),
     )
     facts_by_key: dict[int, list[FactRow]] = {}
     for target, *row in rows:
@@ -186,7 +186,7 @@ async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, 
     rows = await db.execute_fetchall(
         "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
         " CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return {id_: (surface, bool(described)) for id_, surface, described in rows}
 
@@ -195,7 +195,7 @@ async def load_graph_nodes(db: Connection, ids: Collection[int]) -> list[tuple[i
     """(id, space, is in the graph) of these entities."""
     rows = await db.execute_fetchall(
         "SELECT e.id, e.space, e.in_graph FROM json_each(?) j CROSS JOIN entity e ON e.id = j.value ORDER BY e.id",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return [(id_, space, bool(graphed)) for id_, space, graphed in rows]
 
@@ -204,7 +204,7 @@ async def load_weights(db: Connection, ids: Collection[int]) -> dict[int, int]:
     """The weights of these relations, if they have a profile."""
     rows = await db.execute_fetchall(
         "SELECT r.id, r.weight FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return {row[0]: row[1] for row in rows}
 
@@ -223,13 +223,13 @@ async def delete_profiles(db: Connection, kind: ProfileKind, ids: Collection[int
 
 async def _update_summary_use(db: Connection, kind: ProfileKind, rows: Sequence[Profile]) -> None:
     """Record the summaries that each profile rests on, and delete unused ones."""
-    listed = json.dumps([row.id for row in rows])
+    listed = id_list([row.id for row in rows])
     former = await db.execute_fetchall(
         "DELETE FROM summary_usage WHERE kind = ? AND id IN (SELECT value FROM json_each(?)) RETURNING key",
         (kind, listed),
     )
     await db.executemany(
-        "INSERT OR IGNORE INTO summary_usage SELECT ?, ?, key FROM summary WHERE key = ?",
+        "INSERT INTO summary_usage SELECT ?, ?, key FROM summary WHERE key = ? ON CONFLICT DO NOTHING",
         [(kind, row.id, key) for row in rows for key in row.summary_keys],
     )
     await db.executemany(

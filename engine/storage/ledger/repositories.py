@@ -1,4 +1,4 @@
-"""The ledger's repositories on SQLite: which SQL function implements which method, and whether it reads or writes."""
+"""The ledger's repositories: which SQL function implements which method, and whether it reads or writes."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from engine.storage.ledger.content import amendments, documents, open_vectors
 from engine.storage.ledger.joins import candidates, refresh
 from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order, walk
 from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
-from engine.storage.sqlite.repository import InSnapshot, InTransaction, Repository
+from engine.storage.sql.repository import InSnapshot, InTransaction, Repository
 
 if TYPE_CHECKING:
     from engine.models import Scope
     from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
-class SqliteDocuments(Repository):
+class SqlDocuments(Repository):
     """Documents with their passages, chunks and rooms."""
 
     load = InSnapshot(documents.load_document)
@@ -31,7 +31,7 @@ class SqliteDocuments(Repository):
     delete_room = InTransaction(documents.delete_room)
 
 
-class SqliteFacts(Repository):
+class SqlFacts(Repository):
     """What was extracted from chunks, and which chunks wait for extraction."""
 
     list_unextracted = InSnapshot(facts.list_unextracted)
@@ -41,7 +41,7 @@ class SqliteFacts(Repository):
     record_extraction_failure = InTransaction(work_queue.record_extraction_failure)
 
 
-class SqliteProfiles(Repository):
+class SqlProfiles(Repository):
     """Merged entities and relations, as they are projected."""
 
     load_batch = InSnapshot(batch.load_batch)
@@ -55,7 +55,7 @@ class SqliteProfiles(Repository):
     delete_orphans = InTransaction(batch.delete_orphan_profiles)
 
 
-class SqliteWorkQueue(Repository):
+class SqlWorkQueue(Repository):
     """Stale keys, chunks to embed, failures, and the settings of the data directory."""
 
     current_generation = InSnapshot(work_queue.current_generation)
@@ -81,7 +81,7 @@ class SqliteWorkQueue(Repository):
     set_embedder = InTransaction(work_queue.set_embedder)
 
 
-class SqliteCache(Repository):
+class SqlCache(Repository):
     """Summaries, vectors of texts and answers that need not be made twice, and the usage of models."""
 
     load_summaries = InSnapshot(cache.load_summaries)
@@ -97,7 +97,7 @@ class SqliteCache(Repository):
     add_usage = InTransaction(cache.add_usage)
 
 
-class SqliteSearch(Repository):
+class SqlSearch(Repository):
     """What a question reads, each within its scope."""
 
     resolve_scope = InSnapshot(lookup.resolve_scope)
@@ -141,7 +141,7 @@ async def _list_documents(db: Connection, scope: Scope) -> list[DocumentInfo]:
     return await stats.list_documents(db, await lookup.resolve_scope(db, scope))
 
 
-class SqliteStats(Repository):
+class SqlStats(Repository):
     """Numbers and lists: of a scope, and of the whole ledger to compare graph and vectors with."""
 
     load_index_status = InSnapshot(_load_index_status)
@@ -155,7 +155,7 @@ class SqliteStats(Repository):
     load_sample = InSnapshot(stats.load_sample)
 
 
-class SqliteCorrections(Repository):
+class SqlCorrections(Repository):
     """Corrections by hand."""
 
     merge = InTransaction(corrections.merge_names)
@@ -166,7 +166,7 @@ class SqliteCorrections(Repository):
     set_hidden = InTransaction(corrections.set_hidden)
 
 
-class SqliteDuplicates(Repository):
+class SqlDuplicates(Repository):
     """Entities that may be the same."""
 
     list_uncompared = InSnapshot(candidates.list_uncompared)

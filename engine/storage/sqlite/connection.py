@@ -1,7 +1,6 @@
-"""The connection that SQL functions get: its calls are awaited, but run to completion in one thread.
+"""Connections on SQLite: SQL functions run to completion in the thread of a connection.
 
-SQL functions are coroutines of a connection. `run_to_completion` drives such a coroutine in the thread of the real
-connection, where no call has to wait: a transaction costs one switch of threads instead of one for each statement.
+No call has to wait there, so that a transaction costs one switch of threads instead of one for each statement.
 Transactions and snapshots run there as a whole. SQLite's errors are translated to the engine's.
 """
 
@@ -9,16 +8,17 @@ from __future__ import annotations
 
 import sqlite3
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import CorruptLedger, DiskError, StoreError
+from engine.storage.sql.connection import Dialect
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 
     import aiosqlite
 
-    Work = Callable[["Connection"], Coroutine[Any, Any, Any]]
+    from engine.storage.sql.connection import Work
 
 Result = TypeVar("Result")
 
@@ -32,23 +32,11 @@ LOCKED_HINT = (
 )
 
 
-class Connection(Protocol):
-    """A connection inside a transaction or a snapshot."""
-
-    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> Any:
-        """Run one statement."""
-
-    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
-        """Run one statement for each row of parameters."""
-
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
-        """Run one statement and return its rows."""
-
-
 class ThreadConnection:
     """A `Connection` on top of SQLite's own, for use in its thread."""
 
     __slots__ = ("_sqlite",)
+    dialect = Dialect.SQLITE
 
     def __init__(self, sqlite: sqlite3.Connection) -> None:
         self._sqlite = sqlite
@@ -61,6 +49,29 @@ class ThreadConnection:
 
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         return self._sqlite.execute(sql, parameters).fetchall()
+
+
+class AsyncConnection:
+    """A `StreamingConnection` on a connection of aiosqlite; each call switches threads."""
+
+    dialect = Dialect.SQLITE
+
+    def __init__(self, sqlite: aiosqlite.Connection) -> None:
+        self.sqlite = sqlite
+
+    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
+        await self.sqlite.execute(sql, parameters)
+
+    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
+        await self.sqlite.executemany(sql, parameters)
+
+    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
+        return await self.sqlite.execute_fetchall(sql, parameters)
+
+    async def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
+        async with self.sqlite.execute(sql, parameters) as cursor:
+            async for row in cursor:
+                yield tuple(row)
 
 
 def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import aiosqlite
 
 from engine.errors import EngineClosed, EngineError, StoreError
 from engine.scheduling.supervisor import Supervisor
+from engine.storage.sql.group_commit import GroupCommit
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import (
     SQLITE_ERRORS,
+    AsyncConnection,
     run_in_thread,
     run_snapshot,
     run_transaction,
@@ -22,10 +24,10 @@ from engine.storage.sqlite.connection import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Coroutine
+    from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
     from pathlib import Path
 
-    from engine.storage.sqlite.connection import Connection, Work
+    from engine.storage.sql.connection import Connection, Work
     from engine.storage.sqlite.schema import Schema
 
 Result = TypeVar("Result")
@@ -45,12 +47,6 @@ PRAGMAS = (
 )
 
 
-@dataclass(slots=True)
-class _WriteJob:
-    work: Work
-    done: asyncio.Future[Any]
-
-
 class SqliteDatabase:
     """A SQLite file in WAL mode. Waiting writes share a commit; each is atomic, and durable when it returns.
 
@@ -64,10 +60,9 @@ class SqliteDatabase:
         self.path = path
         self._schema = schema
         self._placeholders = placeholders
-        self._jobs: asyncio.Queue[_WriteJob | None] = asyncio.Queue()
+        self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error)
         self._readers: asyncio.Queue[aiosqlite.Connection] = asyncio.Queue()
         self._connections: list[aiosqlite.Connection] = []
-        self._is_closing = False
         self._log_limit = database_file.MAX_LOG_SIZE
         self._readable = asyncio.Event()
         self._readable.set()
@@ -82,7 +77,8 @@ class SqliteDatabase:
         except BaseException as error:
             await self._close_all()
             raise self._translate_error(error) from error
-        self._task = (supervisor or Supervisor()).run(f"{self._schema.label} writer", self._run_writer)
+        writer = partial(self._commits.run, self._shorten_log)
+        self._task = (supervisor or Supervisor()).run(f"{self._schema.label} writer", writer)
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         self._schema.migrate(db, self.path, **self._placeholders)
@@ -95,14 +91,13 @@ class SqliteDatabase:
 
     async def close(self) -> None:
         """Finish waiting writes, and release the file."""
-        self._is_closing = True
-        self._jobs.put_nowait(None)
+        self._commits.close()
         await self._task
         await self._close_all()
 
     def check_open(self) -> None:
         """Raise EngineClosed once the database is closed, or about to be."""
-        if self._is_closing:
+        if self._commits.is_closing:
             raise EngineClosed(f"The {self._schema.label} {self.path} is closed.")
 
     async def write(
@@ -113,9 +108,7 @@ class SqliteDatabase:
     ) -> Result:
         """Run `work` in a transaction; return when it is durable. It may run again after a rollback."""
         self.check_open()
-        job = _WriteJob(lambda db: work(db, *args, **kwargs), asyncio.get_running_loop().create_future())
-        self._jobs.put_nowait(job)
-        result: Result = await job.done
+        result: Result = await self._commits.submit(lambda db: work(db, *args, **kwargs))
         return result
 
     async def read(
@@ -132,13 +125,13 @@ class SqliteDatabase:
                 raise self._translate_error(error) from error
 
     @asynccontextmanager
-    async def read_connection(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def read_connection(self) -> AsyncIterator[AsyncConnection]:
         """A connection that reads as of one moment; hold it for a few statements only."""
         async with self._reader_connection() as connection, self._hold_snapshot(connection):
-            yield connection
+            yield AsyncConnection(connection)
 
     @asynccontextmanager
-    async def stream_connection(self) -> AsyncIterator[aiosqlite.Connection]:
+    async def stream_connection(self) -> AsyncIterator[AsyncConnection]:
         """A connection of its own that reads as of one moment, for slow consumers of many rows.
 
         Large sorts use a temporary file.
@@ -152,7 +145,7 @@ class SqliteDatabase:
             self.check_open()
             await connection.execute("PRAGMA temp_store = FILE")
             async with self._hold_snapshot(connection):
-                yield connection
+                yield AsyncConnection(connection)
         except ValueError:  # raised by the library for a closed connection
             self.check_open()
             raise
@@ -249,37 +242,5 @@ class SqliteDatabase:
                 emptied = await self._empty_log()
             self._log_limit = database_file.MAX_LOG_SIZE + (0 if emptied else length)
 
-    async def _run_writer(self) -> None:
-        while not (self._is_closing and self._jobs.empty()):
-            queued = [await self._jobs.get()]
-            while not self._jobs.empty():
-                queued.append(self._jobs.get_nowait())
-            jobs = [job for job in queued if job is not None]
-            try:
-                await self._commit(jobs)
-            except BaseException:
-                failure = StoreError(f"Writing to the {self._schema.label} failed; nothing of this was written.")
-                for job in jobs:  # nothing else completes them
-                    self._set_error(job, failure)
-                raise
-            await self._shorten_log()
-
-    async def _commit(self, jobs: list[_WriteJob]) -> None:
-        if not jobs:
-            return
-        try:
-            results = await run_in_thread(self._writer, lambda db: run_transaction(db, [job.work for job in jobs]))
-        except Exception as error:  # noqa: BLE001 - it is raised to the caller of the write
-            if len(jobs) == 1:
-                self._set_error(jobs[0], error)
-                return
-            for job in jobs:
-                await self._commit([job])
-            return
-        for job, result in zip(jobs, results, strict=True):
-            if not job.done.done():
-                job.done.set_result(result)
-
-    def _set_error(self, job: _WriteJob, error: Exception) -> None:
-        if not job.done.done():
-            job.done.set_exception(self._translate_error(error))
+    async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
+        return await run_in_thread(self._writer, lambda db: run_transaction(db, works))

@@ -23,10 +23,10 @@ from engine.storage.ledger import Ledger
 from engine.storage.ledger.content import amendments, documents
 from engine.storage.ledger.content.documents import sort_passages
 from engine.storage.ledger.records.content import AmendmentResult, DocumentChange
-from engine.storage.ledger.repositories import SqliteDocuments
+from engine.storage.ledger.repositories import SqlDocuments
 from engine.storage.ledger.work import work_queue
-from engine.storage.sqlite.connection import Connection
-from engine.storage.sqlite.repository import InTransaction
+from engine.storage.sql.connection import Connection
+from engine.storage.sql.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
@@ -198,7 +198,7 @@ async def test_the_writers_thread_cuts_nothing(tmp_path: Path, monkeypatch: pyte
         return original_cut(*args)
 
     original_apply, original_cut = amendments.apply_amendment, rechunk_region
-    monkeypatch.setattr(SqliteDocuments, "apply_amendment", InTransaction(apply), raising=False)
+    monkeypatch.setattr(SqlDocuments, "apply_amendment", InTransaction(apply), raising=False)
     monkeypatch.setattr(amendment, "rechunk_region", cut)
     async with open_memory_engine(tmp_path) as engine:
         await engine.add(long_thread(300))

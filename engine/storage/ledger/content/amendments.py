@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import NotFound
@@ -18,13 +17,14 @@ from engine.storage.ledger.records.content import (
     ChangedRegion,
     widen_reach,
 )
-from engine.storage.sqlite.timestamps import from_micros, to_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from engine.storage.ledger.records.content import DocumentChange, RechunkedRegion
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
     PassageOrder = tuple[int, int, str]
 
@@ -189,7 +189,7 @@ async def _load_chunks(db: Connection, document: int, first: int, until: int) ->
 async def _load_passages(db: Connection, document: int, *keys: str) -> list[Passage]:
     rows = await db.execute_fetchall(
         f"SELECT {_COLUMNS} FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
-        (json.dumps(keys), document),
+        (text_list(keys), document),
     )
     return [_build_passage(row) for row in rows]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from hashlib import sha256
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,12 +11,13 @@ from engine.storage.ledger.invalidation import invalidate_keys
 from engine.storage.ledger.joins.refresh import refresh_joins_by_id
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from engine.models import Chunk
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 class ChunkRange(NamedTuple):
@@ -108,7 +108,7 @@ async def _load_passages(db: Connection, document: int, chunks: Sequence[Chunk])
     keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
     rows = await db.execute_fetchall(
         "SELECT p.key, p.id, p.time FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
-        (json.dumps(keys), document),
+        (text_list(keys), document),
     )
     return {key: (id_, time) for key, id_, time in rows}
 
@@ -152,7 +152,7 @@ async def _update_position(
 
 
 async def _replace_pieces(db: Connection, chunks: Sequence[int], after: set[tuple[int, ...]]) -> None:
-    listed = (json.dumps(chunks),)
+    listed = (id_list(chunks),)
     before = set(
         map(
             tuple,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,14 +14,15 @@ from engine.storage.ledger.corrections import move_corrections
 from engine.storage.ledger.facts import delete_chunks, save_extraction
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
-from engine.storage.sqlite.timestamps import from_micros, to_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import from_micros, to_micros
 from engine.text.name_spans import title_key
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Sequence
 
     from engine.models import Scope
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def upsert_document(db: Connection, document: Document, chunks: Sequence[Chunk]) -> bool:
@@ -95,7 +95,7 @@ async def reset_to_pending(db: Connection, id_: int) -> None:
         "UPDATE document SET status = 'pending', error = '', hint = '', generation = ? WHERE id = ?", (generation, id_)
     )
     failed = await db.execute_fetchall(
-        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = 0"
+        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
         " WHERE document = ? AND error <> '' RETURNING id",
         (id_,),
     )
@@ -107,7 +107,7 @@ async def upsert_passages(
 ) -> bool:
     """Insert, replace and remove passages; returns whether any text was deleted."""
     rows = [(p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages]
-    listed = json.dumps([*(row[0] for row in rows), *dropped])
+    listed = text_list([*(row[0] for row in rows), *dropped])
     texts = dict(
         await db.execute_fetchall(
             "SELECT p.key, p.text FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",

@@ -15,12 +15,12 @@ from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 
 if TYPE_CHECKING:
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def get_or_create_id(db: Connection, table: str, name: str) -> int:
     """The id of a space or a room."""
-    await db.execute(f"INSERT OR IGNORE INTO {table} (name) VALUES (?)", (name,))
+    await db.execute(f"INSERT INTO {table} (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
     [[id_]] = await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,))
     return int(id_)
 

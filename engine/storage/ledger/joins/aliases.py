@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.storage.ledger.invalidation import invalidate_keys
 from engine.storage.ledger.names import find_aliased_names, intern_names, update_name_targets
 from engine.storage.ledger.work.stale_keys import next_generation
+from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 class Alias(NamedTuple):
@@ -47,7 +47,7 @@ async def load_automatic_aliases(db: Connection, space: int, names: Collection[s
         "SELECT name, target, reason FROM alias WHERE space = ?1 AND reason <> '' AND name IN"
         " (SELECT value FROM json_each(?2)) UNION SELECT name, target, reason FROM alias"
         " WHERE space = ?1 AND reason <> '' AND target IN (SELECT value FROM json_each(?2))",
-        (space, json.dumps(list(names))),
+        (space, text_list(names)),
     )
     return {name: Alias(target, reason) for name, target, reason in rows}
 
@@ -56,14 +56,14 @@ async def name_ids(db: Connection, space: int, names: Collection[str]) -> set[in
     """The ids of those canonical names that exist."""
     rows = await db.execute_fetchall(
         "SELECT id FROM name WHERE space = ? AND canonical IN (SELECT value FROM json_each(?))",
-        (space, json.dumps(list(names))),
+        (space, text_list(names)),
     )
     return {row[0] for row in rows}
 
 
 async def touching_keys(db: Connection, names: Collection[int]) -> tuple[set[int], set[int]]:
     """These names and their pairs, each with its target."""
-    listed = (json.dumps(list(names)),)
+    listed = (id_list(names),)
     led = await db.execute_fetchall("SELECT id, target FROM name WHERE id IN (SELECT value FROM json_each(?))", listed)
     pairs = await db.execute_fetchall(
         "SELECT id, target FROM pair WHERE a IN (SELECT value FROM json_each(?1))"

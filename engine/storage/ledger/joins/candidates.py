@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.bm25 import NAME_INDEX, rank_rows
-from engine.storage.ledger.queries.full_text import select_search_words
+from engine.storage.ledger.full_text.bm25 import rank_rows
+from engine.storage.ledger.full_text.index import NAME_INDEX
+from engine.storage.ledger.full_text.search_words import select_search_words
 from engine.storage.ledger.records.query_results import CandidatePair, ComparedEntity, JoinedName, ScopeIds
 from engine.storage.ledger.scope_clauses import join_ids
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 SORTED_NEIGHBORS, WORD_NEIGHBORS = 6, 8  # names before and after in alphabetical order; names with common words
 MAX_RELATIONS = 256  # of an entity whose neighbors are compared
@@ -56,7 +57,7 @@ async def load_names(db: Connection, ids: Collection[int]) -> list[ComparedEntit
     rows = await db.execute_fetchall(
         "SELECT n.id, n.space, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.id = j.value"
         " CROSS JOIN entity e ON e.id = n.id",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return [ComparedEntity(*row) for row in map(tuple, rows)]
 
@@ -66,8 +67,10 @@ async def save_candidates(
 ) -> None:
     """Save pairs (a, b, similarity, score) of entities that still exist, and record that entities were compared."""
     await db.executemany(
-        "INSERT OR REPLACE INTO duplicate_candidate (a, b, space, similarity, score)"
-        " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x JOIN entity y ON y.id = ?2 WHERE x.id = ?1",
+        "INSERT INTO duplicate_candidate (a, b, space, similarity, score)"
+        " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x JOIN entity y ON y.id = ?2 WHERE x.id = ?1"
+        " ON CONFLICT (a, b) DO UPDATE SET space = excluded.space, similarity = excluded.similarity,"
+        " score = excluded.score",
         pairs,
     )
     await db.executemany("DELETE FROM uncompared_entity WHERE id = ?", [(each.id,) for each in compared])

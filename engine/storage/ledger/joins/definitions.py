@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.knowledge.duplicates.abbreviations import find_definitions
 from engine.knowledge.duplicates.name_keys import parse_spelling, spelling_key
+from engine.storage.sql.lists import id_list, text_list
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 class Expansion(NamedTuple):
@@ -31,7 +31,8 @@ async def save_definitions(db: Connection, chunk: int, space: int, text: str) ->
         if short and long:
             rows.add((spelling_key(short), spelling_key(long), parse_spelling(long).core))
     await db.executemany(
-        "INSERT OR IGNORE INTO abbreviation (chunk, space, short_key, long_key, long_core) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO abbreviation (chunk, space, short_key, long_key, long_core) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING",
         [(chunk, space, *row) for row in sorted(rows)],
     )
     return {key for row in rows for key in row[:2]}
@@ -41,7 +42,7 @@ async def find_defined_keys(db: Connection, chunks: Collection[int]) -> dict[int
     """The spelling keys of the abbreviations that these chunks define and of their long forms, by space."""
     rows = await db.execute_fetchall(
         "SELECT space, short_key, long_key FROM json_each(?) j CROSS JOIN abbreviation x ON x.chunk = j.value",
-        (json.dumps(list(chunks)),),
+        (id_list(chunks),),
     )
     return _collect_keys(rows)
 
@@ -51,7 +52,7 @@ async def move_definitions(db: Connection, chunks: Collection[int], space: int) 
     before = await find_defined_keys(db, chunks)
     await db.execute(
         "UPDATE abbreviation SET space = ? WHERE chunk IN (SELECT value FROM json_each(?))",
-        (space, json.dumps(list(chunks))),
+        (space, id_list(chunks)),
     )
     return {space: {key for keys in before.values() for key in keys}} | before
 
@@ -65,7 +66,7 @@ def _collect_keys(rows: Iterable[tuple[int, str, str]]) -> dict[int, set[str]]:
 
 async def load_linked_keys(db: Connection, space: int, keys: Collection[str]) -> set[str]:
     """The keys that a definition of the space links with any of these."""
-    listed = (space, json.dumps(list(keys)))
+    listed = (space, text_list(keys))
     rows = await db.execute_fetchall(
         "SELECT x.long_key FROM json_each(?2) j CROSS JOIN abbreviation x ON x.space = ?1 AND x.short_key = j.value"
         " UNION SELECT x.short_key FROM json_each(?2) j"
@@ -81,6 +82,6 @@ async def load_expansions(db: Connection, space: int, keys: Collection[str]) -> 
         "SELECT x.short_key, MIN(x.long_key), MIN(x.long_core) FROM json_each(?) j"
         " CROSS JOIN abbreviation x ON x.space = ? AND x.short_key = j.value"
         " GROUP BY x.short_key HAVING MIN(x.long_core) = MAX(x.long_core)",
-        (json.dumps(list(keys)), space),
+        (text_list(keys), space),
     )
     return {short: Expansion(long_key, long_core) for short, long_key, long_core in rows}

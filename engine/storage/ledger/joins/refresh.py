@@ -5,7 +5,6 @@ This runs in the transaction that changed any of these, so the aliases never dep
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,12 +14,14 @@ from engine.knowledge.duplicates.name_keys import spelling_key
 from engine.storage.ledger.joins.aliases import Alias, change_aliases, load_automatic_aliases
 from engine.storage.ledger.joins.definitions import load_expansions, load_linked_keys
 from engine.storage.ledger.names import resolve_manual_aliases
+from engine.storage.ledger.work.work_queue import set_setting
+from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from engine.storage.ledger.joins.definitions import Expansion
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 SETTING = "automatic_joins"
 MAX_MENTIONS = 16  # of a name that show how it is written, the earliest ones
@@ -57,7 +58,7 @@ async def refresh_joins_by_id(db: Connection, names: Collection[int], definition
     by_space: defaultdict[int, list[str]] = defaultdict(list)
     for space, name in await db.execute_fetchall(
         "SELECT n.space, n.canonical FROM json_each(?) j CROSS JOIN name n ON n.id = j.value",
-        (json.dumps(list(names)),),
+        (id_list(names),),
     ):
         by_space[space].append(name)
     for space in by_space.keys() | definition_keys:
@@ -90,7 +91,7 @@ async def _load_groups(
     rows = await db.execute_fetchall(
         "SELECT n.canonical FROM json_each(?) j CROSS JOIN name n ON n.space = ? AND n.spelling_key = j.value"
         " WHERE EXISTS (SELECT 1 FROM mention m WHERE m.name = n.id)",
-        (json.dumps(list(keys)), space),
+        (text_list(keys), space),
     )
     groups: defaultdict[str, list[str]] = defaultdict(list)
     for (name,) in rows:
@@ -130,7 +131,7 @@ async def _load_evidence(db: Connection, spellings: _Spellings, names: Collectio
 
 async def _load_manual_aliases(db: Connection, space: int, names: Collection[str]) -> ManualAliases:
     ends = await resolve_manual_aliases(db, space, names)
-    candidates = json.dumps(list({*names, *ends.values()}))
+    candidates = text_list({*names, *ends.values()})
     roots = await db.execute_fetchall(
         "SELECT DISTINCT target FROM alias WHERE space = ? AND reason = '' AND target IN"
         " (SELECT value FROM json_each(?))",
@@ -151,7 +152,7 @@ async def set_automatic_joins(db: Connection, *, enabled: bool) -> None:
     rows = list(await db.execute_fetchall("SELECT space, name FROM alias WHERE reason <> ''"))
     for space in {row[0] for row in rows}:
         await change_aliases(db, space, {name: None for where, name in rows if where == space})
-    await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (SETTING, "on" if enabled else "off"))
+    await set_setting(db, SETTING, "on" if enabled else "off")
     by_space: defaultdict[int, list[str]] = defaultdict(list)
     for space, name in await db.execute_fetchall("SELECT space, canonical FROM name") if enabled else ():
         by_space[space].append(name)

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.filters import matching_chunk_clause
 from engine.storage.ledger.queries.lookup import resolve_scope
 from engine.storage.ledger.scope_clauses import row_clause
-from engine.storage.sqlite.timestamps import from_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import from_micros
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from engine.models import Filters, Scope
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def list_latest_chunks(db: Connection, filters: Filters, scope_ids: ScopeIds, limit: int) -> list[int]:
@@ -43,7 +43,7 @@ async def has_excluded_undated(db: Connection, scope: Scope, filters: Filters) -
     for values, column in ((filters.documents, "d.key"), (filters.rooms, "r.name")):
         if values:
             narrowed += f" AND {column} IN (SELECT value FROM json_each(?))"
-            parameters.append(json.dumps(sorted(values)))
+            parameters.append(text_list(sorted(values)))
     rows = await db.execute_fetchall(
         "SELECT 1 FROM document d INDEXED BY document_undated CROSS JOIN room r ON r.id = d.room"
         f" WHERE d.time IS NULL AND d.kind = 'file' AND {row_clause(scope_ids, 'd')}{narrowed}"

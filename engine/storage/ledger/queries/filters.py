@@ -6,14 +6,14 @@ search: no question reads or lists a large part of the ledger.
 
 from __future__ import annotations
 
-import json
 from itertools import product
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, SqlValue
 from engine.storage.ledger.scope_clauses import row_clause
-from engine.storage.sqlite.timestamps import to_micros
+from engine.storage.sql.lists import id_list, text_list
+from engine.storage.sql.timestamps import to_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from engine.models import Filters
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 SqlClause = tuple[str, list[SqlValue]]
@@ -40,7 +40,7 @@ _FACT_TABLES = {KeyKind.NAME: ("name", "mention", "name"), KeyKind.PAIR: ("pair"
 def chunk_clause(chunks: ChunkFilter, column: str) -> SqlClause:
     """SQL that holds for rows whose column is one of these chunks."""
     if chunks.ids is not None:
-        return f"{column} IN (SELECT value FROM json_each(?))", [json.dumps(sorted(chunks.ids))]
+        return f"{column} IN (SELECT value FROM json_each(?))", [id_list(sorted(chunks.ids))]
     return f"EXISTS (SELECT 1 FROM chunk c WHERE c.id = {column} AND {chunks.sql})", [*chunks.parameters]
 
 
@@ -67,9 +67,7 @@ async def filter_ids(db: Connection, filters: ResolvedFilters, kind: KeyKind, id
             f"EXISTS (SELECT 1 FROM {keys} k CROSS JOIN {facts} f ON f.{column} = k.id"
             f" WHERE k.target = j.value AND {stated})"
         )
-    rows = await db.execute_fetchall(
-        f"SELECT j.value FROM json_each(?) j WHERE {sql}", (json.dumps(list(ids)), *parameters)
-    )
+    rows = await db.execute_fetchall(f"SELECT j.value FROM json_each(?) j WHERE {sql}", (id_list(ids), *parameters))
     return {row[0] for row in rows}
 
 
@@ -102,14 +100,14 @@ async def find_matching_chunks(
 async def find_fully_matching_chunks(db: Connection, filters: Filters, some: ChunkFilter) -> ChunkFilter:
     """Those of the chunks whose every passage matches: in others, any passage may state a fact."""
     condition_, parameters = passage_clause(filters)
-    mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, 0))"
+    mixed = f"EXISTS (SELECT 1 {_PASSAGE_JOIN} WHERE i.chunk = c.id AND NOT COALESCE({condition_}, false))"
     since, until = to_micros(filters.since), to_micros(filters.until)
     if some.ids is None:
         sql, bounds = f"{some.sql} AND NOT {mixed}", (*some.parameters, *parameters)
         return ChunkFilter(None, sql, bounds, since, until)
     rows = await db.execute_fetchall(
         f"SELECT c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value WHERE NOT {mixed}",
-        (json.dumps(sorted(some.ids)), *parameters),
+        (id_list(sorted(some.ids)), *parameters),
     )
     return ChunkFilter(frozenset(row[0] for row in rows), since=since, until=until)
 
@@ -120,8 +118,8 @@ async def find_stated_keys(db: Connection, kind: KeyKind, chunks: ChunkFilter, m
     sql, parameters = fact_clause(chunks, "f")
     start = f"{facts} f"
     if chunks.ids is not None:
-        start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "1"
-        parameters = [json.dumps(sorted(chunks.ids))]
+        start, sql = f"json_each(?) j CROSS JOIN {facts} f ON f.chunk = j.value", "true"
+        parameters = [id_list(sorted(chunks.ids))]
     rows = await db.execute_fetchall(
         f"SELECT DISTINCT k.target FROM {start} CROSS JOIN {keys} k ON k.id = f.{column} WHERE {sql} LIMIT ?",
         (*parameters, most),
@@ -152,7 +150,7 @@ def matching_chunk_clause(filters: Filters) -> SqlClause:
 
 def passage_clause(filters: Filters) -> SqlClause:
     """SQL that holds for matching passages `p` of a document `d`, with its parameters."""
-    conditions, parameters = ["1"], list[SqlValue]()
+    conditions, parameters = ["true"], list[SqlValue]()
     for values, column in (
         (filters.documents, "d.key IN (SELECT value FROM json_each(?))"),
         (filters.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
@@ -160,7 +158,7 @@ def passage_clause(filters: Filters) -> SqlClause:
     ):
         if values:
             conditions.append(column)
-            parameters.append(json.dumps(sorted(values)))
+            parameters.append(text_list(sorted(values)))
     for time, comparison in ((filters.since, ">="), (filters.until, "<=")):
         if time is not None:
             conditions.append(f"COALESCE(p.time, d.time) {comparison} ?")
@@ -172,12 +170,12 @@ def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
     """Ways to find the chunks, each by the most selective index."""
     listed = "IN (SELECT value FROM json_each(?))"
     if filters.documents:
-        keys = json.dumps(sorted(filters.documents))
+        keys = text_list(sorted(filters.documents))
         return [(f"document o CROSS JOIN chunk c ON c.document = o.id WHERE o.key {listed}", [keys])]
     if filters.authors:
         return _author_branches(filters)
     if filters.rooms:
-        rooms = json.dumps(sorted(filters.rooms))
+        rooms = text_list(sorted(filters.rooms))
         places: list[SqlClause] = [(f"c.room IN (SELECT id FROM room WHERE name {listed})", [rooms])]
         return [_time_branch("room", time, place) for time, place in product(_time_ranges(filters), places)]
     return [
@@ -189,7 +187,7 @@ def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
 
 
 def _author_branches(filters: Filters) -> list[SqlClause]:
-    authors = json.dumps(sorted(filters.authors))
+    authors = text_list(sorted(filters.authors))
     source = (
         "passage a INDEXED BY passage_author CROSS JOIN chunk_passage e ON e.passage = a.id"
         " CROSS JOIN chunk c ON c.id = e.chunk WHERE a.author IN (SELECT value FROM json_each(?))"
@@ -212,7 +210,7 @@ def _time_ranges(filters: Filters) -> list[SqlClause]:
     """Time ranges that contain every chunk with a passage in the filters' range; 0 is an unknown time."""
     since, until = to_micros(filters.since), to_micros(filters.until)
     if since is None and until is None:
-        return [("1", [])]
+        return [("true", [])]
     if until is None:
         return [("c.time >= ?", [since])]
     if since is None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.bm25 import CHUNK_INDEX, NAME_INDEX, find_tokenizer, rank_rows, score_texts
+from engine.storage.ledger.full_text.bm25 import rank_rows
+from engine.storage.ledger.full_text.fts5 import score_texts
+from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES
+from engine.storage.ledger.full_text.search_words import select_search_words, split_into_terms
 from engine.storage.ledger.queries.filters import fact_clause
-from engine.storage.ledger.queries.full_text import select_search_words, split_into_terms
 from engine.storage.ledger.records.query_results import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
 from engine.storage.ledger.scope_clauses import join_ids, name_clause, row_clause
-from engine.storage.sqlite.timestamps import from_micros
+from engine.storage.sql.lists import id_list, text_list
+from engine.storage.sql.timestamps import from_micros
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -18,16 +20,19 @@ if TYPE_CHECKING:
     from engine.models import Scope
     from engine.storage.ledger.records.projection import KeyKind
     from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
+
+
+LAST_CHARACTER = "\U0010ffff"
 
 
 async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
     """The ids of a scope's spaces and rooms; unknown ones are left out."""
     spaces = await db.execute_fetchall(
-        "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.spaces)),)
+        "SELECT id FROM space WHERE name IN (SELECT value FROM json_each(?))", (text_list(sorted(scope.spaces)),)
     )
     rooms = await db.execute_fetchall(
-        "SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?))", (json.dumps(sorted(scope.rooms)),)
+        "SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?))", (text_list(sorted(scope.rooms)),)
     )
     return ScopeIds(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
 
@@ -51,7 +56,7 @@ async def search_chunks(
 
 async def score_passages(db: Connection, question: str, texts: Sequence[str]) -> list[float]:
     """The BM25 score of each of these texts for a question, among these texts."""
-    tokenizer = await find_tokenizer(db, CHUNK_INDEX)
+    tokenizer = await TERM_INDEXES[db.dialect].find_tokenizer(db)
     return score_texts(tokenizer, split_into_terms(question, tokenizer), texts)
 
 
@@ -67,7 +72,7 @@ async def find_neighbor_messages(db: Connection, ids: Collection[int], span: int
         "  AND x.ordinal > c.ordinal AND x.ordinal <= c.ordinal + ?2)"
         " OR n.id IN (SELECT x.id FROM chunk x INDEXED BY chunk_room_time CROSS JOIN document e ON e.id = x.document"
         "  AND e.kind = 'conversation' WHERE x.room = c.room AND x.time > c.time ORDER BY x.time, x.key LIMIT ?2)",
-        (json.dumps(list(ids)), span),
+        (id_list(ids), span),
     )
     return [(one, other) for one, other in rows]
 
@@ -77,7 +82,7 @@ async def find_entities_by_name(db: Connection, names: Collection[str], scope_id
     rows = await db.execute_fetchall(
         "SELECT DISTINCT n.target FROM json_each(?) j CROSS JOIN name n ON n.canonical = j.value"
         f" AND {name_clause(scope_ids, 'n')} CROSS JOIN entity e ON e.id = n.target",
-        (json.dumps(sorted(names)),),
+        (text_list(sorted(names)),),
     )
     return [row[0] for row in rows]
 
@@ -95,9 +100,8 @@ async def find_names_by_prefix(db: Connection, prefix: str, scope_ids: ScopeIds,
     rows = await db.execute_fetchall(
         "SELECT e.name, SUM(e.mention_count) AS mentions FROM name n JOIN entity e ON e.id = n.target"
         f" WHERE n.space IN ({join_ids(scope_ids.spaces)})"
-        " AND n.canonical >= ?1 AND n.canonical < ?1 || char(0x10FFFF)"
-        " GROUP BY e.name ORDER BY mentions DESC, e.name LIMIT ?2",
-        (prefix, limit),
+        " AND n.canonical >= ? AND n.canonical < ? GROUP BY e.name ORDER BY mentions DESC, e.name LIMIT ?",
+        (prefix, prefix + LAST_CHARACTER, limit),
     )
     return [row[0] for row in rows]
 
@@ -109,7 +113,7 @@ async def load_entities(db: Connection, ids: Collection[int], scope_ids: ScopeId
         " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 1 AND s.id = e.id) FROM json_each(?) j"
         " CROSS JOIN entity e ON e.id = j.value CROSS JOIN name n ON n.id = e.id"
         f" WHERE e.space IN ({join_ids(scope_ids.spaces)})",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return {
         id_: EntityRecord(id_, space, canonical, name, type_, text, mentions, degree, bool(stale))
@@ -123,7 +127,7 @@ async def load_relations(db: Connection, ids: Collection[int], scope_ids: ScopeI
         "SELECT r.id, r.space, r.a, r.b, r.keywords, r.description, r.weight,"
         " EXISTS (SELECT 1 FROM stale_key s WHERE s.kind = 2 AND s.id = r.id) FROM json_each(?) j"
         f" CROSS JOIN relation r ON r.id = j.value WHERE r.space IN ({join_ids(scope_ids.spaces)})",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return {
         id_: RelationRecord(id_, space, (a, b), keywords, text, weight, bool(stale))
@@ -136,14 +140,14 @@ async def find_evidence_chunks(
 ) -> dict[int, list[int]]:
     """The newest chunks that state each name or pair, newest first, among `only` if given."""
     keys, facts, column = ("name", "mention", "name") if kind == 1 else ("pair", "link", "pair")
-    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "g")
+    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
         f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
         f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {narrowed}"
         " ORDER BY g.time DESC, g.hash DESC LIMIT ?)"
         " ORDER BY f.time DESC, f.hash DESC, f.chunk",
-        (json.dumps(list(ids)), *parameters, newest),
+        (id_list(ids), *parameters, newest),
     )
     found: dict[int, dict[int, None]] = {id_: {} for id_ in ids}
     for key, chunk in rows:
@@ -158,8 +162,8 @@ async def load_chunk_texts(db: Connection, ids: Sequence[int], scope_ids: ScopeI
         " p.key, p.label, p.link, p.author, p.time, p.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
         " CROSS JOIN document d ON d.id = c.document CROSS JOIN space s ON s.id = c.space"
         " CROSS JOIN room r ON r.id = c.room CROSS JOIN chunk_passage i ON i.chunk = c.id"
-        f" CROSS JOIN passage p ON p.id = i.passage WHERE {row_clause(scope_ids, 'c')} ORDER BY j.key, i.ordinal",
-        (json.dumps(list(ids)),),
+        f" CROSS JOIN passage p ON p.id = i.passage WHERE {row_clause(scope_ids, 'c')} ORDER BY i.ordinal",
+        (id_list(ids),),
     )
     found: dict[int, ChunkText] = {}
     pieces: dict[int, list[PieceText]] = {}
@@ -171,4 +175,5 @@ async def load_chunk_texts(db: Connection, ids: Sequence[int], scope_ids: ScopeI
         pieces.setdefault(id_, []).append(
             PieceText(passage, document, title, label, own_link or link, author, when, whole[start:stop], space, room)
         )
-    return [ChunkText(c.id, c.key, c.document, c.text, tuple(pieces[c.id])) for c in found.values()]
+    ordered = [found[id_] for id_ in dict.fromkeys(ids) if id_ in found]
+    return [ChunkText(c.id, c.key, c.document, c.text, tuple(pieces[c.id])) for c in ordered]

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.query_results import StatingPassage
 from engine.storage.ledger.scope_clauses import row_clause
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 MAX_CHUNKS = 400  # searched for facts at most
 
@@ -29,7 +29,7 @@ async def find_stating_passages(db: Connection, names: Collection[int], pairs: C
         " CROSS JOIN chunk_passage i ON i.chunk = stating.chunk"
         " CROSS JOIN passage p ON p.id = i.passage CROSS JOIN document d ON d.id = p.document"
         " CROSS JOIN room r ON r.id = d.room",
-        (json.dumps(sorted(names)), json.dumps(sorted(pairs)), MAX_CHUNKS),
+        (id_list(sorted(names)), id_list(sorted(pairs)), MAX_CHUNKS),
     )
     return [StatingPassage(*row) for row in rows]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
@@ -11,11 +10,13 @@ from engine.storage.ledger.records.projection import ExpectedSample, ExpectedSta
 from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
 from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.ledger.work import embedding_failures, stale_keys, work_queue
-from engine.storage.sqlite.timestamps import from_micros
+from engine.storage.sql.connection import Dialect
+from engine.storage.sql.lists import id_list
+from engine.storage.sql.timestamps import from_micros
 
 if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def load_document_status(db: Connection, key: str, scope_ids: ScopeIds) -> DocumentStatus:
@@ -39,9 +40,10 @@ async def load_index_status(db: Connection, scope_ids: ScopeIds) -> IndexStatus:
     )
     [[chunks]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM chunk d WHERE {in_scope}")
     [[entities, relations]] = await db.execute_fetchall(
-        "SELECT SUM(row_count * (kind = 1)), SUM(row_count * (kind = 2)) FROM corpus_stats WHERE space IN"
+        "SELECT SUM(row_count) FILTER (WHERE kind = 1), SUM(row_count) FILTER (WHERE kind = 2)"
+        " FROM corpus_stats WHERE space IN"
         " (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(scope_ids.spaces)),),
+        (id_list(sorted(scope_ids.spaces)),),
     )
     unread, stale = await count_unextracted(db, scope_ids), await count_stale(db, scope_ids)
     [[failed]] = await db.execute_fetchall(f"SELECT COUNT(*) FROM document d WHERE d.error <> '' AND {in_scope}")
@@ -83,7 +85,7 @@ async def count_stale(db: Connection, scope_ids: ScopeIds) -> int:
         "SELECT COUNT(*) FROM stale_key s LEFT JOIN chunk c ON s.kind = 0 AND c.id = s.id"
         " LEFT JOIN name n ON s.kind = 1 AND n.id = s.id LEFT JOIN pair p ON s.kind = 2 AND p.id = s.id"
         f" WHERE {row_clause(scope_ids, 'c')} OR COALESCE(n.space, p.space) IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(scope_ids.spaces)),),
+        (id_list(sorted(scope_ids.spaces)),),
     )
     return int(stale)
 
@@ -104,9 +106,15 @@ async def list_documents(db: Connection, scope_ids: ScopeIds, status_: str = "")
     ]
 
 
+_LAST_CHUNK_ID = {
+    Dialect.SQLITE: "SELECT seq FROM sqlite_sequence WHERE name = 'chunk'",
+    Dialect.POSTGRES: "SELECT last_value FROM chunk_id_seq WHERE is_called",
+}
+
+
 async def find_last_chunk_id(db: Connection) -> int:
     """The highest id that any chunk ever had, 0 if there was none."""
-    rows = await db.execute_fetchall("SELECT seq FROM sqlite_sequence WHERE name = 'chunk'")
+    rows = await db.execute_fetchall(_LAST_CHUNK_ID[db.dialect])
     return next((int(row[0]) for row in rows), 0)
 
 

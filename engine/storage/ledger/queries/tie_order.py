@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 _SORT_KEY_QUERIES = {
     KeyKind.CHUNK: "SELECT c.id, c.key, '', '' FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value",
@@ -25,5 +25,5 @@ _SORT_KEY_QUERIES = {
 
 async def load_sort_keys(db: Connection, kind: KeyKind, ids: Collection[int]) -> dict[int, tuple[str, str, str]]:
     """Texts that order these chunks, names or pairs; missing rows are left out."""
-    rows = await db.execute_fetchall(_SORT_KEY_QUERIES[kind], (json.dumps(list(ids)),))
+    rows = await db.execute_fetchall(_SORT_KEY_QUERIES[kind], (id_list(ids),))
     return {id_: (one, other, third) for id_, one, other, third in rows}

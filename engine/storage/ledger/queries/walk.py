@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import EntityMatch, WalkEdges
 from engine.storage.ledger.scope_clauses import name_clause, row_clause, space_clause
+from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from engine.storage.ledger.records.query_results import ChunkFilter, ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 ENTITY_COUNTS = "entity e INDEXED BY entity_counts"
 
@@ -28,7 +28,7 @@ async def find_named_entities(db: Connection, names: Collection[str], scope_ids:
         "SELECT n.canonical, e.id, t.canonical, e.mention_count, e.degree FROM json_each(?) j CROSS JOIN name n"
         f" ON n.canonical = j.value AND {name_clause(scope_ids, 'n')}"
         f" CROSS JOIN {ENTITY_COUNTS} ON e.id = n.target CROSS JOIN name t ON t.id = n.target",
-        (json.dumps(sorted(names)),),
+        (text_list(sorted(names)),),
     )
     counts = {id_: (canonical, mentions, degree) for _, id_, canonical, mentions, degree in rows}
     mentions, degrees = Counter[str](), Counter[str]()
@@ -45,13 +45,13 @@ async def find_titled_chunks(
     db: Connection, titles: Collection[str], scope_ids: ScopeIds, limit: int, only: ChunkFilter | None
 ) -> dict[str, list[int]]:
     """The chunks of the documents with these canonical titles; at most `limit` of each title."""
-    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "f")
+    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "f")
     rows = await db.execute_fetchall(
         "SELECT j.value, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.id IN"
         " (SELECT f.chunk FROM document d CROSS JOIN (SELECT id AS chunk, document, ordinal, time FROM chunk) f"
         "  ON f.document = d.id WHERE d.title_key = j.value AND d.title_key <> ''"
         f"  AND {row_clause(scope_ids, 'd')} AND {narrowed} LIMIT ?) ORDER BY c.ordinal, c.id",
-        (json.dumps(sorted(titles)), *parameters, limit),
+        (text_list(sorted(titles)), *parameters, limit),
     )
     found: dict[str, list[int]] = {}
     for title, chunk in rows:
@@ -77,14 +77,14 @@ async def load_walk_edges(
     edges.update((mention, 1.0) for mention in await _load_mentions(db, own, only))
     if only is None:
         edges |= await _load_relations(db, own)
-    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "m")
+    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
     rows = await db.execute_fetchall(
         "SELECT m.chunk, t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
         " CROSS JOIN mention m ON m.chunk = j.value CROSS JOIN name n ON n.id = m.name"
         f" CROSS JOIN name t ON t.id = n.target AND {space_clause(scope_ids, 't')}"
         f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id"
         f" WHERE {narrowed}",
-        (json.dumps(sorted(chunks)), *parameters),
+        (id_list(sorted(chunks)), *parameters),
     )
     edges |= {(name, chunk): 1.0 for chunk, _, name, _ in rows}
     degrees = Counter[str]()
@@ -98,7 +98,7 @@ async def _load_ids(db: Connection, names: Collection[str], scope_ids: ScopeIds,
         "SELECT t.id, t.canonical, e.mention_count + e.degree FROM json_each(?) j"
         f" CROSS JOIN name t ON t.canonical = j.value AND {name_clause(scope_ids, 't')}"
         f" CROSS JOIN {ENTITY_COUNTS} ON e.id = t.id",
-        (json.dumps(sorted(names)),),
+        (text_list(sorted(names)),),
     )
     degrees = Counter[str]()
     for _, name, degree in rows:
@@ -107,11 +107,11 @@ async def _load_ids(db: Connection, names: Collection[str], scope_ids: ScopeIds,
 
 
 async def _load_mentions(db: Connection, ids: dict[int, str], only: ChunkFilter | None) -> Iterable[tuple[str, int]]:
-    narrowed, parameters = ("1", []) if only is None else fact_clause(only, "m")
+    narrowed, parameters = ("true", []) if only is None else fact_clause(only, "m")
     rows = await db.execute_fetchall(
         "SELECT j.value, m.chunk FROM json_each(?) j CROSS JOIN name n ON n.target = j.value"
         f" CROSS JOIN mention m ON m.name = n.id WHERE {narrowed}",
-        (json.dumps(sorted(ids)), *parameters),
+        (id_list(sorted(ids)), *parameters),
     )
     return ((ids[id_], chunk) for id_, chunk in rows)
 
@@ -122,7 +122,7 @@ async def _load_relations(db: Connection, ids: dict[int, str]) -> dict[tuple[str
         rows = await db.execute_fetchall(
             f"SELECT j.value, r.{far}, n.canonical, r.weight FROM json_each(?) j"
             f" CROSS JOIN relation r ON r.{near} = j.value CROSS JOIN name n ON n.id = r.{far}",
-            (json.dumps(sorted(ids)),),
+            (id_list(sorted(ids)),),
         )
         for id_, other_id, other, weight in rows:
             name = ids[id_]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -14,12 +13,13 @@ from engine.storage.ledger.records.projection import BatchResult, FoldedBatch, K
 from engine.storage.ledger.work import embedding_failures, work_queue
 from engine.storage.ledger.work import stale_keys as marks
 from engine.storage.ledger.work.stale_keys import next_generation
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from engine.storage.ledger.records.projection import EmbeddingFailure, StaleKey
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
     from engine.usage import Usage
 
 
@@ -114,7 +114,7 @@ async def find_orphans(db: Connection) -> OrphanKeys:
     ]
     edges = await db.execute_fetchall(
         "SELECT r.id, r.a, r.b FROM json_each(?) j CROSS JOIN relation r ON r.id = j.value",
-        (json.dumps(sorted(pairs)),),
+        (id_list(sorted(pairs)),),
     )
     return OrphanKeys(chunks, names, pairs, tuple((id_, a, b) for id_, a, b in edges))
 

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelRefused, PromptTooLong
 from engine.storage.ledger.records.projection import EmbeddingFailure, KeyKind
 from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 PERMANENT_ERRORS = (ModelRefused, PromptTooLong)  # the same text fails at every start
 INITIAL_WAIT, MAX_WAIT = 5.0, 600.0  # seconds until the next try; doubled with each
@@ -29,11 +29,15 @@ async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], 
     over = list[EmbeddingFailure]()
     for each in failures:
         rows = await db.execute_fetchall(
-            "UPDATE stale_key SET attempts = attempts + 1, retry_at = ?4 + MIN(?5, ?6 * (1 << MIN(attempts, 20))),"
-            " error = ?7, hint = ?8 WHERE kind = ?1 AND id = ?2 AND generation = ?3 RETURNING attempts",
-            (*each.key, now, MAX_WAIT, INITIAL_WAIT, str(each.error), each.error.hint),
+            "UPDATE stale_key SET attempts = attempts + 1, error = ?, hint = ?"
+            " WHERE kind = ? AND id = ? AND generation = ? RETURNING attempts",
+            (str(each.error), each.error.hint, *each.key),
         )
-        over += [each for (count,) in rows if count >= attempts or isinstance(each.error, PERMANENT_ERRORS)]
+        for (count,) in rows:
+            retry_at = now + min(MAX_WAIT, INITIAL_WAIT * 2 ** min(count - 1, 20))
+            await db.execute("UPDATE stale_key SET retry_at = ? WHERE kind = ? AND id = ?", (retry_at, *each.key[:2]))
+            if count >= attempts or isinstance(each.error, PERMANENT_ERRORS):
+                over.append(each)
     for each in over:
         await _give_up_key(db, each)
 
@@ -43,7 +47,12 @@ async def _give_up_key(db: Connection, failure: EmbeddingFailure) -> None:
     reason = str(error), error.hint, isinstance(error, PERMANENT_ERRORS)
     await db.execute("DELETE FROM stale_key WHERE kind = ? AND id = ?", (kind, id_))
     if kind != KeyKind.CHUNK:
-        await db.execute("INSERT OR REPLACE INTO embedding_failure VALUES (?, ?, ?, ?, ?)", (kind, id_, *reason))
+        await db.execute(
+            "INSERT INTO embedding_failure (kind, id, error, hint, permanent) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (kind, id) DO UPDATE SET error = excluded.error, hint = excluded.hint,"
+            " permanent = excluded.permanent",
+            (kind, id_, *reason),
+        )
         return
     await db.execute(
         "UPDATE chunk SET error = ?, hint = ?, permanent_failure = ?, retry_at = 9e999 WHERE id = ?", (*reason, id_)
@@ -95,7 +104,7 @@ async def count_failed_keys(db: Connection, scope_ids: ScopeIds) -> tuple[int, s
         "SELECT u.error FROM embedding_failure u LEFT JOIN entity e ON u.kind = 1 AND e.id = u.id"
         " LEFT JOIN relation r ON u.kind = 2 AND r.id = u.id"
         " WHERE COALESCE(e.space, r.space) IN (SELECT value FROM json_each(?))",
-        (json.dumps(sorted(scope_ids.spaces)),),
+        (id_list(sorted(scope_ids.spaces)),),
     )
     errors = [str(row[0]) for row in rows]
     return len(errors), errors[0] if errors else ""
@@ -108,6 +117,6 @@ async def find_retry_error(db: Connection, scope_ids: ScopeIds) -> str:
         " LEFT JOIN entity e ON s.kind = 1 AND e.id = s.id LEFT JOIN relation r ON s.kind = 2 AND r.id = s.id"
         f" WHERE s.attempts > 0 AND ({row_clause(scope_ids, 'c')} OR COALESCE(e.space, r.space) IN"
         " (SELECT value FROM json_each(?))) LIMIT 1",
-        (json.dumps(sorted(scope_ids.spaces)),),
+        (id_list(sorted(scope_ids.spaces)),),
     )
     return next((str(row[0]) for row in rows), "")

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import time
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind, StaleKey
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def next_generation(db: Connection) -> int:
     """The number of this change, greater than all before it."""
     [[value]] = await db.execute_fetchall(
-        "INSERT INTO meta VALUES ('generation', 1) ON CONFLICT DO UPDATE SET value = value + 1 RETURNING value"
+        "INSERT INTO meta (key, value) VALUES ('generation', '1')"
+        " ON CONFLICT (key) DO UPDATE SET value = CAST(CAST(meta.value AS BIGINT) + 1 AS TEXT) RETURNING value"
     )
     return int(value)
 
@@ -26,7 +27,7 @@ async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], gene
     """Mark these keys stale."""
     await db.executemany(
         "INSERT INTO stale_key (kind, id, first_generation, generation) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0",
+        " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0",
         [(kind, each, generation, generation) for each in ids],
     )
 
@@ -45,7 +46,7 @@ async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collect
     rows = await db.execute_fetchall(
         "SELECT id, generation FROM stale_key WHERE kind = ? AND on_cooldown = 0 AND retry_at <= ?"
         " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY first_generation LIMIT ?",
-        (kind, time.time(), json.dumps([each.id for each in skip if each.kind == kind]), limit),
+        (kind, time.time(), id_list([each.id for each in skip if each.kind == kind]), limit),
     )
     return [StaleKey(kind, id_, generation) for id_, generation in rows]
 
@@ -54,20 +55,20 @@ async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> 
     """The stale ones among these keys."""
     rows = await db.execute_fetchall(
         "SELECT s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s ON s.kind = ? AND s.id = j.value",
-        (json.dumps(list(ids)), kind),
+        (id_list(ids), kind),
     )
     return [StaleKey(kind, id_, generation) for id_, generation in rows]
 
 
 async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list[StaleKey]:
     """Those of the stale keys that changed again since they were loaded."""
-    rows = await db.execute_fetchall(
-        "SELECT s.kind, s.id, s.generation FROM json_each(?) j CROSS JOIN stale_key s"
-        " ON s.kind = json_extract(j.value, '$[0]') AND s.id = json_extract(j.value, '$[1]')"
-        " WHERE s.generation > json_extract(j.value, '$[2]')",
-        (json.dumps(list(marks)),),
-    )
-    return [StaleKey(KeyKind(kind), id_, generation) for kind, id_, generation in rows]
+    known = {(each.kind, each.id): each.generation for each in marks}
+    found = [
+        key
+        for kind in KeyKind
+        for key in await find_stale_keys(db, kind, [each.id for each in marks if each.kind == kind])
+    ]
+    return [key for key in found if key.generation > known[key.kind, key.id]]
 
 
 async def hold_keys(db: Connection, marks: Collection[StaleKey]) -> None:

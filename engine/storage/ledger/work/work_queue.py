@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import time
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelUnreachable
@@ -10,12 +10,13 @@ from engine.storage.ledger.records.projection import ChunkToEmbed, KeyKind
 from engine.storage.ledger.work import embedding_failures
 from engine.storage.ledger.work.embedding_failures import PERMANENT_ERRORS
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.errors import EngineError
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 
 async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed]:
@@ -23,7 +24,7 @@ async def load_chunks(db: Connection, ids: Collection[int]) -> list[ChunkToEmbed
     rows = await db.execute_fetchall(
         "SELECT c.id, c.space, c.room, c.text, c.text_hash, c.attempts, d.open FROM json_each(?) j"
         " CROSS JOIN chunk c ON c.id = j.value CROSS JOIN document d ON d.id = c.document",
-        (json.dumps(list(ids)),),
+        (id_list(ids),),
     )
     return [ChunkToEmbed(*row) for row in map(tuple, rows)]
 
@@ -37,7 +38,7 @@ async def record_extraction_failure(db: Connection, chunk: int, error: EngineErr
     await db.execute(
         "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
         " WHERE id = ?",
-        (counts, retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
+        (int(counts), retry_at, str(error), error.hint, isinstance(error, PERMANENT_ERRORS), chunk),
     )
     if retry_at == float("inf"):
         await db.execute(
@@ -48,7 +49,7 @@ async def record_extraction_failure(db: Connection, chunk: int, error: EngineErr
 
 async def record_embedding_failure(db: Connection, ids: Collection[int], error: EngineError) -> None:
     """Give these chunks up, and mark their documents as failed until they are retried."""
-    listed = json.dumps(list(ids))
+    listed = id_list(ids)
     await db.execute(
         "UPDATE document SET status = 'failed', error = ?, hint = ? WHERE id IN"
         " (SELECT document FROM chunk WHERE id IN (SELECT value FROM json_each(?)))",
@@ -87,9 +88,9 @@ async def retry_documents(db: Connection, key: str = "", *, permanent: bool = Tr
             (key, generation, permanent),
         )
     )
-    listed = json.dumps([row[0] for row in rows])
+    listed = id_list([row[0] for row in rows])
     failed = await db.execute_fetchall(
-        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = 0"
+        "UPDATE chunk SET attempts = 0, retry_at = 0, error = '', hint = '', permanent_failure = false"
         " WHERE document IN (SELECT value FROM json_each(?)) RETURNING id",
         (listed,),
     )
@@ -112,7 +113,7 @@ async def advance_documents(db: Connection, embedded: Collection[int] | None = N
     await db.execute(
         "UPDATE document SET status = 'searchable' WHERE status = 'pending' AND NOT EXISTS (SELECT 1 FROM chunk c"
         f" JOIN stale_key s ON s.kind = 0 AND s.id = c.id WHERE c.document = document.id){of_batch}",
-        () if embedded is None else (json.dumps(list(embedded)),),
+        () if embedded is None else (id_list(embedded),),
     )
     [[first]] = await db.execute_fetchall("SELECT COALESCE(MIN(first_generation), 9e999) FROM stale_key")
     await db.execute(
@@ -138,21 +139,21 @@ async def requeue_due_summaries(db: Connection, now: float) -> int:
 
 async def record_graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Record that the graph holds these entities and relations."""
-    await db.executemany("UPDATE entity SET in_graph = 1 WHERE id = ?", [(each,) for each in names])
-    await db.executemany("UPDATE relation SET in_graph = 1 WHERE id = ?", [(each,) for each in pairs])
+    await db.executemany("UPDATE entity SET in_graph = true WHERE id = ?", [(each,) for each in names])
+    await db.executemany("UPDATE relation SET in_graph = true WHERE id = ?", [(each,) for each in pairs])
 
 
 async def start_reindex(db: Connection) -> None:
     """Mark every chunk, name and pair stale, because graph and vectors are empty; lasts until `finish_reindex`."""
     await set_setting(db, "reindexing", 1)
     generation = await next_generation(db)
-    await db.execute("UPDATE entity SET in_graph = 0, embedding_hash = NULL")
-    await db.execute("UPDATE relation SET in_graph = 0, embedding_hash = NULL")
+    await db.execute("UPDATE entity SET in_graph = false, embedding_hash = NULL")
+    await db.execute("UPDATE relation SET in_graph = false, embedding_hash = NULL")
     for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
         await db.execute(
             "INSERT INTO stale_key (kind, id, first_generation, generation)"
             f" SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
-            " ON CONFLICT DO UPDATE SET generation = excluded.generation",
+            " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation",
             (kind, generation),
         )
     await db.execute("UPDATE document SET status = 'pending', generation = ? WHERE error = ''", (generation,))
@@ -160,8 +161,8 @@ async def start_reindex(db: Connection) -> None:
 
 async def record_all_graphed(db: Connection) -> None:
     """Record that the graph holds every profile."""
-    await db.execute("UPDATE entity SET in_graph = 1")
-    await db.execute("UPDATE relation SET in_graph = 1")
+    await db.execute("UPDATE entity SET in_graph = true")
+    await db.execute("UPDATE relation SET in_graph = true")
 
 
 async def finish_reindex(db: Connection) -> None:
@@ -228,7 +229,8 @@ async def has_due_extraction(db: Connection) -> bool:
     """Whether any chunk waits for extraction now."""
     [[exists]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
-        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= unixepoch())"
+        " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= ?)",
+        (time.time(),),
     )
     return bool(exists)
 
@@ -255,7 +257,10 @@ async def get_setting(db: Connection, key: str) -> str:
 
 async def set_setting(db: Connection, key: str, value: str | int) -> None:
     """Save a setting of the data directory."""
-    await db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+    await db.execute(
+        "INSERT INTO meta (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+        (key, str(value)),
+    )
 
 
 async def set_embedder(db: Connection, name: str, *, reindex: bool) -> None:

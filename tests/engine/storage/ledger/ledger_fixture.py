@@ -23,7 +23,7 @@ from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
 from engine.storage.ledger.records.projection import KeyKind, Profile
 from engine.storage.ledger.work import stale_keys
-from engine.storage.sqlite.connection import Connection
+from engine.storage.sql.connection import Connection
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 

@@ -7,7 +7,7 @@ import pytest
 from engine.storage.ledger import cache
 from engine.storage.ledger.records.projection import CachedAnswer
 from engine.storage.ledger.work.work_queue import current_generation
-from engine.storage.sqlite.connection import Connection
+from engine.storage.sql.connection import Connection
 from engine.usage import Usage
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 

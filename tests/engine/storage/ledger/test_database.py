@@ -11,12 +11,12 @@ import pytest
 
 from engine.errors import DiskError, EngineError, StoreError
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.repositories import SqliteCache
+from engine.storage.ledger.repositories import SqlCache
 from engine.storage.ledger.work import work_queue
+from engine.storage.sql.connection import Connection
+from engine.storage.sql.repository import SnapshotDatabase
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import database_file
-from engine.storage.sqlite.connection import Connection
-from engine.storage.sqlite.repository import SnapshotDatabase
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, doc, find_files_containing
 
@@ -61,7 +61,7 @@ async def test_writes_that_wait_together_are_one_transaction(ledger: Ledger) -> 
     await asyncio.gather(*(put(ledger, f"k{n}", n) for n in range(50)))
     assert len(began) <= 2
     with closing(sqlite3.connect(ledger.path)) as other:
-        assert other.execute("SELECT value FROM meta WHERE key = 'k7'").fetchall() == [(7,)]
+        assert other.execute("SELECT value FROM meta WHERE key = 'k7'").fetchall() == [("7",)]
 
 
 async def test_a_reader_sees_one_snapshot_while_others_write(ledger: Ledger) -> None:
@@ -71,7 +71,7 @@ async def test_a_reader_sees_one_snapshot_while_others_write(ledger: Ledger) -> 
         await put(ledger, "n", 2)
         assert await work_queue.get_setting(db, "n") == "1"
         with pytest.raises(TypeError, match="snapshot"):
-            await SqliteCache(SnapshotDatabase(db)).touch_answer(b"key", 0.0)
+            await SqlCache(SnapshotDatabase(db)).touch_answer(b"key", 0.0)
     assert await get(ledger, "n") == "2"
     await LedgerFixture(ledger).add(doc("a", "Ada met Bob."))
     async with ledger.snapshot() as view:

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 import gc
 import tracemalloc
-from collections.abc import AsyncIterator
 from itertools import pairwise
 
-from aiosqlite import Connection
-
-from engine.storage.ledger.queries.export import export_canonical, export_graphml
-from engine.storage.ledger.queries.lookup import resolve_scope
+from engine.storage.ledger.api import ExportFormat
+from engine.storage.ledger.queries.export import export_canonical, export_lines
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE
 
-FORMATS = ("jsonl", "graphml")
-
-
-async def export(db: Connection, file_format: str) -> AsyncIterator[str]:
-    if file_format == "jsonl":
-        return export_canonical(db, {"here"})
-    return export_graphml(db, await resolve_scope(db, HERE))
+FORMATS: tuple[ExportFormat, ...] = ("jsonl", "graphml")
 
 
 async def fill(ledger: LedgerFixture, documents: range) -> None:
@@ -31,10 +22,10 @@ async def fill(ledger: LedgerFixture, documents: range) -> None:
         await ledger.project()
 
 
-async def measure(ledger: LedgerFixture, file_format: str) -> tuple[int, int]:
+async def measure(ledger: LedgerFixture, file_format: ExportFormat) -> tuple[int, int]:
     """The peak of bytes in Python objects, and the number of lines."""
     async with ledger.ledger.stream_connection() as db:
-        lines = await export(db, file_format)
+        lines = export_lines(db, file_format, HERE)
         gc.collect()
         tracemalloc.start()
         count = 0

@@ -13,7 +13,7 @@ from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.dates import has_excluded_undated
 from engine.storage.ledger.records import ResolvedFilters, ScopeIds
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.sqlite.connection import Connection
+from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import HERE, doc
 
@@ -142,7 +142,7 @@ async def count_steps(ledger: LedgerFixture, within: Filters) -> int:
     """The work of the database for one filtered question, in thousands of steps of its virtual machine."""
     scope, steps = await ledger.scope_ids(), list[None]()
     async with ledger.ledger.stream_connection() as db:
-        await db.set_progress_handler(lambda: steps.append(None), 1000)
+        await db.sqlite.set_progress_handler(lambda: steps.append(None), 1000)
         await filters.resolve_filters(db, within, scope)
     return len(steps)
 

@@ -6,7 +6,7 @@ from typing import Any
 from engine.storage.ledger import corrections
 from engine.storage.ledger.queries import walk
 from engine.storage.ledger.records.query_results import ChunkFilter
-from engine.storage.sqlite.connection import Connection
+from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 

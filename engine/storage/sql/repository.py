@@ -1,4 +1,4 @@
-"""Repositories on SQLite: classes whose methods run SQL functions in a snapshot or in a transaction.
+"""Repositories: classes whose methods run SQL functions in a snapshot or in a transaction.
 
 A method is one line of its class: `load = InSnapshot(load_document)`. The function takes a connection first; the method
 has the same parameters without it.
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Protocol
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")

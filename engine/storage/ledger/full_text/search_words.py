@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.queries.bm25 import find_tokenizer, measure_scope, quote_term
+from engine.storage.ledger.full_text.index import TERM_INDEXES, measure_scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engine.storage.ledger.queries.bm25 import FullTextIndex
+    from engine.storage.ledger.full_text.index import FullTextIndex
     from engine.storage.ledger.records.query_results import ScopeIds
-    from engine.storage.sqlite.connection import Connection
+    from engine.storage.sql.connection import Connection
 
 WORD = re.compile(r"\w+")
 MAX_TERMS = 16
@@ -37,7 +37,8 @@ def extract_words(text: str) -> list[str]:
 
 async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[str]:
     """The words to search for: those of a text without very common ones, or else the rarest of these."""
-    distinct = split_into_terms(text, await find_tokenizer(db, index))
+    reader = TERM_INDEXES[db.dialect]
+    distinct = split_into_terms(text, await reader.find_tokenizer(db))
     rows = (await measure_scope(db, index, scope_ids)).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
@@ -59,15 +60,12 @@ def split_into_terms(text: str, tokenizer: str) -> list[str]:
     return list(dict.fromkeys(terms))
 
 
-async def _count_matches(db: Connection, index: FullTextIndex, term: str, scope_ids: ScopeIds, limit: int) -> int:
+async def _count_matches(db: Connection, index: FullTextIndex, word: str, scope_ids: ScopeIds, limit: int) -> int:
     """The number of rows within the scope that contain a word, counted up to the limit."""
-    [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {index.index_table} w"
-        f" CROSS JOIN {index.rows_table.format('x')} ON x.id = w.rowid"
-        f" WHERE w.{index.index_table} MATCH ? AND {index.scope_clause(scope_ids, 'x')} LIMIT ?)",
-        (quote_term(term), limit),
-    )
-    return int(found)
+    reader = TERM_INDEXES[db.dialect]
+    [term] = await reader.tokenize_words(db, await reader.find_tokenizer(db), [word])
+    scope = index.scope_clause(scope_ids, "x")
+    return await reader.count_matches(db, index.kind, term, word, scope, limit) if term else 0
 
 
 async def _is_common(db: Connection, index: FullTextIndex, term: str, scope_ids: ScopeIds, limit: int) -> bool:

@@ -1,0 +1,85 @@
+"""BM25 with the statistics of one scope: no text outside of it moves a score (Robertson and Zaragoza 2009).
+
+The term index of the database is read, and counted within the scope.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from heapq import nlargest
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.full_text.index import TERM_INDEXES, measure_scope
+from engine.storage.ledger.queries.filters import filter_ids
+from engine.storage.ledger.queries.tie_order import load_sort_keys
+from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from engine.storage.ledger.full_text.index import FullTextIndex, Postings, ScopeSize
+    from engine.storage.ledger.records.query_results import ResolvedFilters, ScopeIds
+    from engine.storage.sql.connection import Connection
+
+K1, B = 1.2, 0.75
+FILTER_BATCH = 256  # rows checked against the filters at once
+SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depend on the order of additions
+
+
+async def rank_rows(
+    db: Connection,
+    index: FullTextIndex,
+    words: Sequence[str],
+    scope_ids: ScopeIds,
+    filters: ResolvedFilters | None,
+    k: int,
+) -> dict[int, float]:
+    """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
+    whole = await measure_scope(db, index, scope_ids)
+    reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
+    made = await reader.tokenize_words(db, await reader.find_tokenizer(db), words)
+    terms = {term: word for term, word in zip(made, words, strict=True) if term}
+    scores = score_rows(
+        [await reader.load_postings(db, index.kind, term, word, scope) for term, word in terms.items()], whole
+    )
+    if filters is not None:
+        scores = await _filter_scores(db, index, scores, filters, k)
+    return await _select_best(db, index, scores, k)
+
+
+async def _filter_scores(
+    db: Connection, index: FullTextIndex, scores: Mapping[int, float], filters: ResolvedFilters, k: int
+) -> dict[int, float]:
+    """The k best rows that match the filters, and those with the same score as the last."""
+    left, kept = sorted(scores, key=lambda row: -scores[row]), dict[int, float]()
+    while left and not (len(kept) >= k and scores[left[0]] < min(kept.values()) - SCORE_TOLERANCE):
+        some, left = left[:FILTER_BATCH], left[FILTER_BATCH:]
+        inside = await filter_ids(db, filters, index.kind, some)
+        kept |= {row: scores[row] for row in some if row in inside}
+    return kept
+
+
+def score_rows(postings: Iterable[Postings], whole: ScopeSize) -> dict[int, float]:
+    """BM25 scores of rows from the frequencies of each term: {(row, length): times}."""
+    average = whole.length / whole.rows if whole.rows and whole.length else 1.0
+    fixed, by_length = K1 * (1 - B), K1 * B / average
+    scores: defaultdict[int, float] = defaultdict(float)
+    for held in postings:
+        rarity = math.log1p((whole.rows - len(held) + 0.5) / (len(held) + 0.5)) * (K1 + 1)
+        for (row, length), times in held.items():
+            scores[row] += rarity * times / (times + fixed + by_length * length)
+    return scores
+
+
+async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int, float], k: int) -> dict[int, float]:
+    """The k best rows with rounded scores; content decides between equal scores, not the order of insertion."""
+    least = nlargest(max(0, k), scores.values())[-1:]
+    reach = {
+        row: round(score, SCORE_DIGITS)
+        for row, score in scores.items()
+        if least and score >= least[0] - SCORE_TOLERANCE
+    }
+    known = await load_sort_keys(db, index.kind, reach)
+    best = sorted(reach, key=lambda row: (-reach[row], known.get(row, EMPTY_SORT_KEY)))[:k]
+    return {row: reach[row] for row in best}

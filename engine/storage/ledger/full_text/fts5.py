@@ -1,0 +1,105 @@
+"""The term index of SQLite: FTS5, and its table of terms with their places.
+
+FTS5's own `bm25()` counts documents and lengths of the whole index, so that a word in a foreign space would change the
+order of what an asker sees. Measured on 100,000 chunks: counting within the scope is as fast (7 ms of processor time
+for four words in 8,000 chunks).
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from collections import defaultdict
+from contextlib import closing
+from typing import TYPE_CHECKING, NamedTuple
+
+from engine.storage.ledger.records.projection import KeyKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engine.storage.sql.connection import Connection
+
+_TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
+
+
+class _Tables(NamedTuple):
+    """The tables of words, of terms, and of rows with their lengths."""
+
+    words: str
+    terms: str
+    rows: str
+    length_column: str
+
+
+_TABLES = {
+    KeyKind.CHUNK: _Tables("chunk_fts", "chunk_fts_terms", "chunk x INDEXED BY chunk_location", "tokens"),
+    KeyKind.NAME: _Tables("entity_fts", "entity_fts_terms", "entity_length x", "length"),
+}
+
+
+async def find_tokenizer(db: Connection) -> str:
+    """The tokenizer of the indexes."""
+    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = 'chunk_fts'")
+    found = _TOKENIZER.search(schema)
+    return found[1] if found else "unicode61"
+
+
+async def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The terms of each word as FTS5 makes them. Takes half a millisecond."""
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+        memory.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = '{tokenizer}')")
+        memory.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (words, instance)")
+        memory.executemany("INSERT INTO words (rowid, word) VALUES (?, ?)", enumerate(words))
+        found: defaultdict[int, list[str]] = defaultdict(list)
+        for place, term in memory.execute("SELECT doc, term FROM terms ORDER BY doc, offset"):
+            found[place].append(term)
+    return [tuple(found[place]) for place in range(len(words))]
+
+
+async def load_postings(
+    db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str
+) -> Mapping[tuple[int, int], int]:
+    """The rows within the scope that contain a word, with length and frequency."""
+    tables = _TABLES[kind]
+    if len(term) == 1:
+        matches = f"SELECT doc AS id, COUNT(*) AS times FROM {tables.terms} WHERE term = ? GROUP BY doc"
+        parameter = term[0]
+    else:
+        matches = f"SELECT rowid AS id, 1 AS times FROM {tables.words} WHERE {tables.words} MATCH ?"
+        parameter = quote_term(word)
+    rows = await db.execute_fetchall(
+        f"SELECT x.id, x.{tables.length_column}, w.times FROM ({matches}) w"
+        f" CROSS JOIN {tables.rows} ON x.id = w.id WHERE {scope}",
+        (parameter,),
+    )
+    return {(row, length): times for row, length, times in rows}
+
+
+async def count_matches(db: Connection, kind: KeyKind, _: tuple[str, ...], word: str, scope: str, limit: int) -> int:
+    """The number of rows within the scope that contain a word, counted up to the limit."""
+    tables = _TABLES[kind]
+    [[found]] = await db.execute_fetchall(
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid"
+        f" WHERE w.{tables.words} MATCH ? AND {scope} LIMIT ?)",
+        (quote_term(word), limit),
+    )
+    return int(found)
+
+
+def quote_term(word: str) -> str:
+    """A word as a quoted FTS5 term."""
+    return '"{}"'.format(word.replace('"', '""'))
+
+
+def score_texts(tokenizer: str, words: Sequence[str], texts: Sequence[str]) -> list[float]:
+    """The BM25 score of each text for these words, with the statistics of these texts alone; needs no database."""
+    scores = [0.0] * len(texts)
+    if words:
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
+            memory.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, tokenize = '{tokenizer}')")
+            memory.executemany("INSERT INTO texts (rowid, text) VALUES (?, ?)", enumerate(texts))
+            query = " OR ".join(map(quote_term, words))
+            for row, score in memory.execute("SELECT rowid, -bm25(texts) FROM texts WHERE texts MATCH ?", (query,)):
+                scores[row] = score
+    return scores

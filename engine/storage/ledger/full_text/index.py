@@ -1,0 +1,74 @@
+"""The full-text indexes, their size within a scope, and what a database must offer to read them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from engine.storage.ledger.full_text import fts5, tsvector
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.scope_clauses import row_clause, space_clause
+from engine.storage.sql.connection import Dialect
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engine.storage.ledger.records.query_results import ScopeIds
+    from engine.storage.sql.connection import Connection
+
+    Postings = Mapping[tuple[int, int], int]
+
+
+@dataclass(frozen=True, slots=True)
+class FullTextIndex:
+    """The index of chunk texts or of entity names."""
+
+    kind: KeyKind
+
+    def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
+        """SQL that holds for rows within the scope; names belong to spaces alone."""
+        return row_clause(scope_ids, table) if self.kind == KeyKind.CHUNK else space_clause(scope_ids, table)
+
+
+CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NAME)
+
+
+class TermIndex(Protocol):
+    """The term index of a database. `kind`: of the index; `scope`: SQL that holds for rows `x` within the scope."""
+
+    async def find_tokenizer(self, db: Connection) -> str:
+        """The tokenizer of the indexes, which the first start decided."""
+
+    async def tokenize_words(self, db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+        """The terms of each word as the index makes them: folded, stemmed, perhaps several or none."""
+
+    async def load_postings(
+        self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str
+    ) -> Postings:
+        """The rows within the scope that contain a word: {(row, length): times}; of several terms it counts once."""
+
+    async def count_matches(
+        self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int
+    ) -> int:
+        """The number of rows within the scope that contain a word, counted up to the limit."""
+
+
+TERM_INDEXES: dict[Dialect, TermIndex] = {Dialect.SQLITE: fts5, Dialect.POSTGRES: tsvector}
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeSize:
+    """The number of rows within a scope, and their total length."""
+
+    rows: int
+    length: int
+
+
+async def measure_scope(db: Connection, index: FullTextIndex, scope_ids: ScopeIds) -> ScopeSize:
+    """The number and length of the index's rows within a scope."""
+    [[rows, length]] = await db.execute_fetchall(
+        "SELECT COALESCE(SUM(x.row_count), 0), COALESCE(SUM(x.total_length), 0) FROM corpus_stats x"
+        f" WHERE x.kind = ? AND {index.scope_clause(scope_ids, 'x')}",
+        (index.kind,),
+    )
+    return ScopeSize(rows, length)

@@ -1,0 +1,79 @@
+"""The term index of PostgreSQL: columns of type `tsvector` with a GIN index.
+
+`search_vector` of the schema makes the terms that FTS5 makes: texts without diacritics and punctuation, stemmed by
+Porter's algorithm, or trigrams. A tsvector holds the places of a term, but no function counts them except by unpacking
+all terms of a row. `ts_rank` of one term with weight 1 is the sum of 1/j² for its j places, divided by pi²/6: its
+frequency follows from that. PostgreSQL keeps at most 256 places of a term.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections import defaultdict
+from itertools import accumulate
+from math import pi
+from typing import TYPE_CHECKING
+
+from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.sql.lists import text_list
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from engine.storage.sql.connection import Connection
+
+_ROWS = {KeyKind.CHUNK: ("chunk", "x.tokens"), KeyKind.NAME: ("entity", "LENGTH(x.name)")}
+MAX_PLACES = 256  # of a term in a tsvector
+RANKS = [total * 6 / pi**2 for total in accumulate(1 / place**2 for place in range(1, MAX_PLACES + 1))]
+RANK_TOLERANCE = 1e-6  # ranks have the precision of a 32-bit number
+
+
+async def find_tokenizer(db: Connection) -> str:
+    """The tokenizer of the indexes."""
+    [[tokenizer]] = await db.execute_fetchall("SELECT search_tokenizer()")
+    return str(tokenizer)
+
+
+async def tokenize_words(db: Connection, _: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The terms of each word as the index makes them."""
+    rows = await db.execute_fetchall(
+        "SELECT j.value, t.lexeme, t.positions FROM json_each(?) j CROSS JOIN LATERAL unnest(search_vector(j.value)) t",
+        (text_list(words),),
+    )
+    found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
+    for word, lexeme, places in rows:
+        found[word] += [(place, lexeme) for place in places]
+    return [tuple(lexeme for _, lexeme in sorted(found[word])) for word in words]
+
+
+async def load_postings(
+    db: Connection, kind: KeyKind, term: tuple[str, ...], _: str, scope: str
+) -> Mapping[tuple[int, int], int]:
+    """The rows within the scope that contain a word, with length and frequency."""
+    table, length = _ROWS[kind]
+    rows = await db.execute_fetchall(
+        f"SELECT x.id, {length}, ts_rank('{{1, 1, 1, 1}}', x.search, CAST(?1 AS tsquery)) FROM {table} x"
+        f" WHERE x.search @@ CAST(?1 AS tsquery) AND {scope}",
+        (write_query(term),),
+    )
+    return {(row, size): count_places(rank) if len(term) == 1 else 1 for row, size, rank in rows}
+
+
+async def count_matches(db: Connection, kind: KeyKind, term: tuple[str, ...], _: str, scope: str, limit: int) -> int:
+    """The number of rows within the scope that contain a word, counted up to the limit."""
+    [[found]] = await db.execute_fetchall(
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {_ROWS[kind][0]} x WHERE x.search @@ CAST(? AS tsquery) AND {scope}"
+        " LIMIT ?) w",
+        (write_query(term), limit),
+    )
+    return int(found)
+
+
+def write_query(term: Sequence[str]) -> str:
+    """The tsquery of terms that follow each other."""
+    return " <-> ".join("'{}'".format(each.replace("\\", "\\\\").replace("'", "''")) for each in term)
+
+
+def count_places(rank: float) -> int:
+    """The number of places of a term from its rank with weight 1."""
+    return min(bisect_left(RANKS, rank - RANK_TOLERANCE) + 1, MAX_PLACES)
