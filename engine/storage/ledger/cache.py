@@ -48,6 +48,8 @@ async def delete_unused(db: Connection) -> None:
 
 async def load_vectors(db: Connection, embedder: str, hashes: Collection[bytes]) -> dict[bytes, tuple[int, bytes]]:
     """Vectors by text hash: number of parts, and float32 bytes."""
+    if not hashes:
+        return {}
     marks = ", ".join("?" * len(hashes))
     rows = await db.execute_fetchall(
         f"SELECT text_hash, parts, data FROM vector WHERE embedder = ? AND text_hash IN ({marks})",

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import aclosing, asynccontextmanager, closing, suppress
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
 
 from engine.errors import CorruptLedger
-from engine.storage.ledger import repositories
-from engine.storage.ledger.queries.export import compute_checksum, export_lines
-from engine.storage.sql.repository import SnapshotDatabase
+from engine.storage.ledger.queries.export import compute_checksum
+from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.connection import AsyncConnection, run_in_thread, translate_error
 from engine.storage.sqlite.database import SqliteDatabase
@@ -19,24 +18,9 @@ from engine.storage.sqlite.database_file import check_file
 from engine.storage.sqlite.schema import Schema
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
     from pathlib import Path
 
-    from engine.models import Scope
     from engine.scheduling.supervisor import Supervisor
-    from engine.storage.ledger.api import (
-        Cache,
-        Corrections,
-        Documents,
-        Duplicates,
-        ExportFormat,
-        Facts,
-        LedgerView,
-        Profiles,
-        Search,
-        Stats,
-        WorkQueue,
-    )
     from engine.storage.sql.connection import Connection
 
 SCHEMA = Schema("engine.storage.ledger", "ledger", marker="document", early_marker="piece")
@@ -44,29 +28,12 @@ SCHEMA = Schema("engine.storage.ledger", "ledger", marker="document", early_mark
 FtsTokenizer = Literal["porter unicode61", "trigram"]
 
 
-class Snapshot:
-    """The reading repositories on one connection, as of one moment."""
-
-    def __init__(self, connection: Connection) -> None:
-        database = SnapshotDatabase(connection)
-        self.search: Search = repositories.SqlSearch(database)
-        self.stats: Stats = repositories.SqlStats(database)
-
-
-class Ledger(SqliteDatabase):
+class Ledger(SqlLedger, SqliteDatabase):
     """The ledger in one SQLite file; implements `LedgerStore`."""
 
     def __init__(self, path: Path, fts_tokenizer: FtsTokenizer) -> None:
-        super().__init__(path, SCHEMA, tokenizer=fts_tokenizer)
-        self.documents: Documents = repositories.SqlDocuments(self)
-        self.facts: Facts = repositories.SqlFacts(self)
-        self.profiles: Profiles = repositories.SqlProfiles(self)
-        self.work: WorkQueue = repositories.SqlWorkQueue(self)
-        self.cache: Cache = repositories.SqlCache(self)
-        self.corrections: Corrections = repositories.SqlCorrections(self)
-        self.duplicates: Duplicates = repositories.SqlDuplicates(self)
-        self.search: Search = repositories.SqlSearch(self)
-        self.stats: Stats = repositories.SqlStats(self)
+        SqliteDatabase.__init__(self, path, SCHEMA, tokenizer=fts_tokenizer)
+        SqlLedger.__init__(self, self)
 
     @classmethod
     async def open(
@@ -76,18 +43,6 @@ class Ledger(SqliteDatabase):
         ledger = cls(path, fts_tokenizer)
         await ledger._start(supervisor)
         return ledger
-
-    @asynccontextmanager
-    async def snapshot(self) -> AsyncIterator[LedgerView]:
-        """Several reads as of one moment; hold it for a few of them only."""
-        async with self.read_connection() as connection:
-            yield Snapshot(connection)
-
-    async def export(self, form: ExportFormat, scope: Scope) -> AsyncGenerator[str, None]:
-        """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
-        async with self.stream_connection() as db, aclosing(export_lines(db, form, scope)) as lines:
-            async for line in lines:
-                yield line
 
     async def compact(self) -> None:
         """Remove the bytes of deleted rows from the files: full text is rewritten, the log written back and emptied.

@@ -34,5 +34,5 @@ def name_clause(scope_ids: ScopeIds, table: str) -> str:
 
 
 def join_ids(ids: Collection[int]) -> str:
-    """Ids as a list in SQL."""
-    return ", ".join(map(str, sorted(ids)))
+    """Ids as a list in SQL; no column is in an empty one."""
+    return ", ".join(map(str, sorted(ids))) or "NULL"

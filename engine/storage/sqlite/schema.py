@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptLedger, EarlySchema, NewerSchema
+from engine.storage.sql.scripts import load_numbered_scripts
 
 if TYPE_CHECKING:
     import sqlite3
-    from importlib.resources.abc import Traversable
     from pathlib import Path
-
-_NUMBER = re.compile(r"\d+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,15 +60,3 @@ def has_table(db: sqlite3.Connection, name: str) -> bool:
     """Whether the database contains a table."""
     sql = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
     return db.execute(sql, (name,)).fetchone() is not None
-
-
-def load_numbered_scripts(folder: Traversable) -> list[str]:
-    """The SQL files of a folder in order. Raises ValueError unless their names count from 2 without a gap."""
-    if not folder.is_dir():
-        return []
-    scripts = sorted((file for file in folder.iterdir() if file.name.endswith(".sql")), key=lambda file: file.name)
-    for number, script in enumerate(scripts, 2):
-        number_match = _NUMBER.match(script.name)
-        if number_match is None or int(number_match[0]) != number:
-            raise ValueError(f"The migration {script.name} has the position of number {number:04d}.")
-    return [script.read_text() for script in scripts]

@@ -167,6 +167,7 @@ async def test_a_message_costs_the_same_in_a_long_thread_as_in_a_short_one(tmp_p
                 tokenizer, steps = CountingTokenizer(), list[None]()
                 time = START + timedelta(minutes=at * count, seconds=30)
                 new = Passage(f"new{at}", "[10:00] Bob: when does it leave?", time=time)
+                assert isinstance(ledger.ledger, Ledger)
                 await ledger.ledger._writer.set_progress_handler(lambda: steps.append(None), 100)  # noqa: B023
                 change = DocumentChange((new,), frozenset(), None)
                 await ledger.ledger.documents.amend(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters, SqlValue
-from engine.storage.ledger.scope_clauses import row_clause
+from engine.storage.ledger.scope_clauses import join_ids, row_clause
 from engine.storage.sql.lists import id_list, text_list
 from engine.storage.sql.timestamps import to_micros
 
@@ -179,7 +179,7 @@ def _index_branches(filters: Filters, scope_ids: ScopeIds) -> list[SqlClause]:
         places: list[SqlClause] = [(f"c.room IN (SELECT id FROM room WHERE name {listed})", [rooms])]
         return [_time_branch("room", time, place) for time, place in product(_time_ranges(filters), places)]
     return [
-        _time_branch(column, time, (f"c.{column} IN ({', '.join(map(str, sorted(members)))})", []))
+        _time_branch(column, time, (f"c.{column} IN ({join_ids(members)})", []))
         for column, members in (("space", scope_ids.spaces), ("room", scope_ids.rooms))
         for time in _time_ranges(filters)
         if members

@@ -1,17 +1,43 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+import asyncio
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from engine.storage.ledger import Ledger
+from engine.storage.ledger.postgres.ledger import PostgresLedger
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.support.postgres_server import PostgresServer, fresh_database
+
+TEMPLATE = "template_ledger"
+
+
+def create_tables(url: str) -> None:
+    async def run() -> None:
+        await (await PostgresLedger.open(url)).close()
+
+    asyncio.run(run())
 
 
 @pytest.fixture
-async def ledger(tmp_path: Path) -> AsyncIterator[LedgerFixture]:
+def postgres_ledger_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """The address of a database with the tables of an empty ledger."""
+    postgres_server.ensure_template(TEMPLATE, create_tables)
+    with fresh_database(postgres_server, TEMPLATE) as url:
+        yield url
+
+
+@pytest.fixture(params=["sqlite", "postgres"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
+    """The file or the address of a new ledger, one test for each database."""
+    return tmp_path / "ledger.db" if request.param == "sqlite" else str(request.getfixturevalue("postgres_ledger_url"))
+
+
+@pytest.fixture
+async def ledger(place: Path | str) -> AsyncIterator[LedgerFixture]:
     """An empty ledger, with short ways to fill it."""
-    opened = await Ledger.open(tmp_path / "ledger.db")
+    opened = await (PostgresLedger.open(place) if isinstance(place, str) else Ledger.open(place))
     yield LedgerFixture(opened)
     await opened.close()

@@ -9,6 +9,8 @@ from datetime import datetime
 from itertools import pairwise
 from typing import Any
 
+import pytest
+
 from engine.ingest.amendment import rechunk_region
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.merge import merge_entity, merge_relation
@@ -17,6 +19,7 @@ from engine.models import Chunk, Document, Extraction, Link, Mention, Passage, S
 from engine.options import ChunkingOptions
 from engine.storage.ledger import Ledger, facts, profiles
 from engine.storage.ledger.content import documents
+from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import lookup
 from engine.storage.ledger.queries.export import export_canonical
 from engine.storage.ledger.records import KeyFacts, ScopeIds
@@ -27,6 +30,7 @@ from engine.storage.sql.connection import Connection
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 
+only_sqlite = pytest.mark.parametrize("place", ["sqlite"], indirect=True)  # what only SQLite can show
 CUT = ChunkingOptions(size=60, overlap=0, target_size=1, hash_modulo=1)  # a chunk ends after every passage
 
 
@@ -44,7 +48,7 @@ def extraction(*names: str, text: str = "said") -> Extraction:
 class LedgerFixture:
     """A ledger with what a test does to it."""
 
-    ledger: Ledger
+    ledger: Ledger | PostgresLedger
 
     @property
     def read(self) -> Callable[..., Awaitable[Any]]:
@@ -63,10 +67,10 @@ class LedgerFixture:
     async def column(self, sql: str, *parameters: Any) -> list[Any]:
         return [row[0] for row in await self.rows(sql, *parameters)]
 
-    async def execute(self, *statements: str) -> None:
+    async def execute(self, *statements: str, parameters: Sequence[Any] = ()) -> None:
         async def run(db: Connection) -> None:
             for statement in statements:
-                await db.execute(statement)
+                await db.execute(statement, parameters)
 
         await self.ledger.write(run)
 

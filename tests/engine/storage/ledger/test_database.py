@@ -11,14 +11,11 @@ import pytest
 
 from engine.errors import DiskError, EngineError, StoreError
 from engine.storage.ledger import Ledger
-from engine.storage.ledger.repositories import SqlCache
 from engine.storage.ledger.work import work_queue
-from engine.storage.sql.connection import Connection
-from engine.storage.sql.repository import SnapshotDatabase
 from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import database_file
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
-from tests.support.engine_fixture import HERE, doc, find_files_containing
+from tests.support.engine_fixture import find_files_containing
 
 
 @pytest.fixture
@@ -42,19 +39,6 @@ async def get(ledger: Ledger, key: str) -> str:
     return await ledger.read(work_queue.get_setting, key)
 
 
-async def fail_after_writing(db: Connection) -> None:
-    await work_queue.set_setting(db, "half", "written")
-    raise ValueError("on purpose")
-
-
-async def test_of_writes_that_are_committed_together_a_failing_one_fails_alone(ledger: Ledger) -> None:
-    outcomes = await asyncio.gather(
-        put(ledger, "a", 1), ledger.write(fail_after_writing), put(ledger, "b", 2), return_exceptions=True
-    )
-    assert [type(each) for each in outcomes] == [type(None), ValueError, type(None)]
-    assert [await get(ledger, key) for key in ("a", "b", "half")] == ["1", "2", ""]
-
-
 async def test_writes_that_wait_together_are_one_transaction(ledger: Ledger) -> None:
     began: list[str] = []
     await ledger._writer.set_trace_callback(lambda sql: began.append(sql) if sql.startswith("BEGIN") else None)
@@ -62,23 +46,6 @@ async def test_writes_that_wait_together_are_one_transaction(ledger: Ledger) -> 
     assert len(began) <= 2
     with closing(sqlite3.connect(ledger.path)) as other:
         assert other.execute("SELECT value FROM meta WHERE key = 'k7'").fetchall() == [("7",)]
-
-
-async def test_a_reader_sees_one_snapshot_while_others_write(ledger: Ledger) -> None:
-    await put(ledger, "n", 1)
-    async with ledger.read_connection() as db:
-        assert await work_queue.get_setting(db, "n") == "1"
-        await put(ledger, "n", 2)
-        assert await work_queue.get_setting(db, "n") == "1"
-        with pytest.raises(TypeError, match="snapshot"):
-            await SqlCache(SnapshotDatabase(db)).touch_answer(b"key", 0.0)
-    assert await get(ledger, "n") == "2"
-    await LedgerFixture(ledger).add(doc("a", "Ada met Bob."))
-    async with ledger.snapshot() as view:
-        assert len(await view.stats.list_documents(HERE)) == 1
-        await LedgerFixture(ledger).add(doc("b", "Bob met Cyd."))
-        assert len(await view.stats.list_documents(HERE)) == 1
-    assert len(await ledger.stats.list_documents(HERE)) == 2
 
 
 @pytest.mark.parametrize("cancellations", [1, 2])
@@ -95,23 +62,6 @@ async def test_a_cancelled_reader_gives_its_connection_back(ledger: Ledger, canc
         await asyncio.gather(holding, return_exceptions=True)
     assert ledger._readers.qsize() == Ledger.reader_count
     assert await get(ledger, "n") == ""
-
-
-async def test_a_cancelled_write_harms_no_other(ledger: Ledger) -> None:
-    first, second = asyncio.create_task(put(ledger, "a", 1)), asyncio.create_task(put(ledger, "b", 2))
-    await asyncio.sleep(0)
-    first.cancel()
-    await second
-    assert await get(ledger, "b") == "2"
-
-
-async def test_closing_finishes_the_writes_that_wait_and_refuses_later_ones(ledger: Ledger) -> None:
-    writing = [asyncio.create_task(put(ledger, f"k{n}", n)) for n in range(5)]
-    await asyncio.sleep(0)
-    await ledger.close()
-    await asyncio.gather(*writing)
-    with pytest.raises(StoreError, match="closed"):
-        await asyncio.wait_for(put(ledger, "late", 1), 5)
 
 
 async def test_the_tokenizer_of_the_first_start_stays(tmp_path: Path) -> None:

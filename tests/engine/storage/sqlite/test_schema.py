@@ -9,8 +9,8 @@ import pytest
 from bot.store.database import SCHEMA as BOT
 from engine.errors import CorruptLedger, EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
+from engine.storage.sql.scripts import load_numbered_scripts
 from engine.storage.sqlite import schema
-from engine.storage.sqlite.schema import load_numbered_scripts
 
 
 @pytest.mark.parametrize(

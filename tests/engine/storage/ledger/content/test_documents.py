@@ -170,7 +170,8 @@ async def test_a_change_tries_again_what_had_failed(ledger: LedgerFixture) -> No
 async def test_vectors_of_a_text_go_with_the_last_chunk_that_has_it(ledger: LedgerFixture) -> None:
     await ledger.add(doc("a", "same"))
     await ledger.add(doc("b", "same"))
-    await ledger.execute("INSERT INTO vector SELECT DISTINCT 'e', text_hash, 1, x'00' FROM chunk")
+    added = "INSERT INTO vector (embedder, text_hash, parts, data) SELECT DISTINCT 'e', text_hash, 1, ? FROM chunk"
+    await ledger.execute(added, parameters=(b"vector",))
     for key, left in (("a", 1), ("b", 0)):
         await ledger.forget(key)
         assert len(await ledger.rows("SELECT * FROM vector")) == left

@@ -9,12 +9,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from engine.models import Document, Filters, Passage, Scope
+from engine.storage.ledger import Ledger
 from engine.storage.ledger.queries import filters
 from engine.storage.ledger.queries.dates import has_excluded_undated
 from engine.storage.ledger.records import ResolvedFilters, ScopeIds
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sql.connection import Connection
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction, only_sqlite
 from tests.support.engine_fixture import HERE, doc
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -141,6 +142,7 @@ async def test_names_and_pairs_are_those_of_its_chunks(ledger: LedgerFixture, ma
 async def count_steps(ledger: LedgerFixture, within: Filters) -> int:
     """The work of the database for one filtered question, in thousands of steps of its virtual machine."""
     scope, steps = await ledger.scope_ids(), list[None]()
+    assert isinstance(ledger.ledger, Ledger)
     async with ledger.ledger.stream_connection() as db:
         await db.sqlite.set_progress_handler(lambda: steps.append(None), 1000)
         await filters.resolve_filters(db, within, scope)
@@ -157,6 +159,7 @@ COSTS = (
 )
 
 
+@only_sqlite
 async def test_a_filtered_question_costs_the_same_in_any_size(
     ledger: LedgerFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ from engine.storage.ledger import corrections
 from engine.storage.ledger.queries import walk
 from engine.storage.ledger.records.query_results import ChunkFilter
 from engine.storage.sql.connection import Connection
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction, only_sqlite
 from tests.support.engine_fixture import doc
 
 
@@ -60,6 +60,7 @@ class ExplainingConnection:
         return []
 
 
+@only_sqlite
 async def test_titles_are_looked_up_in_an_index(ledger: LedgerFixture) -> None:
     scope = await ledger.scope_ids()
 

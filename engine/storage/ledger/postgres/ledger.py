@@ -1,0 +1,48 @@
+"""The ledger in a PostgreSQL database."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Self
+
+from engine.errors import CorruptLedger
+from engine.storage.ledger.postgres.integrity import find_problems, list_tables
+from engine.storage.ledger.sql_ledger import SqlLedger
+from engine.storage.postgres.database import PostgresDatabase
+from engine.storage.postgres.schema import PostgresSchema
+
+if TYPE_CHECKING:
+    from engine.scheduling.supervisor import Supervisor
+    from engine.storage.ledger.database import FtsTokenizer
+
+SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger")
+
+
+class PostgresLedger(SqlLedger, PostgresDatabase):
+    """The ledger in a schema of a PostgreSQL database."""
+
+    def __init__(self, url: str, fts_tokenizer: FtsTokenizer) -> None:
+        PostgresDatabase.__init__(self, url, SCHEMA, tokenizer=fts_tokenizer)
+        SqlLedger.__init__(self, self)
+
+    @classmethod
+    async def open(
+        cls, url: str, fts_tokenizer: FtsTokenizer = "porter unicode61", supervisor: Supervisor | None = None
+    ) -> Self:
+        """Connect to the database, and bring the schema up to date. `supervisor` runs the writer."""
+        ledger = cls(url, fts_tokenizer)
+        await ledger._start(supervisor)
+        return ledger
+
+    async def compact(self) -> None:
+        """Free the space of deleted rows in all tables.
+
+        The server overwrites it as it writes anew; its log and its backups keep deleted bytes for as long as they are
+        kept.
+        """
+        tables = await self.read(list_tables)
+        await self.run_maintenance(f"VACUUM (ANALYZE) {', '.join(tables)}")
+
+    async def check_integrity(self) -> None:
+        """Raise CorruptLedger, with all that is wrong, unless indexes and counters are as they should."""
+        if problems := await self.read(find_problems):
+            raise CorruptLedger(f"The ledger is damaged: {'; '.join(problems)}.")
