@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.admin import archive_format
 from bot.errors import file_write_error
-from bot.store import database
+from bot.store import sqlite_file
 from engine import DataDir, compute_file_checksum, merge_log, prepare_restored_ledger, remove_tree
 from engine.errors import CorruptFile, DiskError, EarlySchema, NewerSchema, NotFound, StoreError
 
@@ -50,7 +50,9 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
     proof = folder / "proof"
     try:
         await asyncio.to_thread(restore_backup, folder / "part", proof)
-        bot = await asyncio.to_thread(database.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
+        bot = (
+            await asyncio.to_thread(sqlite_file.file_checksum, proof / BOT_FILE) if (proof / BOT_FILE).exists() else ""
+        )
         found = {LEDGER_FILE: await compute_file_checksum(proof / LEDGER_FILE), BOT_FILE: bot}
     except (DiskError, EarlySchema):
         raise
@@ -109,7 +111,7 @@ def _remove_on_failure(home: Path) -> Iterator[None]:
 
 def _copy_bot_database(source: Path, target: Path) -> str:
     """Copy the bot's database if it exists; returns its checksum. Raises OSError."""
-    return database.copy_database(source, target) if source.exists() else ""
+    return sqlite_file.copy_database(source, target) if source.exists() else ""
 
 
 def _compress(folder: Path) -> None:
@@ -128,7 +130,7 @@ def _extract(path: Path, unpacked: Path) -> None:
     try:
         prepare_restored_ledger(unpacked / LEDGER_FILE)
         if BOT_FILE in names:
-            database.check_copy(unpacked / BOT_FILE)
+            sqlite_file.check_copy(unpacked / BOT_FILE)
     except (EarlySchema, NewerSchema):
         raise
     except StoreError as error:

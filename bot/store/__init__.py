@@ -1,4 +1,4 @@
-"""The bot's own tables, in one SQLite file next to the engine's ledger.
+"""The bot's own tables: in one SQLite file next to the engine's ledger, or in a PostgreSQL database.
 
     async with BotStore.open(settings.data_path / "bot.db") as store: ...
 
@@ -30,7 +30,6 @@ from typing import TYPE_CHECKING
 from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.conversations import Conversations
-from bot.store.database import Database
 from bot.store.event_queue import EventQueueTable
 from bot.store.files import Files
 from bot.store.messages import Messages, UnconfirmedDeletions
@@ -46,10 +45,14 @@ from bot.store.models import (
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
+from bot.store.sqlite_file import SqliteStore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from contextlib import AbstractAsyncContextManager
     from pathlib import Path
+
+    from bot.store.database import Database
 
 __all__ = [
     "AnswerCorrection",
@@ -63,6 +66,14 @@ __all__ = [
     "MessageRecord",
     "StoredAnswer",
 ]
+
+
+def _open_database(place: Path | str) -> AbstractAsyncContextManager[Database]:
+    if isinstance(place, str):
+        from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
+
+        return PostgresStore.open(place)
+    return SqliteStore.open(place)
 
 
 class BotStore:
@@ -88,9 +99,12 @@ class BotStore:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, path: Path) -> AsyncIterator[BotStore]:
-        """Open or create the file. Raises StoreError, NewerSchema, DiskError."""
-        async with Database.open(path) as database:
+    async def open(cls, place: Path | str) -> AsyncIterator[BotStore]:
+        """Open or create the tables: in a file, or in the database with this address.
+
+        Raises StoreError, NewerSchema, DiskError.
+        """
+        async with _open_database(place) as database:
             yield cls(database)
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
@@ -98,5 +112,5 @@ class BotStore:
         await self._database.delete_workspace(platform, workspace)
 
     async def compact(self) -> None:
-        """Remove deleted bytes from the write-ahead log, too."""
-        await self._database.empty_log()
+        """Free the bytes of deleted rows."""
+        await self._database.compact()

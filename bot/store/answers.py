@@ -32,11 +32,12 @@ _SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
     " text, sources, spaces, rooms, reply_ref, state,"
-    " (SELECT json_group_object(key, used) FROM answer_provenance WHERE answer = id)"
+    " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
 
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
-    "SELECT d.answer, MAX(d.used) FROM answer_provenance d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
+    "SELECT d.answer, MAX(CASE WHEN d.used THEN 1 ELSE 0 END)"
+    " FROM answer_provenance d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
     " AND d.key >= ?1 || ':' AND d.key < ?1 || ';' GROUP BY d.answer"
 )
 
@@ -118,7 +119,7 @@ class Answers:
         """The answer to this message, or the answer that was posted as it."""
         found = await self._select_latest(
             "id IN (SELECT id FROM answer WHERE room = ?1 AND message = ?2"
-            " UNION SELECT answer FROM answer_message WHERE message = ?2) AND +room = ?1",
+            " UNION SELECT answer FROM answer_message WHERE message = ?2) AND room || '' = ?1",
             *(place.room, message),
             limit=1,
         )
@@ -230,7 +231,7 @@ async def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
     if await fetch(db, "UPDATE answer SET reply_ref = ? WHERE id = ? RETURNING id", (reply_ref, id_)):
         await db.execute("DELETE FROM answer_message WHERE answer = ?", (id_,))
         rows = [(each, id_) for each in parse_message_ids(reply_ref)]
-        await db.executemany("INSERT OR IGNORE INTO answer_message VALUES (?, ?)", rows)
+        await db.executemany("INSERT INTO answer_message VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
 
 async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tuple[bool, bool]:
@@ -247,9 +248,9 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
     )
     removed = await fetch(
         db,
-        "SELECT MAX(d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
+        "SELECT MAX(CASE WHEN d.used THEN 1 ELSE 0 END) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
         " JOIN recent_removal f ON f.key = d.key"
-        " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*)",
+        " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*) > 0",
         (id_,),
     )
     await clear_answer_text(db, {id_} if removed else ())
@@ -280,7 +281,7 @@ async def _delete_by_asker(db: Connection, asker: tuple[str, str, str]) -> None:
 def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
     text, sources, spaces, rooms, reply_ref, state, drawn = rest
-    keys: dict[str, int] = json.loads(drawn)
+    keys: dict[str, bool] = json.loads(drawn or "{}")
     return StoredAnswer(
         id=id_,
         location=Location(platform, workspace, channel, thread),

@@ -35,7 +35,9 @@ class ChannelSettingsTable:
     async def save(self, room: str, settings: ChannelSettings) -> None:
         """Store the settings of a channel."""
         await self._database.execute(
-            "INSERT OR REPLACE INTO channel_settings VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT INTO channel_settings VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (room) DO UPDATE SET"
+            " mode = excluded.mode, style = excluded.style, language = excluded.language,"
+            " reply_to = excluded.reply_to, ingest = excluded.ingest",
             (room, settings.mode, settings.style, settings.language, settings.reply_to, settings.ingest),
         )
 
@@ -49,7 +51,7 @@ class Channels:
     async def list_joined(self, platform: str, workspace: str | None = None) -> list[Location]:
         """The channels of a workspace, or of a whole platform, by name."""
         rows = await self._database.fetch_all(
-            "SELECT platform, workspace, channel FROM channel WHERE platform = ?1 AND (?2 IS NULL OR workspace = ?2)"
+            "SELECT platform, workspace, channel FROM channel WHERE platform = ? AND workspace = COALESCE(?, workspace)"
             " ORDER BY name, room",
             (platform, workspace),
         )
@@ -70,7 +72,7 @@ class Channels:
         await self._database.execute(
             "INSERT INTO channel (room, platform, workspace, channel, name, horizon, synced_until)"
             " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?6)"
-            " ON CONFLICT (room) DO UPDATE SET name = excluded.name, horizon = MIN(horizon, excluded.horizon)",
+            " ON CONFLICT (room) DO UPDATE SET name = excluded.name, horizon = MIN(channel.horizon, excluded.horizon)",
             (place.room, place.platform, place.workspace, place.channel, name, to_micros(horizon or FAR_FUTURE)),
         )
 
@@ -95,7 +97,7 @@ class Channels:
 
     async def record_announced(self, room: str) -> None:
         """Record that the bot introduced itself in the channel."""
-        await self._database.execute("UPDATE channel SET announced = 1 WHERE room = ?", (room,))
+        await self._database.execute("UPDATE channel SET announced = true WHERE room = ?", (room,))
 
     async def delete(self, place: Location) -> None:
         """Delete a channel that the bot left."""
@@ -120,8 +122,9 @@ class BackfillCursors:
 
     async def start(self, room: str, since: datetime) -> None:
         """Start or restart a back-fill since a time; stored messages are not changed."""
-        await self._database.execute(
-            "INSERT OR REPLACE INTO backfill_cursor (room, since) VALUES (?, ?)", (room, to_micros(since))
+        await self._database.execute_all(
+            ("DELETE FROM backfill_cursor WHERE room = ?", (room,)),
+            ("INSERT INTO backfill_cursor (room, since) VALUES (?, ?)", (room, to_micros(since))),
         )
 
     async def get_due(self, now: float) -> BackfillCursor | None:

@@ -42,13 +42,13 @@ class Conversations:
 
     async def close(self, document: str) -> None:
         """Mark a conversation as closed."""
-        await self._database.execute("UPDATE conversation SET open = 0 WHERE document = ?", (document,))
+        await self._database.execute("UPDATE conversation SET open = false WHERE document = ?", (document,))
 
     async def delete(self, document: str) -> None:
         """Delete a conversation; its messages belong to no document anymore."""
         await self._database.execute_all(
             ("DELETE FROM conversation WHERE document = ?", (document,)),
-            ("UPDATE message SET document = '', applied = 1 WHERE document = ?", (document,)),
+            ("UPDATE message SET document = '', applied = true WHERE document = ?", (document,)),
         )
 
     async def _select(self, condition: str, *parameters: Any) -> list[ConversationRecord]:

@@ -81,5 +81,7 @@ async def _enqueue(db: Connection, event: tuple[str, str, float, float], keys: S
     known = [row for key in keys for row in await fetch(db, "SELECT event FROM idempotency_key WHERE key = ?", (key,))]
     insert = "INSERT INTO event (event_type, payload, due_at, received_at) VALUES (?, ?, ?, ?) RETURNING id"
     [(id_,), *_] = known or await fetch(db, insert, event)
-    await db.executemany("INSERT OR IGNORE INTO idempotency_key VALUES (?, ?)", [(key, id_) for key in keys])
+    await db.executemany(
+        "INSERT INTO idempotency_key VALUES (?, ?) ON CONFLICT DO NOTHING", [(key, id_) for key in keys]
+    )
     return not known

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from bot.store.database import NO_LIMIT
 from bot.store.models import FileRecord
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
@@ -27,7 +28,7 @@ class Files:
     async def insert(self, file: FileRecord) -> None:
         """Insert a file before it is added to the engine."""
         await self._database.execute(
-            f"INSERT OR IGNORE INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?)",
+            f"INSERT INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (
                 file.document,
                 file.room,
@@ -41,7 +42,7 @@ class Files:
 
     async def record_applied(self, document: str) -> None:
         """Record that the engine has the file, too."""
-        await self._database.execute("UPDATE file SET applied = 1 WHERE document = ?", (document,))
+        await self._database.execute("UPDATE file SET applied = true WHERE document = ?", (document,))
 
     async def get(self, document: str) -> FileRecord | None:
         """The file of a document, or None."""
@@ -94,7 +95,7 @@ class Files:
         """Delete the record of a file."""
         await self._database.execute("DELETE FROM file WHERE document = ?", (document,))
 
-    async def _select(self, condition: str, *parameters: Any, limit: int = -1) -> list[FileRecord]:
+    async def _select(self, condition: str, *parameters: Any, limit: int = NO_LIMIT) -> list[FileRecord]:
         rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document LIMIT {limit}", parameters
         )

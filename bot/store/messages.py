@@ -8,7 +8,7 @@ from __future__ import annotations
 import time as clock
 from typing import TYPE_CHECKING, Any
 
-from bot.store.database import fetch
+from bot.store.database import NO_LIMIT, fetch
 from bot.store.models import MessageRecord
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
@@ -28,8 +28,8 @@ _DELETE_EMPTY = (
 )
 _EXTEND_CONVERSATION = (
     "INSERT INTO conversation (document, room, thread, first, last, tokens, open) VALUES (?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (document) DO UPDATE SET first = MIN(first, excluded.first), last = MAX(last, excluded.last),"
-    " tokens = tokens + excluded.tokens"
+    " ON CONFLICT (document) DO UPDATE SET first = MIN(conversation.first, excluded.first),"
+    " last = MAX(conversation.last, excluded.last), tokens = conversation.tokens + excluded.tokens"
 )
 
 _BY_IDS = "room = ? AND id IN (SELECT value FROM json_each(?))"
@@ -101,7 +101,7 @@ class Messages:
     async def record_applied(self, room: str, ids: Collection[str]) -> None:
         """Record that the engine has these messages, too."""
         await self._database.execute(
-            "UPDATE message SET applied = 1 WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
+            "UPDATE message SET applied = true WHERE room = ? AND id IN (SELECT value FROM json_each(?))",
             (room, text_list(ids)),
         )
 
@@ -132,7 +132,8 @@ class Messages:
         now = int(clock.time() * 1e6)
         await self._database.execute_many(
             "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
-            " ON CONFLICT DO UPDATE SET time = excluded.time, requested = MAX(requested, excluded.requested)",
+            " ON CONFLICT (room, id) DO UPDATE SET time = excluded.time,"
+            " requested = tombstone.requested OR excluded.requested",
             [(room, id_, now, requested) for id_ in ids],
         )
 
@@ -148,7 +149,7 @@ class Messages:
         )
         return frozenset(row[0] for row in rows)
 
-    async def _select(self, condition: str, *parameters: Any, limit: int = -1) -> list[MessageRecord]:
+    async def _select(self, condition: str, *parameters: Any, limit: int = NO_LIMIT) -> list[MessageRecord]:
         rows = await self._database.fetch_all(
             f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY time, id LIMIT {limit}", parameters
         )
@@ -172,13 +173,13 @@ async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], th
             values = (each.document, each.room, thread, time, time, each.tokens, opened)
             await db.execute(_EXTEND_CONVERSATION, values)
     if opened and messages:
-        await db.execute("UPDATE conversation SET open = 1 WHERE document = ?", (messages[0].document,))
+        await db.execute("UPDATE conversation SET open = true WHERE document = ?", (messages[0].document,))
 
 
 async def _move_message(db: Connection, room: str, id_: str, document: str) -> None:
     """Move a message to another document; delete its former conversation if that is now empty."""
     before = await fetch(db, "SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
-    await db.execute("UPDATE message SET document = ?, applied = 1 WHERE room = ? AND id = ?", (document, room, id_))
+    await db.execute("UPDATE message SET document = ?, applied = true WHERE room = ? AND id = ?", (document, room, id_))
     await db.executemany(_DELETE_EMPTY, before)
 
 
@@ -204,7 +205,8 @@ class UnconfirmedDeletions:
     async def add(self, room: str, ids: Collection[str]) -> None:
         """Add messages that a listing lacks; unknown messages are ignored."""
         await self._write(
-            f"INSERT OR IGNORE INTO unconfirmed_deletion (room, id) SELECT room, id FROM message WHERE {_BY_IDS}",
+            "INSERT INTO unconfirmed_deletion (room, id)"
+            f" SELECT room, id FROM message WHERE {_BY_IDS} ON CONFLICT DO NOTHING",
             room,
             ids,
         )

@@ -28,7 +28,10 @@ class OptOuts:
 
     async def opt_out(self, platform: str, workspace: str, person: str) -> None:
         """Opt a person out; the caller deletes what is already indexed."""
-        sql = "INSERT INTO opt_out VALUES (?, ?, ?, NULL) ON CONFLICT DO UPDATE SET ended_at = NULL"
+        sql = (
+            "INSERT INTO opt_out VALUES (?, ?, ?, NULL)"
+            " ON CONFLICT (platform, workspace, person) DO UPDATE SET ended_at = NULL"
+        )
         await self._database.execute(sql, (platform, workspace, person))
 
     async def opt_in(self, platform: str, workspace: str, person: str, since: datetime) -> None:
@@ -47,14 +50,15 @@ class Feedback:
         """Store a rating; False if it is unchanged or the answer does not exist."""
         sql = (
             "INSERT INTO feedback SELECT id, ?, ? FROM answer WHERE id = ?"
-            " ON CONFLICT DO UPDATE SET up = excluded.up WHERE up <> excluded.up RETURNING answer"
+            " ON CONFLICT (answer, person) DO UPDATE SET up = excluded.up WHERE feedback.up <> excluded.up"
+            " RETURNING answer"
         )
         return bool(await self._database.execute(sql, (person, up, answer)))
 
     async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
         """Numbers of positive and negative ratings of a workspace's answers since a time."""
         sql = (
-            "SELECT COALESCE(SUM(up), 0), COALESCE(SUM(NOT up), 0) FROM answer JOIN feedback ON answer = id"
+            "SELECT COUNT(*) FILTER (WHERE up), COUNT(*) FILTER (WHERE NOT up) FROM answer JOIN feedback ON answer = id"
             " WHERE time >= ? AND platform = ? AND workspace = ?"
         )
         [(up, down)] = await self._database.fetch_all(sql, (to_micros(since), platform, workspace))
@@ -88,7 +92,7 @@ class DailyUsage:
         """Add tokens to a day (`day` as 2026-11-20)."""
         sql = (
             "INSERT INTO daily_usage VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = tokens + excluded.tokens"
+            " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = daily_usage.tokens + excluded.tokens"
         )
         await self._database.execute(sql, (platform, workspace, day, tokens))
 

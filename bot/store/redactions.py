@@ -96,8 +96,8 @@ async def request_corrections(db: Connection, answers: Collection[str], *, check
         " asked_at, requested_at, due_at, confirmed)"
         " SELECT id, platform, workspace, channel, thread, asker, message, reply_ref, time, ?2, ?2, ?3 FROM answer"
         " WHERE id IN (SELECT value FROM json_each(?1)) AND reply_ref <> ''"
-        " ON CONFLICT DO UPDATE SET confirmed = MAX(confirmed, excluded.confirmed),"
-        " due_at = MIN(due_at, excluded.due_at)"
+        " ON CONFLICT (answer) DO UPDATE SET confirmed = answer_correction.confirmed OR excluded.confirmed,"
+        " due_at = MIN(answer_correction.due_at, excluded.due_at)"
         " RETURNING answer",
         (text_list(sorted(answers)), clock.time(), checked),
     )
@@ -116,7 +116,7 @@ class PendingRedactions:
     async def add(self, keys: Collection[str], part_of: str) -> None:
         """Add keys before the engine changes their documents."""
         rows = [(key, part_of) for key in sorted(keys)]
-        await self._database.execute_many("INSERT OR IGNORE INTO pending_redaction VALUES (?, ?)", rows)
+        await self._database.execute_many("INSERT INTO pending_redaction VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
     async def cancel(self, keys: Collection[str], part_of: str) -> None:
         """Remove keys whose documents did not change."""
@@ -165,8 +165,8 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
     found = await fetch(
         db,
         "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"
-        " UNION SELECT answer, 1 FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
-        " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:'))",
+        " UNION SELECT answer, true FROM answer_provenance d WHERE key = ?2 AND ?2 <> '' AND used AND NOT EXISTS"
+        " (SELECT 1 FROM answer_provenance m WHERE m.answer = d.answer AND m.used AND instr(m.key, ':message:') > 0)",
         (text_list(sorted(removed)), part_of),
     )
     await clear_answer_text(db, {answer for answer, _ in found})
@@ -201,5 +201,8 @@ async def delete_answers(db: Connection, condition: str, parameters: Sequence[An
 async def _record_removals(db: Connection, keys: Collection[str]) -> None:
     """Store for a day that these keys were removed, for answers that are being written."""
     now = clock.time()
-    await db.executemany("INSERT OR REPLACE INTO recent_removal VALUES (?, ?)", [(key, now) for key in sorted(keys)])
+    await db.executemany(
+        "INSERT INTO recent_removal VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET removed_at = excluded.removed_at",
+        [(key, now) for key in sorted(keys)],
+    )
     await db.execute("DELETE FROM recent_removal WHERE removed_at < ?", (now - REMOVAL_TTL_SECONDS,))

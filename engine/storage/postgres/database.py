@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
+from psycopg import sql
 from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import EngineClosed
@@ -122,11 +123,16 @@ class PostgresDatabase:
         except POSTGRES_ERRORS as error:
             raise self._translate_error(error) from error
 
-    async def run_maintenance(self, statement: str) -> None:
-        """Run a statement that must not be in a transaction, such as VACUUM."""
+    async def vacuum(self) -> None:
+        """Free the space of deleted rows in all tables.
+
+        The server overwrites it as it writes new rows. Its log and its backups keep deleted bytes until they expire.
+        """
         self.check_open()
         async with self._acquire() as raw:
-            await raw.execute(statement.encode())
+            cursor = await raw.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            tables = [sql.Identifier(name) for (name,) in await cursor.fetchall()]
+            await raw.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.SQL(", ").join(tables)))
 
     @asynccontextmanager
     async def _acquire(self) -> AsyncIterator[Raw]:

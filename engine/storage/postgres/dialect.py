@@ -11,6 +11,7 @@
 | `a IS NOT ?`                           | `a IS DISTINCT FROM $1`                        |
 | `COLLATE BINARY`                       | `COLLATE "C"`, which all its text columns have |
 | `group_concat`, `instr`                | `string_agg`, `strpos`                         |
+| `json_group_object`                    | `json_object_agg`                              |
 
 Shared statements use nothing else that SQLite alone understands. Text is scanned, not parsed; strings stay as they are.
 """
@@ -21,9 +22,14 @@ import re
 from functools import lru_cache
 
 _TOKEN = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\?\d*|\w+|\s+|.", re.DOTALL)
-_AFTER_TABLE = {"WHERE", "CROSS", "JOIN", "ON", "ORDER", "GROUP", "LIMIT", "UNION", "LEFT", "AS", "AND", "OR"}
+_AFTER_TABLE = {"WHERE", "CROSS", "JOIN", "ON", "USING", "ORDER", "GROUP", "LIMIT", "UNION", "LEFT", "AS", "AND", "OR"}
 _ENDS_JOIN = _AFTER_TABLE - {"AS", "AND", "OR"}
-_NAMES = {"GROUP_CONCAT": "string_agg", "INSTR": "strpos", "9E999": "'infinity'::float8"}
+_NAMES = {
+    "GROUP_CONCAT": "string_agg",
+    "INSTR": "strpos",
+    "JSON_GROUP_OBJECT": "json_object_agg",
+    "9E999": "'infinity'::float8",
+}
 _PHRASES = {"JSON_EACH", "CROSS", "INDEXED", "IS", "COLLATE"}
 _OF_TWO = {"MIN": "LEAST", "MAX": "GREATEST"}
 
@@ -112,7 +118,7 @@ class _Translator:
         for part in self._parts[self._place + 3 :]:  # after CROSS, blank, JOIN
             depth += (part == "(") - (part == ")")
             if depth < 0 or (depth == 0 and part.upper() in _ENDS_JOIN):
-                return part.upper() == "ON"
+                return part.upper() in {"ON", "USING"}
         return False
 
     def _count_arguments(self) -> int:

@@ -13,6 +13,7 @@ import pytest
 from bot.platform.models import Location
 from bot.store import BotStore
 from bot.store.database import Database, Row
+from bot.store.sqlite_file import SqliteStore
 from engine.errors import StoreError
 from tests.support.fake_platform import START
 
@@ -100,7 +101,7 @@ async def test_what_a_channel_still_lacks_is_found_without_reading_all_its_messa
 
 async def planned(folder: Path, ask: Callable[[BotStore], Awaitable[object]]) -> list[str]:
     """How something is looked up."""
-    async with Database.open(folder / "bot.db") as database:
+    async with SqliteStore.open(folder / "bot.db") as database:
         noted = Asked(database)
         await ask(BotStore(noted))  # type: ignore[arg-type]
         return await noted.plans()

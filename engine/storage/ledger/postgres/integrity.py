@@ -29,11 +29,3 @@ _CHECKS = {
 async def find_problems(db: Connection) -> list[str]:
     """Everything that is wrong, in words."""
     return [words.format(row[0]) for words, sql in _CHECKS.items() for row in await db.execute_fetchall(sql)]
-
-
-async def list_tables(db: Connection) -> list[str]:
-    """The tables of the ledger."""
-    rows = await db.execute_fetchall(
-        "SELECT tablename FROM pg_tables WHERE schemaname = current_schema() ORDER BY tablename"
-    )
-    return [row[0] for row in rows]

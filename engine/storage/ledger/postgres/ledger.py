@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import CorruptLedger
-from engine.storage.ledger.postgres.integrity import find_problems, list_tables
+from engine.storage.ledger.postgres.integrity import find_problems
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
@@ -34,13 +34,8 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
         return ledger
 
     async def compact(self) -> None:
-        """Free the space of deleted rows in all tables.
-
-        The server overwrites it as it writes anew; its log and its backups keep deleted bytes for as long as they are
-        kept.
-        """
-        tables = await self.read(list_tables)
-        await self.run_maintenance(f"VACUUM (ANALYZE) {', '.join(tables)}")
+        """Free the space of deleted rows in all tables."""
+        await self.vacuum()
 
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless indexes and counters are as they should."""

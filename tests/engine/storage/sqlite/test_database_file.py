@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.store.database import SCHEMA as BOT
+from bot.store.sqlite_file import SCHEMA as BOT
 from engine.errors import EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
 from engine.storage.sqlite import database_file

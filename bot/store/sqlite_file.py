@@ -1,0 +1,87 @@
+"""The bot's tables in a SQLite file, and its copies for backups."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import asynccontextmanager, closing
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot.store.database import Database
+from engine.errors import StoreError
+from engine.storage.sqlite.database import SqliteDatabase
+from engine.storage.sqlite.database_file import check_file, check_places
+from engine.storage.sqlite.schema import Schema
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+SCHEMA = Schema("bot.store", "bot's database", marker="event", early_marker="inbox")
+
+
+class SqliteStore(SqliteDatabase, Database):
+    """The tables in a file."""
+
+    reader_count = 1
+    writer_cache = reader_cache = 2_000
+
+    @classmethod
+    @asynccontextmanager
+    async def open(cls, path: Path) -> AsyncIterator[SqliteStore]:
+        """Open or create the file. Raises StoreError."""
+        check_places(path, SCHEMA.label)
+        database = cls(path, SCHEMA)
+        await database._start()
+        try:
+            yield database
+        finally:
+            await database.close()
+
+    async def compact(self) -> None:
+        """Remove deleted bytes from the write-ahead log, too."""
+        await self.empty_log()
+
+
+def copy_database(source: Path, target: Path) -> str:
+    """Copy the database as of one moment; returns the checksum of its rows at that moment. Raises OSError."""
+    try:
+        with closing(sqlite3.connect(source, isolation_level=None)) as db, closing(sqlite3.connect(target)) as copy:
+            db.execute("BEGIN")
+            checksum = _checksum(db)
+            db.backup(copy)
+    except sqlite3.Error as error:
+        raise OSError(str(error)) from error
+    return checksum
+
+
+def check_copy(path: Path) -> None:
+    """Check a restored copy. Raises StoreError with everything that is damaged, EarlySchema and NewerSchema."""
+    try:
+        check_file(path, SCHEMA)
+    except sqlite3.DatabaseError as error:
+        raise StoreError(str(error)) from error
+
+
+def file_checksum(path: Path) -> str:
+    """The checksum of the rows of a database that no program has open. Raises StoreError."""
+    try:
+        with closing(sqlite3.connect(path)) as database:
+            return _checksum(database)
+    except sqlite3.Error as error:
+        raise StoreError(str(error)) from error
+
+
+def _checksum(database: sqlite3.Connection) -> str:
+    digest = sha256()
+    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
+    for table in tables:
+        digest.update(table.encode())
+        columns = ", ".join(str(place) for place, _ in enumerate(_columns(database, table), 1))
+        for row in database.execute(f'SELECT * FROM "{table}" ORDER BY {columns}'):
+            digest.update(repr(row).encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
+
+
+def _columns(database: sqlite3.Connection, table: str) -> list[str]:
+    return [row[1] for row in database.execute(f'PRAGMA table_info("{table}")')]
