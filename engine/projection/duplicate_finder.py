@@ -72,8 +72,9 @@ class DuplicateFinder:
         while await self.compare_batch():
             pass
 
-    async def _fetch_vectors(self, entities: Iterable[ComparedEntity]) -> dict[int, np.ndarray]:
-        rows = await self.runtime.vectors.fetch("entities", {each.id for each in entities})
+    async def _fetch_vectors(self, entities: Collection[ComparedEntity]) -> dict[int, np.ndarray]:
+        spaces = {each.space for each in entities}
+        rows = await self.runtime.vectors.fetch("entities", {each.id for each in entities}, spaces)
         return {id_: unit_vectors(parts)[0] for id_, parts in rows.items()}
 
     async def _find_nearest(

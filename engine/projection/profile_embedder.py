@@ -86,6 +86,8 @@ class ProfileEmbedder:
                 data.append(vector)
                 result.embedded.append((text_hash(embedder_identity(self.embedder), text), row.id))
         if rows:
-            await self.vectors.upsert(VECTOR_TABLES[self.kind], rows, np.stack(data))
+            # Names and pairs of names never move to another space.
+            await self.vectors.upsert(VECTOR_TABLES[self.kind], rows, np.stack(data), {row.space for row in rows})
         if result.failed:  # the old vector may rest on forgotten documents
-            await self.vectors.delete(VECTOR_TABLES[self.kind], {id_ for _, id_ in result.failed})
+            spaces = {row.space for row, _ in changed}
+            await self.vectors.delete(VECTOR_TABLES[self.kind], {id_ for _, id_ in result.failed}, spaces)

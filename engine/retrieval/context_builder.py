@@ -151,7 +151,8 @@ class ContextBuilder:
         ids = vector_candidates(self.ranking_options, *sides)
         if not ids:
             return {}
-        return await self.searcher.stopwatch.measure("fetch chunks", self.runtime.vectors.fetch("chunks", ids))
+        fetching = self.runtime.vectors.fetch("chunks", ids, self.searcher.scope.chunk_spaces)
+        return await self.searcher.stopwatch.measure("fetch chunks", fetching)
 
     async def rerank(self, reranker: Reranker, meter: UsageMeter) -> None:
         """Order the chunks by a reranker's scores."""

@@ -24,7 +24,8 @@ async def score_passages(searcher: Searcher, hits: SearchHits, texts: Sequence[C
         return {}
     # With filters, the passages that are left do not show which parts of their chunk are theirs.
     compared = [] if searcher.question.filters.is_active else [text.id for _, text in ranked]
-    vectors = await searcher.runtime.vectors.fetch("chunks", compared) if compared else {}
+    spaces = searcher.scope.chunk_spaces
+    vectors = await searcher.runtime.vectors.fetch("chunks", compared, spaces) if compared else {}
     pieces = [piece.text for _, text in ranked for piece in text.pieces]
     scoring = searcher.runtime.ledger.search.score_passages(hits.query.question, pieces)
     bm25 = iter(await searcher.stopwatch.measure("passages", scoring))

@@ -56,6 +56,11 @@ class SearchScope:
         """The chunks whose facts the question may use; None if it has no filters."""
         return self.filters.fully_matching_chunks if self.filters else None
 
+    @property
+    def chunk_spaces(self) -> frozenset[int] | None:
+        """The spaces of all chunks in the scope; None if single rooms are in it, whose spaces are unknown."""
+        return None if self.scope_ids.rooms else self.scope_ids.spaces
+
     def count_chunks(self) -> int:
         """The number of chunks in the scope's spaces."""
         return sum(self.populations["chunks"].get(space, 0) for space in self.scope_ids.spaces)
@@ -229,7 +234,8 @@ class Searcher:
         near = await self.stopwatch.measure("graph", searching)
         inside = await self._filter_ids(KeyKind.PAIR, [edge.id for edge in near])
         edges = [edge for edge in near if edge.id in inside]
-        fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges])
+        spaces = self.scope.scope_ids.spaces
+        fetching = self.runtime.vectors.fetch("relations", [edge.id for edge in edges], spaces)
         rows = await self.stopwatch.measure("fetch relations", fetching)
         similar = {id_: best_similarity(vectors.question, parts) for id_, parts in rows.items()}
         for id_, similarity in similar.items():

@@ -1,16 +1,18 @@
-"""What every vector store must do; at the end, what concerns the files of the embedded one."""
+"""What every vector store must do; then what concerns PostgreSQL; at the end, the files of the embedded one."""
 
 from __future__ import annotations
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
 from engine.options import VECTOR_CACHE_BYTES
@@ -18,6 +20,7 @@ from engine.storage.vectors import lance
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
+from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.row_arrays import RowArrays
 from tests.support.memory_vectors import MemoryVectors
 
@@ -25,8 +28,21 @@ DIM = 8
 ONE = frozenset({1})
 
 
-@pytest.fixture(params=["lance", "lance on disk", "memory"])
+@asynccontextmanager
+async def open_postgres(url: str, dim: int = DIM, partitions: int = 1) -> AsyncIterator[PostgresVectors]:
+    async with AsyncConnectionPool(url, min_size=1, max_size=4) as pool:
+        vectors = await PostgresVectors.open(pool, dim, partitions=partitions)
+        yield vectors
+        await vectors.close()
+
+
+@pytest.fixture(params=["lance", "lance on disk", "memory", "postgres", "postgres by space"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
+    if request.param.startswith("postgres"):
+        partitions = 1 if request.param == "postgres" else 3
+        async with open_postgres(request.getfixturevalue("postgres_url"), partitions=partitions) as opened:
+            yield opened
+        return
     vectors: VectorStore = MemoryVectors(DIM)
     if request.param != "memory":
         cache_bytes = VECTOR_CACHE_BYTES if request.param == "lance" else 0
@@ -220,31 +236,47 @@ async def apply_step(store: VectorStore, kind: str, ids: list[tuple[int, int, in
         await store.clear()
 
 
+async def compare_with_dict(
+    open_store: Callable[[], Awaitable[VectorStore]], steps: list[tuple[str, list[tuple[int, int, int]]]]
+) -> None:
+    model, store = MemoryVectors(DIM), await open_store()
+    for kind, ids in steps:
+        if kind == "reopen":
+            await store.close()
+            store = await open_store()
+        await apply_step(store, kind, ids)
+        await apply_step(model, kind, ids)
+        assert await store.list_rows("chunks") == await model.list_rows("chunks")
+        area = VectorFilter(frozenset({1, 2}))
+        assert sorted(await search_ids(store, area, 50)) == sorted(await search_ids(model, area, 50))
+        found, expected = await store.fetch("chunks", range(6)), await model.fetch("chunks", range(6))
+        assert {id_: parts.tolist() for id_, parts in found.items()} == {
+            id_: parts.tolist() for id_, parts in expected.items()
+        }
+    await store.close()
+
+
 @pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 8 * RowArrays.row_bytes(DIM), 0])
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(steps=STEPS)
 def test_any_sequence_of_calls_and_restarts_equals_a_dict(
     cache_bytes: int, steps: list[tuple[str, list[tuple[int, int, int]]]]
 ) -> None:
-    async def run(path: Path) -> None:
-        model, store = MemoryVectors(DIM), await LanceVectors.open(path, DIM, cache_bytes=cache_bytes)
-        for kind, ids in steps:
-            if kind == "reopen":
-                await store.close()
-                store = await LanceVectors.open(path, DIM, cache_bytes=cache_bytes)
-            await apply_step(store, kind, ids)
-            await apply_step(model, kind, ids)
-            assert await store.list_rows("chunks") == await model.list_rows("chunks")
-            area = VectorFilter(frozenset({1, 2}))
-            assert sorted(await search_ids(store, area, 50)) == sorted(await search_ids(model, area, 50))
-            found, expected = await store.fetch("chunks", range(6)), await model.fetch("chunks", range(6))
-            assert {id_: parts.tolist() for id_, parts in found.items()} == {
-                id_: parts.tolist() for id_, parts in expected.items()
-            }
-        await store.close()
-
     with tempfile.TemporaryDirectory() as folder:
-        asyncio.run(run(Path(folder)))
+        asyncio.run(compare_with_dict(lambda: LanceVectors.open(Path(folder), DIM, cache_bytes=cache_bytes), steps))
+
+
+@settings(max_examples=25, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
+@given(steps=STEPS, partitions=st.integers(1, 3))
+def test_any_sequence_of_calls_on_postgres_equals_a_dict(
+    postgres_url: str, steps: list[tuple[str, list[tuple[int, int, int]]]], partitions: int
+) -> None:
+    async def run() -> None:
+        async with AsyncConnectionPool(postgres_url, min_size=1, max_size=2) as pool:
+            await PostgresVectors.erase(pool)
+            await compare_with_dict(lambda: PostgresVectors.open(pool, DIM, partitions=partitions), steps)
+
+    asyncio.run(run())
 
 
 async def open_large_store(path: Path, rows: int = 22_000) -> tuple[LanceVectors, np.ndarray, np.ndarray]:

@@ -20,12 +20,18 @@ class MemoryVectors:
         for name in get_args(VectorTable):
             self.tables[name] = {}
 
-    async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
+    async def upsert(
+        self,
+        table: VectorTable,
+        rows: Sequence[VectorRow],
+        vectors: np.ndarray,
+        spaces: Collection[int] | None = None,
+    ) -> None:
         await self.delete(table, {row.id for row in rows})
         content = unit_vectors(np.asarray(vectors).reshape(len(rows), self.dim))
         self.tables[table] |= {(row.id, row.part): (row, vector) for row, vector in zip(rows, content, strict=True)}
 
-    async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
+    async def delete(self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None) -> None:
         gone = set(ids)
         self.tables[table] = {key: value for key, value in self.tables[table].items() if key[0] not in gone}
 
@@ -38,7 +44,9 @@ class MemoryVectors:
         hits = [VectorHit(row.id, row.part, float(score)) for (row, _), score in zip(inside, scores, strict=True)]
         return sorted(hits, key=lambda hit: (-hit.similarity, hit.id, hit.part))[:k]
 
-    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+    async def fetch(
+        self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None
+    ) -> dict[int, np.ndarray]:
         asked = set(ids)
         found: dict[int, list[np.ndarray]] = {}
         for (number, _), (_, vector) in sorted(self.tables[table].items(), key=lambda item: item[0]):

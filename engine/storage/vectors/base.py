@@ -44,12 +44,22 @@ class VectorFilter:
 
 
 class VectorStore(Protocol):
-    """A vector database. Every write may be repeated without harm; only one writer for each table."""
+    """A vector database. Every write may be repeated without harm; only one writer for each table.
 
-    async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
+    `spaces`: the only spaces that may hold rows of these ids, if the caller knows them. A store that is partitioned by
+    space then reads no other partition.
+    """
+
+    async def upsert(
+        self,
+        table: VectorTable,
+        rows: Sequence[VectorRow],
+        vectors: np.ndarray,
+        spaces: Collection[int] | None = None,
+    ) -> None:
         """Insert or replace. All parts of an id come in one call; its other parts are deleted."""
 
-    async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
+    async def delete(self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None) -> None:
         """Delete all rows of the ids. Missing ones are no error."""
 
     async def search(
@@ -57,7 +67,9 @@ class VectorStore(Protocol):
     ) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; the filter applies inside the search."""
 
-    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+    async def fetch(
+        self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None
+    ) -> dict[int, np.ndarray]:
         """The vectors by id, shape (parts, dim); missing ids are left out."""
 
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:

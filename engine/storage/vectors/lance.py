@@ -76,14 +76,25 @@ class LanceVectors:
         """Remove the files of a store that is not open."""
         await wait_for_completion(asyncio.to_thread(remove_tree, path, ignore_errors=True))
 
-    async def upsert(self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
+    async def upsert(
+        self,
+        table: VectorTable,
+        rows: Sequence[VectorRow],
+        vectors: np.ndarray,
+        spaces: Collection[int] | None = None,  # noqa: ARG002 - one file holds all spaces
+    ) -> None:
         if not rows:
             return
         await self._get_table(table).upsert(rows, vectors)
         self._new_rows[table] += len(rows)
         await self._schedule_maintenance(table)
 
-    async def delete(self, table: VectorTable, ids: Collection[int]) -> None:
+    async def delete(
+        self,
+        table: VectorTable,
+        ids: Collection[int],
+        spaces: Collection[int] | None = None,  # noqa: ARG002 - see `upsert`
+    ) -> None:
         await self._get_table(table).delete(ids)
         await self._schedule_maintenance(table)
 
@@ -96,7 +107,12 @@ class LanceVectors:
     ) -> list[VectorHit]:
         return await self._get_table(table).search(vector, k, vector_filter)
 
-    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+    async def fetch(
+        self,
+        table: VectorTable,
+        ids: Collection[int],
+        spaces: Collection[int] | None = None,  # noqa: ARG002 - see `upsert`
+    ) -> dict[int, np.ndarray]:
         return await self._get_table(table).fetch(ids)
 
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:

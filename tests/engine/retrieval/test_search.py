@@ -117,7 +117,9 @@ class ObservedVectors(MemoryVectors):
         self.log.append(f"{table} end")
         return await super().search(table, vector, k, area)
 
-    async def fetch(self, table: VectorTable, ids: Collection[int]) -> dict[int, np.ndarray]:
+    async def fetch(
+        self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None
+    ) -> dict[int, np.ndarray]:
         await self.before("fetch")
         return await super().fetch(table, ids)
 

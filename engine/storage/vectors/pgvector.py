@@ -1,0 +1,285 @@
+"""The vector store on PostgreSQL with pgvector: three tables, shared by all processes."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+import numpy as np
+import stamina
+from pgvector.psycopg import register_vector_async
+from psycopg import sql
+from psycopg.errors import TransactionRollback
+
+from engine.errors import StoreError
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.postgres_errors import translate_postgres_errors
+from engine.storage.vectors import pgvector_statements as statements
+from engine.storage.vectors import pgvector_tables as tables
+from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
+from engine.storage.vectors.search_plan import max_matching_rows
+from engine.text.similarity import unit_vectors
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Collection, Sequence
+
+    from psycopg import AsyncConnection
+    from psycopg_pool import AsyncConnectionPool
+
+BATCH_ROWS = 500
+# After this many written rows, a table that has grown large gets its index.
+MAINTENANCE_ROWS = 5_000
+# Another process may build an index or add rows: what is known of a table holds for so many seconds.
+STATE_SECONDS = 60.0
+MAX_ATTEMPTS = 4
+INT4 = 1 << 31
+
+
+class PostgresVectors:
+    """Vectors of one embedder, in a database that many processes use; the caller closes the pool of connections.
+
+    The space is part of every key. With `partitions`, new tables are partitioned by a hash of it.
+    """
+
+    def __init__(self, pool: AsyncConnectionPool[Any], dim: int, supervisor: Supervisor | None) -> None:
+        self._pool = pool
+        self._dim = dim
+        self._supervisor = supervisor or Supervisor()
+        self._prepared: WeakSet[AsyncConnection[Any]] = WeakSet()
+        self._is_closed = False
+        self._states: dict[VectorTable, tuple[float, int, bool]] = {}
+        self._new_rows: dict[VectorTable, int] = dict.fromkeys(tables.TABLES, 0)
+        self._maintenance: dict[VectorTable, asyncio.Task[None]] = {}
+
+    @classmethod
+    async def open(
+        cls, pool: AsyncConnectionPool[Any], dim: int, supervisor: Supervisor | None = None, partitions: int = 1
+    ) -> PostgresVectors:
+        """Open or create the tables for vectors of `dim` dimensions. Raises EmbedderMismatch and StoreError."""
+        with translate_postgres_errors():
+            async with pool.connection() as connection:
+                await tables.create_tables(connection, dim, partitions)
+        return cls(pool, dim, supervisor)
+
+    @staticmethod
+    async def erase(pool: AsyncConnectionPool[Any]) -> None:
+        """Remove the tables; another embedder may then open them."""
+        with translate_postgres_errors():
+            async with pool.connection() as connection:
+                await tables.drop_tables(connection)
+
+    async def upsert(
+        self,
+        table: VectorTable,
+        rows: Sequence[VectorRow],
+        vectors: np.ndarray,
+        spaces: Collection[int] | None = None,
+    ) -> None:
+        """Insert or replace; other parts of the ids are deleted, in other spaces too unless `spaces` are given."""
+        if not rows:
+            return
+        content = unit_vectors(np.asarray(vectors).reshape(len(rows), self._dim))
+        for batch in _split_by_id(rows):
+            await self._upsert_batch(table, [rows[place] for place in batch], content[batch], spaces)
+        self._new_rows[table] += len(rows)
+        if self._new_rows[table] >= MAINTENANCE_ROWS:
+            await self._start_maintenance(table)
+
+    async def delete(self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None) -> None:
+        """Delete all rows of the ids."""
+        if ids:
+            condition, parameters = statements.build_key_scope(spaces), statements.key_parameters(ids, spaces)
+            await self._write(_fill(statements.DELETE, table, condition), parameters)
+
+    async def search(
+        self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter
+    ) -> list[VectorHit]:
+        """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
+        condition = statements.build_scope(vector_filter)
+        query = unit_vectors(np.asarray(vector).reshape(1, self._dim))[0]
+        if condition is None or k <= 0 or not query.any():
+            return []
+        parameters = {**statements.scope_parameters(vector_filter), "query": query, "k": k}
+        async with self._connection() as connection:
+            if not await self._is_exact(connection, table, vector_filter, condition):
+                hits = await self._search_index(connection, table, condition, parameters)
+                if len(hits) >= k:
+                    return hits
+            cursor = await connection.execute(_fill(statements.SEARCH_EXACT, table, condition), parameters, binary=True)
+            return _build_hits(await cursor.fetchall())
+
+    async def fetch(
+        self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None
+    ) -> dict[int, np.ndarray]:
+        """The vectors by id, shape (parts, dim), parts in order."""
+        condition, parameters = statements.build_key_scope(spaces), statements.key_parameters(ids, spaces)
+        async with self._connection() as connection:
+            cursor = await connection.execute(_fill(statements.FETCH, table, condition), parameters, binary=True)
+            rows = await cursor.fetchall()
+        found: dict[int, list[np.ndarray]] = {}
+        for id_, _, vector in rows:
+            found.setdefault(id_, []).append(vector.to_numpy())
+        return {id_: np.stack(parts) for id_, parts in found.items()}
+
+    async def list_rows(self, table: VectorTable) -> list[VectorRow]:
+        """All rows without their vectors, in order."""
+        async with self._connection() as connection:
+            cursor = await connection.execute(_fill(statements.LIST_ROWS, table), binary=True)
+            return [VectorRow(*row) for row in await cursor.fetchall()]
+
+    async def clear(self) -> None:
+        """Delete all rows."""
+        for table in tables.TABLES:
+            await self._wait_for_maintenance(table)
+        async with self._connection() as connection:
+            await tables.truncate_tables(connection)
+        self._states.clear()
+
+    async def compact(self) -> None:
+        """Remove deleted rows from tables and indexes, and build missing indexes.
+
+        The bytes of deleted rows are overwritten as their pages are used again.
+        """
+        for table in tables.TABLES:
+            await self._wait_for_maintenance(table)
+            await self._maintain(table, purge=True)
+
+    async def close(self) -> None:
+        """Wait for maintenance. May be called twice."""
+        self._is_closed = True
+        for table in tables.TABLES:
+            await self._wait_for_maintenance(table)
+
+    @asynccontextmanager
+    async def _connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        """A connection that knows the type of vectors. Raises StoreError."""
+        if self._is_closed:
+            raise StoreError("The vectors in the database are closed.")
+        with translate_postgres_errors():
+            async with self._raw_connection() as connection:
+                yield connection
+
+    @asynccontextmanager
+    async def _raw_connection(self) -> AsyncIterator[AsyncConnection[Any]]:
+        async with self._pool.connection() as connection:
+            if connection not in self._prepared:
+                await register_vector_async(connection)
+                self._prepared.add(connection)
+            yield connection
+
+    async def _upsert_batch(
+        self, table: VectorTable, rows: Sequence[VectorRow], vectors: np.ndarray, spaces: Collection[int] | None
+    ) -> None:
+        """Insert or replace all rows of some ids in one transaction."""
+        last = {(row.id, row.part): place for place, row in enumerate(rows)}
+        places = sorted(last.values())
+        kept = [rows[place] for place in places]
+        ids = {row.id for row in kept}
+        parameters = statements.row_parameters(kept, vectors[places]) | statements.key_parameters(ids, spaces)
+        others = _fill(statements.DELETE_OTHER_PARTS, table, statements.build_key_scope(spaces))
+        await self._write(_fill(statements.UPSERT, table), parameters, others)
+
+    async def _write(self, statement: sql.Composed, parameters: dict[str, Any], *more: sql.Composed) -> None:
+        """Run statements in one transaction; repeat it if another one was in its way."""
+        if self._is_closed:
+            raise StoreError("The vectors in the database are closed.")
+        with translate_postgres_errors():
+            async for attempt in stamina.retry_context(
+                on=TransactionRollback, attempts=MAX_ATTEMPTS, wait_initial=0.02
+            ):
+                with attempt:
+                    async with self._raw_connection() as connection, connection.transaction():
+                        for each in (statement, *more):
+                            await connection.execute(each, parameters)
+
+    async def _is_exact(
+        self, connection: AsyncConnection[Any], table: VectorTable, vector_filter: VectorFilter, scope: sql.Composable
+    ) -> bool:
+        """Whether a search reads all matching rows: an index under a selective filter loses some."""
+        rows, is_indexed = await self._load_state(connection, table)
+        if not is_indexed:
+            return True
+        most = statements.max_exact_rows(rows)
+        matching = max_matching_rows(vector_filter)
+        if matching is None:
+            parameters = {**statements.scope_parameters(vector_filter), "limit": most + 1}
+            cursor = await connection.execute(_fill(statements.COUNT_MATCHING, table, scope), parameters)
+            [[matching]] = await cursor.fetchall()
+        return matching <= most
+
+    async def _search_index(
+        self, connection: AsyncConnection[Any], table: VectorTable, scope: sql.Composable, parameters: dict[str, Any]
+    ) -> list[VectorHit]:
+        fetched = statements.REFINE_FACTOR * parameters["k"]
+        candidates = min(statements.MAX_CANDIDATES, max(statements.CANDIDATES, fetched))
+        query = statements.SEARCH_INDEX.format(
+            table=sql.Identifier(tables.table_name(table)),
+            scope=scope,
+            half=tables.half_vector(self._dim),
+            dim=sql.Literal(self._dim),
+        )
+        async with connection.pipeline(), connection.transaction():
+            await connection.execute(statements.SEARCH_SETTINGS, {"candidates": str(candidates)})
+            cursor = await connection.execute(query, {**parameters, "fetched": fetched}, binary=True)
+            return _build_hits(await cursor.fetchall())
+
+    async def _load_state(self, connection: AsyncConnection[Any], table: VectorTable) -> tuple[int, bool]:
+        """The estimated rows of a table and whether it has an index, at most `STATE_SECONDS` old."""
+        since, rows, is_indexed = self._states.get(table, (0.0, 0, False))
+        now = time.monotonic()
+        if table not in self._states or now - since > STATE_SECONDS:
+            leaves = await tables.list_leaves(connection, table)
+            rows, is_indexed = sum(max(0, count) for _, count, _ in leaves), any(there for *_, there in leaves)
+            self._states[table] = (now, rows, is_indexed)
+        return rows, is_indexed
+
+    async def _start_maintenance(self, table: VectorTable) -> None:
+        """Start maintenance in the background unless it runs."""
+        running = self._maintenance.get(table)
+        if running is None or running.done():
+            work = self._maintain(table, purge=False)
+            self._maintenance[table] = self._supervisor.spawn(f"index {table}", work)
+
+    async def _maintain(self, table: VectorTable, *, purge: bool) -> None:
+        """Count rows and build missing indexes; `purge` removes deleted rows."""
+        self._new_rows[table] = 0
+        with translate_postgres_errors():
+            async with self._pool.connection() as connection:
+                former = connection.autocommit
+                await connection.set_autocommit(True)  # maintenance cannot run in a transaction
+                for leaf, _, _ in await tables.list_leaves(connection, table):
+                    await (tables.vacuum if purge else tables.analyze)(connection, leaf)
+                for leaf, rows, is_indexed in await tables.list_leaves(connection, table):
+                    if rows > tables.INDEX_ABOVE and not is_indexed and self._dim <= tables.MAX_INDEX_DIM:
+                        await tables.build_index(connection, leaf, self._dim, rows)
+                await connection.set_autocommit(former)
+        self._states.pop(table, None)
+
+    async def _wait_for_maintenance(self, table: VectorTable) -> None:
+        """Wait for running maintenance; its supervisor reports a failure."""
+        if (task := self._maintenance.pop(table, None)) is not None:
+            await asyncio.wait({task})
+
+
+def _fill(statement: sql.SQL, table: VectorTable, scope: sql.Composable | None = None) -> sql.Composed:
+    return statement.format(table=sql.Identifier(tables.table_name(table)), scope=scope or sql.SQL("true"))
+
+
+def _build_hits(rows: Sequence[tuple[int, int, float]]) -> list[VectorHit]:
+    return [VectorHit(id_, part, min(1.0, max(-1.0, -distance))) for id_, part, distance in rows]
+
+
+def _split_by_id(rows: Sequence[VectorRow]) -> list[list[int]]:
+    """The places of rows in batches; all rows of an id are in one batch."""
+    places: dict[int, list[int]] = {}
+    for place, row in enumerate(rows):
+        places.setdefault(row.id, []).append(place)
+    batches: list[list[int]] = [[]]
+    for own in places.values():
+        if len(batches[-1]) >= BATCH_ROWS:
+            batches.append([])
+        batches[-1] += own
+    return batches

@@ -1,0 +1,149 @@
+"""The tables of the vector store on PostgreSQL: one for each kind of vectors, whole or partitioned by space."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, get_args
+
+from psycopg import sql
+
+from engine.errors import EmbedderMismatch
+from engine.storage.vectors.base import VectorTable
+
+if TYPE_CHECKING:
+    from psycopg import AsyncConnection
+
+TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
+# Up to this many rows of one table or partition, every search scans its rows: exact, fast enough, cheap to write.
+INDEX_ABOVE = 20_000
+# Longer vectors do not fit into a page of the table, and are stored apart from their rows.
+MAX_PAGE_DIM = 2_000
+MAX_INDEX_DIM = 4_000  # a limit of the library
+# An index that fits into memory while it is built takes a fraction of the time.
+INDEX_MEMORY_FACTOR = 3
+MAX_INDEX_MEMORY = 2 << 30
+SCHEMA_LOCK, INDEX_LOCK = 0x7EAD_0001, 0x7EAD_0002
+
+CREATE_TABLE = sql.SQL(
+    "CREATE TABLE {table} (space int NOT NULL, id bigint NOT NULL, part smallint NOT NULL, room int NOT NULL,"
+    " has_direction boolean NOT NULL, vector vector({dim}) NOT NULL, PRIMARY KEY (space, id, part)) {partitioning}"
+)
+CREATE_PARTITION = sql.SQL(
+    "CREATE TABLE {partition} PARTITION OF {table} FOR VALUES WITH (MODULUS {count}, REMAINDER {number})"
+)
+FIND_DIM = sql.SQL(
+    "SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'vector' AND NOT attisdropped"
+)
+# Tables that hold rows: the table, or its partitions. With their rows as the last ANALYZE estimated them, -1 if there
+# was none, and whether they have an index for searches.
+LIST_LEAVES = sql.SQL(
+    "SELECT c.oid::regclass::text, c.reltuples::bigint, EXISTS (SELECT FROM pg_index i JOIN pg_class n"
+    " ON n.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisvalid AND n.relname = c.relname || '_nearest')"
+    " FROM pg_class c WHERE c.relkind = 'r' AND (c.oid = %(table)s::regclass"
+    " OR c.oid IN (SELECT relid FROM pg_partition_tree(%(table)s))) ORDER BY 1"
+)
+
+
+def table_name(table: VectorTable) -> str:
+    """The name of a table in the database."""
+    return f"vector_{table}"
+
+
+async def create_tables(connection: AsyncConnection[Any], dim: int, partitions: int) -> None:
+    """Create missing tables; several processes may do so at once. Raises EmbedderMismatch."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        for table in TABLES:
+            found = await (await connection.execute(FIND_DIM, (table_name(table),))).fetchone()
+            if found is None:
+                await _create_table(connection, table_name(table), dim, partitions)
+            elif found[0] != dim:
+                raise EmbedderMismatch(f"The vectors in the database have {found[0]} dimensions, the embedder {dim}.")
+
+
+async def drop_tables(connection: AsyncConnection[Any]) -> None:
+    """Remove all tables."""
+    async with connection.transaction():
+        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+        for table in TABLES:
+            await connection.execute(_fill("DROP TABLE IF EXISTS {table}", table_name(table)))
+
+
+async def truncate_tables(connection: AsyncConnection[Any]) -> None:
+    """Delete all rows at once, with their bytes and without the indexes for searches."""
+    async with connection.transaction():
+        for table in TABLES:
+            await connection.execute(_fill("TRUNCATE {table}", table_name(table)))
+            for leaf, _, is_indexed in await list_leaves(connection, table):
+                if is_indexed:
+                    await connection.execute(_fill("DROP INDEX {table}", index_name(leaf)))
+
+
+async def list_leaves(connection: AsyncConnection[Any], table: VectorTable) -> list[tuple[str, int, bool]]:
+    """The name, the estimated number of rows and the presence of a search index, of the table or its partitions."""
+    return await (await connection.execute(LIST_LEAVES, {"table": table_name(table)})).fetchall()
+
+
+async def vacuum(connection: AsyncConnection[Any], leaf: str) -> None:
+    """Remove deleted rows from a table and its indexes, and count the others. The connection is in autocommit mode."""
+    await connection.execute(_fill("VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}", leaf))
+
+
+async def analyze(connection: AsyncConnection[Any], leaf: str) -> None:
+    """Estimate the number of rows of a table."""
+    await connection.execute(_fill("ANALYZE {table}", leaf))
+
+
+async def build_index(connection: AsyncConnection[Any], leaf: str, dim: int, rows: int) -> None:
+    """Create the index for searches while others read and write. The connection is in autocommit mode.
+
+    Does nothing while another process builds one.
+    """
+    [[is_free]] = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", (INDEX_LOCK,))).fetchall()
+    if not is_free:
+        return
+    memory = min(MAX_INDEX_MEMORY, max(64 << 20, INDEX_MEMORY_FACTOR * rows * (2 * dim + 400)))
+    try:
+        await connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (f"{memory >> 10}kB",))
+        await connection.execute(_fill("DROP INDEX CONCURRENTLY IF EXISTS {table}", index_name(leaf)))  # a broken one
+        await connection.execute(
+            sql.SQL(
+                "CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw ({half} halfvec_ip_ops) WHERE has_direction"
+            ).format(index=sql.Identifier(index_name(leaf)), table=sql.Identifier(leaf), half=half_vector(dim))
+        )
+    finally:
+        await connection.execute("RESET maintenance_work_mem")
+        await connection.execute("SELECT pg_advisory_unlock(%s)", (INDEX_LOCK,))
+
+
+def half_vector(dim: int) -> sql.Composable:
+    """The vector in half precision, as the index holds it: half the size, and the same nearest rows."""
+    return sql.SQL("(vector::halfvec({}))").format(sql.Literal(dim))
+
+
+def index_name(leaf: str) -> str:
+    """The name of a table's index for searches."""
+    return f"{leaf}_nearest"
+
+
+async def _create_table(connection: AsyncConnection[Any], name: str, dim: int, partitions: int) -> None:
+    table = sql.Identifier(name)
+    partitioning = sql.SQL("PARTITION BY HASH (space)" if partitions > 1 else "")
+    await connection.execute(CREATE_TABLE.format(table=table, dim=sql.Literal(dim), partitioning=partitioning))
+    if dim <= MAX_PAGE_DIM:
+        await connection.execute(_fill("ALTER TABLE {table} ALTER vector SET STORAGE PLAIN", name))
+    for number in range(partitions if partitions > 1 else 0):
+        await connection.execute(
+            CREATE_PARTITION.format(
+                partition=sql.Identifier(f"{name}_{number}"),
+                table=table,
+                count=sql.Literal(partitions),
+                number=sql.Literal(number),
+            )
+        )
+    await connection.execute(_fill("CREATE INDEX ON {table} (id)", name))
+    await connection.execute(_fill("CREATE INDEX ON {table} (room) WHERE room <> 0", name))
+
+
+def _fill(statement: Any, name: str) -> sql.Composed:
+    return sql.SQL(statement).format(table=sql.Identifier(name))
