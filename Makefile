@@ -76,7 +76,7 @@ format: $(DEV) ## fix and format with ruff
 bench: $(DEV) ## ingest, retrieval, memory and disk at several sizes; questions during ingest (SIZES="1000 10000")
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
 	$(BIN)/python -m tests.bench.questions_during_ingest --documents 10000
-	$(BIN)/python -m tests.bench.vector_recall --rows 50000
+	$(BIN)/python -m tests.bench.vector_recall --rows 50000 --backends lance postgres
 
 bench-scale: $(DEV) ## retrieval, start and memory at 100,000 documents (DOCUMENTS=50000 SPACES=1 FACTS=4)
 	$(BIN)/python -m tests.bench.scale --documents $(or $(DOCUMENTS),100000) --spaces $(or $(SPACES),200) \

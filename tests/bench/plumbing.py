@@ -14,6 +14,8 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+from psycopg_pool import AsyncConnectionPool
+
 
 def parse_arguments(description: str | None, **numbers: int) -> argparse.Namespace:
     """The command line of a benchmark whose options are numbers."""
@@ -51,6 +53,20 @@ async def start_model_server(replier: str, *options: str) -> AsyncIterator[str]:
         assert process.stdout is not None
         port = int((await process.stdout.readline()).split()[-1])
         yield f"http://127.0.0.1:{port}/v1"
+
+
+@asynccontextmanager
+async def open_postgres(connections: int = 8) -> AsyncIterator[AsyncConnectionPool]:
+    """A pool of connections to a new database on a server of its own, which waits for the disk and cleans up."""
+    from tests.support.postgres_server import fresh_database, start_server  # noqa: PLC0415 - an optional package
+
+    server = start_server(fsync="on", full_page_writes="on", autovacuum="on", shared_buffers="1GB")
+    try:
+        with fresh_database(server) as url:
+            async with AsyncConnectionPool(url, min_size=1, max_size=connections) as pool:
+                yield pool
+    finally:
+        server.release()
 
 
 def resident_mib(*pids: int | str) -> float:

@@ -1,21 +1,26 @@
 """How much of the exact answer the vector search finds, by scope, and how long it takes.
 
-`python -m tests.bench.vector_recall --rows 50000`: clustered vectors of 384 dimensions in 200 spaces (one open space
-with half of the rows, the others by Zipf's law, each with topics of its own) are put, compacted and searched; the
-exact answer is computed by numpy. Then some are put and dropped, and it is searched again while that goes on.
+`python -m tests.bench.vector_recall --rows 50000 --backends lance postgres`: clustered vectors of 384 dimensions in 200
+spaces (one open space with half of the rows, the others by Zipf's law, each with topics of its own) are put, compacted
+and searched; the exact answer is computed by numpy. Then some are put and dropped, and it is searched again while that
+goes on. The server of `postgres` is started for the run, with its data in memory where there is enough.
 """
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
 
 import numpy as np
 
-from engine.storage.vectors.base import VectorFilter, VectorRow
+from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
-from tests.bench.plumbing import disk_mib, milliseconds, parse_arguments, resident_mib, temporary_folder
+from engine.storage.vectors.pgvector import PostgresVectors
+from tests.bench.plumbing import disk_mib, milliseconds, open_postgres, resident_mib, temporary_folder
 
 DIM = 384
 SPACES = 200
@@ -69,13 +74,13 @@ def build_area(town: SyntheticVectors, scope: list[int]) -> VectorFilter:
     return VectorFilter(frozenset(scope), rows_by_space={space: int(counts[space]) for space in scope})
 
 
-async def search_times(store: LanceVectors, town: SyntheticVectors, scope: list[int], count: int) -> list[float]:
+async def search_times(store: VectorStore, town: SyntheticVectors, scope: list[int], count: int) -> list[float]:
     """Milliseconds of each search."""
     area, queries = build_area(town, scope), town.draw_vectors(np.resize(np.array(scope), count))
     return [await milliseconds(store.search("relations", query, K, area)) for query in queries]
 
 
-async def compare(store: LanceVectors, town: SyntheticVectors) -> None:
+async def compare(store: VectorStore, town: SyntheticVectors) -> None:
     print(f"{'scope':30} {'rows':>8} {'recall@20':>9} {'p50 ms':>7} {'worst ms':>8}")
     for name, scope in SCOPES.items():
         area, recalls, times = build_area(town, scope), list[float](), list[float]()
@@ -89,28 +94,52 @@ async def compare(store: LanceVectors, town: SyntheticVectors) -> None:
         print(f"{name:30} {rows:8} {np.mean(recalls):9.3f} {np.median(times):7.1f} {max(times):8.1f}")
 
 
-async def insert_rows(store: LanceVectors, town: SyntheticVectors, numbers: np.ndarray) -> None:
+async def insert_rows(store: VectorStore, town: SyntheticVectors, numbers: np.ndarray) -> None:
     rows = [VectorRow(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
     await store.upsert("relations", rows, town.vectors[numbers])
 
 
-async def measure(count: int) -> None:
-    town = SyntheticVectors(count)
-    print(f"{count} rows of {DIM} dimensions; this process holds them too, so see the growth: {memory()}")
+@asynccontextmanager
+async def open_lance() -> AsyncIterator[VectorStore]:
     with temporary_folder() as folder:
         store = await LanceVectors.open(Path(folder) / "vectors", DIM, cache_bytes=0)
+        yield store
+        print(f"{disk_mib(Path(folder)):.0f} MiB on disk")
+        await store.close()
+
+
+@asynccontextmanager
+async def open_pgvector() -> AsyncIterator[VectorStore]:
+    async with open_postgres() as pool:
+        store = await PostgresVectors.open(pool, DIM)
+        yield store
+        async with pool.connection() as connection:
+            [[size]] = await (await connection.execute("SELECT pg_database_size(current_database())")).fetchall()
+        print(f"{size / 2**20:.0f} MiB on disk")
+        await store.close()
+
+
+BACKENDS: dict[str, Callable[[], AbstractAsyncContextManager[VectorStore]]] = {
+    "lance": open_lance,
+    "postgres": open_pgvector,
+}
+
+
+async def measure(town: SyntheticVectors, backend: str) -> None:
+    count = len(town.spaces)
+    print(f"\n{backend}: {count} rows of {DIM} dimensions; this process holds them too, so see the growth: {memory()}")
+    async with BACKENDS[backend]() as store:
         began = time.perf_counter()
         for start in range(0, count, BATCH):
             await insert_rows(store, town, np.arange(start, min(count, start + BATCH)))
         print(f"upserted: {count / (time.perf_counter() - began):.0f} rows a second; {memory()}")
         compacted = await milliseconds(store.compact())
-        print(f"compacted: {compacted / 1000:.1f} s; {memory()}, {disk_mib(Path(folder)):.0f} MiB on disk")
+        print(f"compacted: {compacted / 1000:.1f} s; {memory()}")
         await compare(store, town)
         await measure_changes(store, town)
-        await store.close()
 
 
-async def measure_changes(store: LanceVectors, town: SyntheticVectors) -> None:
+async def measure_changes(store: VectorStore, town: SyntheticVectors) -> None:
     """Upserts of 500 known rows while 60 searches run, then a compaction after deletions."""
     batches = [np.unique(np.random.default_rng(n).integers(0, len(town.spaces), 500)) for n in range(40)]
 
@@ -131,5 +160,15 @@ def memory() -> str:
     return f"{resident_mib('self'):.0f} MiB in memory"
 
 
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rows", type=int, default=50_000)
+    parser.add_argument("--backends", nargs="+", choices=list(BACKENDS), default=["lance"])
+    options = parser.parse_args()
+    town = SyntheticVectors(options.rows)
+    for backend in options.backends:
+        asyncio.run(measure(town, backend))
+
+
 if __name__ == "__main__":
-    asyncio.run(measure(parse_arguments(__doc__, rows=50_000).rows))
+    main()
