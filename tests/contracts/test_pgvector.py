@@ -108,7 +108,9 @@ async def test_the_index_is_used_and_too_few_hits_are_completed_exactly(
         await store.compact()
         area, query = content.build_filter([0]), content.vectors[0]
         former = await count_scans(store, "vector_relations_nearest")
-        expected = await store.search("relations", query, 20, area)
+        with monkeypatch.context() as patched:
+            patched.setattr(pgvector_statements, "SEARCH_EXACT", sql.SQL("an exact search"))
+            expected = await store.search("relations", query, 20, area)
         assert await count_scans(store, "vector_relations_nearest") == former + 1
         # Without iterative scans, an index under a filter finds only some of its candidates.
         settings = "SELECT set_config('hnsw.ef_search', '8', true), %(candidates)s::text"

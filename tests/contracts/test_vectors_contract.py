@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from psycopg import AsyncRawCursor
 from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
@@ -29,9 +30,11 @@ ONE = frozenset({1})
 
 
 @asynccontextmanager
-async def open_postgres(url: str, dim: int = DIM, partitions: int = 1) -> AsyncIterator[PostgresVectors]:
-    async with AsyncConnectionPool(url, min_size=1, max_size=4) as pool:
-        vectors = await PostgresVectors.open(pool, dim, partitions=partitions)
+async def open_postgres(url: str, partitions: int) -> AsyncIterator[PostgresVectors]:
+    # Connections of other repositories have raw cursors.
+    options = {"autocommit": True, "cursor_factory": AsyncRawCursor} if partitions > 1 else {}
+    async with AsyncConnectionPool(url, kwargs=options, min_size=1, max_size=4) as pool:
+        vectors = await PostgresVectors.open(pool, DIM, partitions=partitions)
         yield vectors
         await vectors.close()
 
@@ -40,7 +43,7 @@ async def open_postgres(url: str, dim: int = DIM, partitions: int = 1) -> AsyncI
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
     if request.param.startswith("postgres"):
         partitions = 1 if request.param == "postgres" else 3
-        async with open_postgres(request.getfixturevalue("postgres_url"), partitions=partitions) as opened:
+        async with open_postgres(request.getfixturevalue("postgres_url"), partitions) as opened:
             yield opened
         return
     vectors: VectorStore = MemoryVectors(DIM)

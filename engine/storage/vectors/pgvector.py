@@ -16,7 +16,7 @@ from psycopg.errors import TransactionRollback
 
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.postgres_errors import translate_postgres_errors
+from engine.storage.psycopg_calls import fetch_rows, run_statement, translate_postgres_errors
 from engine.storage.vectors import pgvector_statements as statements
 from engine.storage.vectors import pgvector_tables as tables
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
@@ -35,7 +35,6 @@ MAINTENANCE_ROWS = 5_000
 # Another process may build an index or add rows: what is known of a table holds for so many seconds.
 STATE_SECONDS = 60.0
 MAX_ATTEMPTS = 4
-INT4 = 1 << 31
 
 
 class PostgresVectors:
@@ -108,8 +107,8 @@ class PostgresVectors:
                 hits = await self._search_index(connection, table, condition, parameters)
                 if len(hits) >= k:
                     return hits
-            cursor = await connection.execute(_fill(statements.SEARCH_EXACT, table, condition), parameters, binary=True)
-            return _build_hits(await cursor.fetchall())
+            rows = await fetch_rows(connection, _fill(statements.SEARCH_EXACT, table, condition), parameters)
+            return _build_hits(rows)
 
     async def fetch(
         self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None
@@ -117,8 +116,7 @@ class PostgresVectors:
         """The vectors by id, shape (parts, dim), parts in order."""
         condition, parameters = statements.build_key_scope(spaces), statements.key_parameters(ids, spaces)
         async with self._connection() as connection:
-            cursor = await connection.execute(_fill(statements.FETCH, table, condition), parameters, binary=True)
-            rows = await cursor.fetchall()
+            rows = await fetch_rows(connection, _fill(statements.FETCH, table, condition), parameters)
         found: dict[int, list[np.ndarray]] = {}
         for id_, _, vector in rows:
             found.setdefault(id_, []).append(vector.to_numpy())
@@ -127,8 +125,8 @@ class PostgresVectors:
     async def list_rows(self, table: VectorTable) -> list[VectorRow]:
         """All rows without their vectors, in order."""
         async with self._connection() as connection:
-            cursor = await connection.execute(_fill(statements.LIST_ROWS, table), binary=True)
-            return [VectorRow(*row) for row in await cursor.fetchall()]
+            rows = await fetch_rows(connection, _fill(statements.LIST_ROWS, table))
+        return [VectorRow(*row) for row in rows]
 
     async def clear(self) -> None:
         """Delete all rows."""
@@ -193,7 +191,7 @@ class PostgresVectors:
                 with attempt:
                     async with self._raw_connection() as connection, connection.transaction():
                         for each in (statement, *more):
-                            await connection.execute(each, parameters)
+                            await run_statement(connection, each, parameters)
 
     async def _is_exact(
         self, connection: AsyncConnection[Any], table: VectorTable, vector_filter: VectorFilter, scope: sql.Composable
@@ -206,9 +204,9 @@ class PostgresVectors:
         matching = max_matching_rows(vector_filter)
         if matching is None:
             parameters = {**statements.scope_parameters(vector_filter), "limit": most + 1}
-            cursor = await connection.execute(_fill(statements.COUNT_MATCHING, table, scope), parameters)
-            [[matching]] = await cursor.fetchall()
-        return matching <= most
+            counting = _fill(statements.COUNT_MATCHING, table, scope)
+            [[matching]] = await fetch_rows(connection, counting, parameters)
+        return bool(matching <= most)
 
     async def _search_index(
         self, connection: AsyncConnection[Any], table: VectorTable, scope: sql.Composable, parameters: dict[str, Any]
@@ -222,9 +220,8 @@ class PostgresVectors:
             dim=sql.Literal(self._dim),
         )
         async with connection.pipeline(), connection.transaction():
-            await connection.execute(statements.SEARCH_SETTINGS, {"candidates": str(candidates)})
-            cursor = await connection.execute(query, {**parameters, "fetched": fetched}, binary=True)
-            return _build_hits(await cursor.fetchall())
+            await run_statement(connection, statements.SEARCH_SETTINGS, {"candidates": str(candidates)})
+            return _build_hits(await fetch_rows(connection, query, {**parameters, "fetched": fetched}))
 
     async def _load_state(self, connection: AsyncConnection[Any], table: VectorTable) -> tuple[int, bool]:
         """The estimated rows of a table and whether it has an index, at most `STATE_SECONDS` old."""

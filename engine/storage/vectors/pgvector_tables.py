@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from psycopg import sql
 
 from engine.errors import EmbedderMismatch
+from engine.storage.psycopg_calls import fetch_rows, run_statement
 from engine.storage.vectors.base import VectorTable
 
 if TYPE_CHECKING:
@@ -30,9 +31,7 @@ CREATE_TABLE = sql.SQL(
 CREATE_PARTITION = sql.SQL(
     "CREATE TABLE {partition} PARTITION OF {table} FOR VALUES WITH (MODULUS {count}, REMAINDER {number})"
 )
-FIND_DIM = sql.SQL(
-    "SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(%s) AND attname = 'vector' AND NOT attisdropped"
-)
+FIND_DIM = sql.SQL("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(%(table)s) AND attname = 'vector'")
 # Tables that hold rows: the table, or its partitions. With their rows as the last ANALYZE estimated them, -1 if there
 # was none, and whether they have an index for searches.
 LIST_LEAVES = sql.SQL(
@@ -40,6 +39,14 @@ LIST_LEAVES = sql.SQL(
     " ON n.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisvalid AND n.relname = c.relname || '_nearest')"
     " FROM pg_class c WHERE c.relkind = 'r' AND (c.oid = %(table)s::regclass"
     " OR c.oid IN (SELECT relid FROM pg_partition_tree(%(table)s))) ORDER BY 1"
+)
+LOCK_SCHEMA = sql.SQL("SELECT pg_advisory_xact_lock(%(lock)s)")
+LOCK_INDEX = sql.SQL("SELECT pg_try_advisory_lock(%(lock)s)")
+UNLOCK_INDEX = sql.SQL("SELECT pg_advisory_unlock(%(lock)s)")
+SET_MEMORY = sql.SQL("SELECT set_config('maintenance_work_mem', %(size)s, false)")
+DROP_BROKEN_INDEX = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {index}")
+CREATE_INDEX = sql.SQL(
+    "CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw ({half} halfvec_ip_ops) WHERE has_direction"
 )
 
 
@@ -51,47 +58,50 @@ def table_name(table: VectorTable) -> str:
 async def create_tables(connection: AsyncConnection[Any], dim: int, partitions: int) -> None:
     """Create missing tables; several processes may do so at once. Raises EmbedderMismatch."""
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
-        await connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
+        await run_statement(connection, LOCK_SCHEMA, {"lock": SCHEMA_LOCK})
+        await run_statement(connection, sql.SQL("CREATE EXTENSION IF NOT EXISTS vector"))
         for table in TABLES:
-            found = await (await connection.execute(FIND_DIM, (table_name(table),))).fetchone()
-            if found is None:
+            found = await fetch_rows(connection, FIND_DIM, {"table": table_name(table)})
+            if not found:
                 await _create_table(connection, table_name(table), dim, partitions)
-            elif found[0] != dim:
-                raise EmbedderMismatch(f"The vectors in the database have {found[0]} dimensions, the embedder {dim}.")
+            elif found[0][0] != dim:
+                raise EmbedderMismatch(
+                    f"The vectors in the database have {found[0][0]} dimensions, the embedder {dim}."
+                )
 
 
 async def drop_tables(connection: AsyncConnection[Any]) -> None:
     """Remove all tables."""
     async with connection.transaction():
-        await connection.execute("SELECT pg_advisory_xact_lock(%s)", (SCHEMA_LOCK,))
+        await run_statement(connection, LOCK_SCHEMA, {"lock": SCHEMA_LOCK})
         for table in TABLES:
-            await connection.execute(_fill("DROP TABLE IF EXISTS {table}", table_name(table)))
+            await run_statement(connection, _fill("DROP TABLE IF EXISTS {table}", table_name(table)))
 
 
 async def truncate_tables(connection: AsyncConnection[Any]) -> None:
     """Delete all rows at once, with their bytes and without the indexes for searches."""
     async with connection.transaction():
         for table in TABLES:
-            await connection.execute(_fill("TRUNCATE {table}", table_name(table)))
+            await run_statement(connection, _fill("TRUNCATE {table}", table_name(table)))
             for leaf, _, is_indexed in await list_leaves(connection, table):
                 if is_indexed:
-                    await connection.execute(_fill("DROP INDEX {table}", index_name(leaf)))
+                    await run_statement(connection, _fill("DROP INDEX {table}", index_name(leaf)))
 
 
 async def list_leaves(connection: AsyncConnection[Any], table: VectorTable) -> list[tuple[str, int, bool]]:
     """The name, the estimated number of rows and the presence of a search index, of the table or its partitions."""
-    return await (await connection.execute(LIST_LEAVES, {"table": table_name(table)})).fetchall()
+    rows = await fetch_rows(connection, LIST_LEAVES, {"table": table_name(table)})
+    return [(name, count, is_indexed) for name, count, is_indexed in rows]
 
 
 async def vacuum(connection: AsyncConnection[Any], leaf: str) -> None:
     """Remove deleted rows from a table and its indexes, and count the others. The connection is in autocommit mode."""
-    await connection.execute(_fill("VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}", leaf))
+    await run_statement(connection, _fill("VACUUM (ANALYZE, INDEX_CLEANUP ON) {table}", leaf))
 
 
 async def analyze(connection: AsyncConnection[Any], leaf: str) -> None:
     """Estimate the number of rows of a table."""
-    await connection.execute(_fill("ANALYZE {table}", leaf))
+    await run_statement(connection, _fill("ANALYZE {table}", leaf))
 
 
 async def build_index(connection: AsyncConnection[Any], leaf: str, dim: int, rows: int) -> None:
@@ -99,21 +109,19 @@ async def build_index(connection: AsyncConnection[Any], leaf: str, dim: int, row
 
     Does nothing while another process builds one.
     """
-    [[is_free]] = await (await connection.execute("SELECT pg_try_advisory_lock(%s)", (INDEX_LOCK,))).fetchall()
+    [[is_free]] = await fetch_rows(connection, LOCK_INDEX, {"lock": INDEX_LOCK})
     if not is_free:
         return
     memory = min(MAX_INDEX_MEMORY, max(64 << 20, INDEX_MEMORY_FACTOR * rows * (2 * dim + 400)))
+    index = sql.Identifier(index_name(leaf))
     try:
-        await connection.execute("SELECT set_config('maintenance_work_mem', %s, false)", (f"{memory >> 10}kB",))
-        await connection.execute(_fill("DROP INDEX CONCURRENTLY IF EXISTS {table}", index_name(leaf)))  # a broken one
-        await connection.execute(
-            sql.SQL(
-                "CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw ({half} halfvec_ip_ops) WHERE has_direction"
-            ).format(index=sql.Identifier(index_name(leaf)), table=sql.Identifier(leaf), half=half_vector(dim))
-        )
+        await run_statement(connection, SET_MEMORY, {"size": f"{memory >> 10}kB"})
+        await run_statement(connection, DROP_BROKEN_INDEX.format(index=index))
+        create = CREATE_INDEX.format(index=index, table=sql.Identifier(leaf), half=half_vector(dim))
+        await run_statement(connection, create)
     finally:
-        await connection.execute("RESET maintenance_work_mem")
-        await connection.execute("SELECT pg_advisory_unlock(%s)", (INDEX_LOCK,))
+        await run_statement(connection, sql.SQL("RESET maintenance_work_mem"))
+        await run_statement(connection, UNLOCK_INDEX, {"lock": INDEX_LOCK})
 
 
 def half_vector(dim: int) -> sql.Composable:
@@ -129,20 +137,21 @@ def index_name(leaf: str) -> str:
 async def _create_table(connection: AsyncConnection[Any], name: str, dim: int, partitions: int) -> None:
     table = sql.Identifier(name)
     partitioning = sql.SQL("PARTITION BY HASH (space)" if partitions > 1 else "")
-    await connection.execute(CREATE_TABLE.format(table=table, dim=sql.Literal(dim), partitioning=partitioning))
+    await run_statement(connection, CREATE_TABLE.format(table=table, dim=sql.Literal(dim), partitioning=partitioning))
     if dim <= MAX_PAGE_DIM:
-        await connection.execute(_fill("ALTER TABLE {table} ALTER vector SET STORAGE PLAIN", name))
+        await run_statement(connection, _fill("ALTER TABLE {table} ALTER vector SET STORAGE PLAIN", name))
     for number in range(partitions if partitions > 1 else 0):
-        await connection.execute(
+        await run_statement(
+            connection,
             CREATE_PARTITION.format(
                 partition=sql.Identifier(f"{name}_{number}"),
                 table=table,
                 count=sql.Literal(partitions),
                 number=sql.Literal(number),
-            )
+            ),
         )
-    await connection.execute(_fill("CREATE INDEX ON {table} (id)", name))
-    await connection.execute(_fill("CREATE INDEX ON {table} (room) WHERE room <> 0", name))
+    await run_statement(connection, _fill("CREATE INDEX ON {table} (id)", name))
+    await run_statement(connection, _fill("CREATE INDEX ON {table} (room) WHERE room <> 0", name))
 
 
 def _fill(statement: Any, name: str) -> sql.Composed:

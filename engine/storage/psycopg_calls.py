@@ -1,19 +1,38 @@
-"""Translation of errors that PostgreSQL, its client and its connection pool raise."""
+"""Calls of psycopg, whatever cursors the connections of a pool have by default, and translation of its errors."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psycopg
-from psycopg import errors
+from psycopg import AsyncCursor, errors
 
 from engine.errors import CorruptProjection, DiskError, EngineError, StoreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
+
+    from psycopg import AsyncConnection, sql
 
 UNREACHABLE_HINT = "Check that the server runs and accepts connections; the work resumes by itself."
+
+
+async def run_statement(
+    connection: AsyncConnection[Any], statement: sql.SQL | sql.Composed, parameters: Mapping[str, Any] | None = None
+) -> None:
+    """Run a statement with placeholders like `%(name)s`. In a pipeline it does not wait for the end."""
+    async with AsyncCursor(connection) as cursor:
+        await cursor.execute(statement, parameters)
+
+
+async def fetch_rows(
+    connection: AsyncConnection[Any], statement: sql.SQL | sql.Composed, parameters: Mapping[str, Any] | None = None
+) -> list[tuple[Any, ...]]:
+    """The rows of a statement with placeholders like `%(name)s`."""
+    async with AsyncCursor(connection) as cursor:
+        await cursor.execute(statement, parameters, binary=True)
+        return await cursor.fetchall()
 
 
 def map_postgres_error(error: psycopg.Error) -> EngineError:
