@@ -77,6 +77,7 @@ bench: $(DEV) ## ingest, retrieval, memory and disk at several sizes; questions 
 	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
 	$(BIN)/python -m tests.bench.questions_during_ingest --documents 10000
 	$(BIN)/python -m tests.bench.vector_recall --rows 50000 --backends lance postgres
+	$(BIN)/python -m tests.bench.graph_neighbors
 
 bench-scale: $(DEV) ## retrieval, start and memory at 100,000 documents (DOCUMENTS=50000 SPACES=1 FACTS=4)
 	$(BIN)/python -m tests.bench.scale --documents $(or $(DOCUMENTS),100000) --spaces $(or $(SPACES),200) \

