@@ -6,9 +6,12 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import pytest
+from psycopg_pool import AsyncConnectionPool
 
 from engine.engine import Engine
 from engine.projection.open_stores import Stores
+from engine.storage.vectors.pgvector import PostgresVectors
+from engine.storage.vectors.pgvector_tables import TABLES
 from tests.support.engine_fixture import add_indexed
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.memory_graph import MemoryGraph
@@ -59,3 +62,26 @@ async def test_stores_of_the_data_directory_are_filled_again_after_a_run_with_gi
     async with Engine.open(tmp_path, language=ToyLanguage(), embedder=HashEmbedder()) as engine:
         await engine.wait_until_indexed()
         assert (await engine.verify()).is_clean
+
+
+async def test_an_engine_works_with_vectors_in_postgres_and_refills_lost_ones(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    async with AsyncConnectionPool(postgres_url, min_size=1, max_size=4) as pool:
+        vectors = await PostgresVectors.open(pool, HashEmbedder().dim, partitions=2)
+        stores = Stores(MemoryGraph(), vectors)
+        async with opened(tmp_path, stores) as engine:
+            await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
+            await engine.move_room("hall", "elsewhere")
+            await engine.wait_until_indexed()
+            assert (await engine.verify()).is_clean
+            await engine.forget("d1")
+            await engine.wait_until_indexed()
+            assert (await engine.verify()).is_clean
+            before = {table: await vectors.list_rows(table) for table in TABLES}
+        await vectors.clear()
+        async with opened(tmp_path, stores) as engine:
+            await engine.wait_until_indexed()
+            assert (await engine.verify()).is_clean
+            assert before == {table: await vectors.list_rows(table) for table in TABLES}
+            assert [row.space for row in before["chunks"]] == [row.space for row in before["relations"]] != [1]
