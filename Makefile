@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-quality bench-embedder bench-peer bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-quality bench-embedder bench-peer bench-injection bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -60,6 +60,9 @@ chat: $(READY) ## chat with your own documents in the terminal
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 test: $(DEV) ## the whole suite, offline
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
+
+test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --postgres tests/acceptance
 
 fuzz: $(DEV) ## the property tests with new random examples
 	$(BIN)/pytest -n 4 --hypothesis-profile=random -m hypothesis -q

@@ -114,6 +114,7 @@ class Settings(BaseSettings):
     llm_thinking_timeout_seconds: float = Field(default=600.0, gt=0)
     llm_max_attempts: int = Field(default=4, gt=0)
 
+    database: SecretStr = SecretStr("")
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
     fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     extraction_concurrency: int = Field(default=8, gt=0)
@@ -145,6 +146,11 @@ class Settings(BaseSettings):
     def data_path(self) -> Path:
         """The data directory as an absolute path."""
         return self.data_dir.expanduser().absolute()
+
+    @property
+    def store_place(self) -> Path | str:
+        """Where the bot's tables are: a file in the data directory, or the address of the database."""
+        return self.database.get_secret_value() or self.data_path / "bot.db"
 
 
 def load_settings(file: Path | None = None, /, **overrides: Any) -> Settings:

@@ -21,12 +21,13 @@ from engine.maintenance import Maintenance
 from engine.options import EngineOptions
 from engine.parsers.sandbox.pool import FileParser
 from engine.projection.duplicate_finder import DuplicateFinder
-from engine.projection.open_stores import check_embedder, check_given_stores, open_stores
+from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
+from engine.projection.storage import select_storage
 from engine.retrieval.retriever import Neighborhood, Retriever
 from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.ledger import Ledger, validate_document
+from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
 from engine.text.names import normalize_name
 
@@ -63,6 +64,7 @@ class Engine(ManualCorrections, DocumentInput):
         self._answer_service = AnswerService(runtime, self._retriever)
         self._maintenance = Maintenance(runtime, self._projector, self._worker)
         self._parser = FileParser()
+        self.database_lost = asyncio.Event()
 
     @classmethod
     @asynccontextmanager
@@ -79,23 +81,26 @@ class Engine(ManualCorrections, DocumentInput):
         """Lock the data directory, open its stores (or use those given), and resume the work of the last run.
 
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
+        If the options name a database, it holds the data instead. One process at a time works on it: raises
+        DatabaseInUse. `database_lost` is set if the connection that ensures this ends.
         """
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor()
+        lost = asyncio.Event()
         check_options(options)
         async with AsyncExitStack() as stack:
             language, embedder = resolve_models(language, embedder, stack)
             stack.enter_context(folder.acquire_lock())
-            folder.check_ledger()
+            storage = select_storage(folder, options, supervisor, lost)
             stack.push_async_callback(supervisor.stop)
-            ledger = await Ledger.open(folder.ledger_path, options.fts_tokenizer, supervisor)
-            stack.push_async_callback(ledger.close)
+            ledger = await storage.open_ledger(stack)
             await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
-            await check_embedder(ledger, embedder, options, lost=stores is None and not folder.vectors_path.exists())
+            await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
             if stores is not None:
                 await check_given_stores(ledger, stores, embedder)
-            stores = stores or await open_stores(folder, ledger, embedder.dim, options, stack, supervisor)
+            stores = stores or await storage.open_stores(ledger, embedder.dim, stack)
             models = language, embedder, reranker
             engine = cls(folder, Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor))
+            engine.database_lost = lost
             await stack.enter_async_context(engine._parser)
             await engine._start()
             stack.push_async_callback(engine._stop)

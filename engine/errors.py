@@ -106,6 +106,18 @@ class DataDirInUse(StoreError):
     hint = "Run the command again in a moment. If the other process hangs, stop it."
 
 
+class DatabaseInUse(DataDirInUse):
+    """Another process works on the database."""
+
+    hint = "Run the command on the machine of that process; `threadlore serve` waits and takes over when it ends."
+
+
+class DatabaseLost(StoreError):
+    """The connection that holds the database for this process was lost; another process may have taken over."""
+
+    hint = "Start the program again: it takes over, or waits until the other process ends."
+
+
 class NewerSchema(StoreError):
     """A later version wrote the data directory."""
 

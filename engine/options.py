@@ -246,6 +246,7 @@ class EngineOptions:
     `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
     """
 
+    database: str = field(default="", repr=False)  # postgresql://…, perhaps with a password; empty: files
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
     fts_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     chunking: ChunkingOptions = field(default_factory=ChunkingOptions)

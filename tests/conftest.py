@@ -46,6 +46,7 @@ structlog.configure(
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--postgres", action="store_true", help="run the stories of the whole bot on PostgreSQL")
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.context import BotContext
@@ -36,11 +37,11 @@ async def _open_ingest_service(
     engine_context: EngineContext, settings: Settings
 ) -> AsyncIterator[IngestService | None]:
     """The ingest service over the bot's database, or None if there is no database."""
-    path = settings.data_path / "bot.db"
-    if not path.exists():
+    place = settings.store_place
+    if isinstance(place, Path) and not place.exists():
         yield None
         return
-    async with BotStore.open(path) as store, FileParser(engine_context.parser_limits) as parser:
+    async with BotStore.open(place) as store, FileParser(engine_context.parser_limits) as parser:
         bot_context = BotContext(
             engine_context, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings
         )

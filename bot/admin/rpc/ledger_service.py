@@ -45,6 +45,11 @@ async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminServi
         if remote := await socket.find_service(settings.data_path):
             yield remote
             return
+        if settings.database.get_secret_value():
+            from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - takes a second
+
+            yield await stack.enter_async_context(connect_or_open(settings))
+            return
         folder = DataDir(settings.data_path)
         try:
             stack.enter_context(folder.acquire_lock())

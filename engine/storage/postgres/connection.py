@@ -59,13 +59,13 @@ class PostgresConnection:
                 yield row
 
 
-def connection_options(schema: str) -> dict[str, Any]:
-    """Arguments of a connection whose unqualified names are those of a schema; we begin transactions ourselves."""
+def connection_options(*schemas: str) -> dict[str, Any]:
+    """Arguments of a connection whose unqualified names are those of these schemas; we begin transactions ourselves."""
     return {
         "autocommit": True,
         "cursor_factory": AsyncRawCursor,
         "context": ADAPTERS,
-        "options": f"-c search_path={schema},public -c client_encoding=UTF8",
+        "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8",
     }
 
 

@@ -50,7 +50,7 @@ class PostgresDatabase:
         self._url = url
         self._schema = schema
         self._placeholders = placeholders
-        self._options = connection_options(schema.name)
+        self._options = connection_options(schema.name, "public")
         self._pool: AsyncConnectionPool[Raw] = AsyncConnectionPool(
             url, kwargs=self._options, min_size=1, max_size=POOL_SIZE, timeout=POOL_TIMEOUT, open=False
         )

@@ -31,7 +31,10 @@ async def save_partial_vectors(db: Connection, partials: Mapping[int, PartialVec
         " SELECT ?1, ?2, ?3, ?4, ?5, ?6 WHERE EXISTS (SELECT 1 FROM chunk WHERE id = ?1)"
         " ON CONFLICT (chunk, embedder) DO UPDATE SET covered_chars = excluded.covered_chars,"
         " embedded_at_once = excluded.embedded_at_once, parts = excluded.parts, data = excluded.data",
-        [(chunk, *partial) for chunk, partial in partials.items()],
+        [
+            (chunk, each.embedder, each.covered_chars, bool(each.embedded_at_once), each.parts, each.data)
+            for chunk, each in partials.items()
+        ],
     )
 
 

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import CorruptLedger
+from engine.errors import CorruptLedger, StoreError
 from engine.storage.ledger.postgres.integrity import find_problems
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.database import FtsTokenizer
 
+BACKUP_HINT = "Back up the database with its own tools (pg_dump), or write `threadlore export`."
 SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger")
 
 
@@ -36,6 +39,10 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
     async def compact(self) -> None:
         """Free the space of deleted rows in all tables."""
         await self.vacuum()
+
+    async def copy_to(self, path: Path) -> str:
+        """Refuse: a database has tools of its own for backups."""
+        raise StoreError(f"{path} was not written: a database is not copied to a file.", hint=BACKUP_HINT)
 
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless indexes and counters are as they should."""

@@ -1,0 +1,72 @@
+"""Where the data of an engine is: in files of its data directory, or in a PostgreSQL database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from engine.errors import StoreError
+from engine.projection.open_stores import open_stores
+from engine.storage.ledger import Ledger
+
+if TYPE_CHECKING:
+    import asyncio
+    from contextlib import AsyncExitStack
+
+    from engine.data_dir import DataDir
+    from engine.options import EngineOptions
+    from engine.projection.open_stores import Stores
+    from engine.scheduling.supervisor import Supervisor
+    from engine.storage.ledger.api import LedgerStore
+
+MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
+
+
+class Storage(Protocol):
+    """Opens the stores of an engine; `stack` closes them."""
+
+    async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
+        """Open or create the ledger. Raises StoreError, also if another process uses the data."""
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether vectors were stored before."""
+
+    async def open_stores(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+        """Open the graph and the vectors, whose dimension is `dim`."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedStorage:
+    """Files of a data directory, which this process has locked."""
+
+    folder: DataDir
+    options: EngineOptions
+    supervisor: Supervisor
+
+    async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
+        self.folder.check_ledger()
+        ledger = await Ledger.open(self.folder.ledger_path, self.options.fts_tokenizer, self.supervisor)
+        stack.push_async_callback(ledger.close)
+        return ledger
+
+    @property
+    def has_vectors(self) -> bool:
+        return self.folder.vectors_path.exists()
+
+    async def open_stores(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+        return await open_stores(self.folder, ledger, dim, self.options, stack, self.supervisor)
+
+
+def select_storage(folder: DataDir, options: EngineOptions, supervisor: Supervisor, lost: asyncio.Event) -> Storage:
+    """The storage in the database of the options, or in the folder if there is none. Raises StoreError.
+
+    `lost` is set when the database is no longer held for this process.
+    """
+    if not options.database:
+        return EmbeddedStorage(folder, options, supervisor)
+    try:
+        from engine.projection.postgres_storage import PostgresStorage  # noqa: PLC0415 - it needs the extra `postgres`
+    except ImportError as error:
+        raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
+    return PostgresStorage(options, supervisor, lost)

@@ -1,0 +1,82 @@
+"""An engine with all its data in a PostgreSQL database."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from engine import Engine, EngineOptions, Question, Scope
+from engine.errors import DatabaseInUse, StoreError
+from tests.support.engine_fixture import add_indexed, doc
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
+
+HERE = Scope.of("here")
+
+
+def opened(home: Path, url: str) -> AbstractAsyncContextManager[Engine]:
+    options = EngineOptions(database=url)
+    return Engine.open(home, language=ToyLanguage(), embedder=HashEmbedder(), options=options)
+
+
+async def export(engine: Engine, scope: Scope) -> list[str]:
+    return [line async for line in engine.export("jsonl", scope)]
+
+
+async def test_a_restarted_engine_goes_on_and_its_export_is_that_of_files(tmp_path: Path, postgres_url: str) -> None:
+    exports = []
+    for home, url in ((tmp_path / "files", ""), (tmp_path / "database", postgres_url)):
+        async with opened(home, url) as engine:
+            await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
+            await engine.forget("d1")
+        async with opened(home, url) as engine:
+            await engine.add(doc("d9", "Bob wrote to Zoe.", space="here"))
+            await engine.move_room("hall", "elsewhere")
+            await engine.wait_until_indexed()
+            assert (await engine.verify()).is_clean
+            exports.append(await export(engine, Scope.of("here", "elsewhere")))
+        assert not (tmp_path / "database" / "ledger.db").exists()
+    assert exports[0]
+    assert exports[0] == exports[1]
+
+
+async def test_every_mode_finds_what_was_added(tmp_path: Path, postgres_url: str) -> None:
+    async with opened(tmp_path, postgres_url) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+        for mode in ("naive", "local", "global", "hybrid", "mix"):
+            context = await engine.retrieve(
+                Question("Whom did Ada meet?", HERE, mode=mode, low=("Ada",), high=("Ada",))
+            )
+            assert [source.document for source in context.sources] == ["d0"], mode
+        await engine.reindex()
+        assert (await engine.verify()).is_clean
+
+
+async def test_one_process_at_a_time_works_on_a_database(tmp_path: Path, postgres_url: str) -> None:
+    async with opened(tmp_path / "one", postgres_url):
+        with pytest.raises(DatabaseInUse):
+            async with opened(tmp_path / "two", postgres_url):
+                pass
+    async with opened(tmp_path / "two", postgres_url) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+
+
+async def test_a_lost_connection_is_noticed(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.storage.postgres.process_lock.CHECK_SECONDS", 0.01)
+    async with opened(tmp_path, postgres_url) as engine:
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
+            )
+        async with asyncio.timeout(10):
+            await engine.database_lost.wait()
+
+
+async def test_a_database_that_cannot_be_reached_is_explained(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="could not be reached"):
+        async with opened(tmp_path, "postgresql://nobody@127.0.0.1:9/none"):
+            pass
