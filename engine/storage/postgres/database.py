@@ -123,6 +123,16 @@ class PostgresDatabase:
         except POSTGRES_ERRORS as error:
             raise self._translate_error(error) from error
 
+    @asynccontextmanager
+    async def transaction(self) -> AsyncIterator[Raw]:
+        """A connection of psycopg in a transaction; writers of all processes wait."""
+        try:
+            async with self._acquire() as raw, raw.transaction():
+                await raw.execute(WRITE_LOCK, (self._schema.name,))
+                yield raw
+        except POSTGRES_ERRORS as error:
+            raise self._translate_error(error) from error
+
     async def vacuum(self) -> None:
         """Free the space of deleted rows in all tables.
 
@@ -149,8 +159,7 @@ class PostgresDatabase:
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
         """The results of all works, in one transaction; writers of other processes wait."""
-        async with self._acquire() as raw, raw.transaction():
-            await raw.execute(WRITE_LOCK, (self._schema.name,))
+        async with self.transaction() as raw:
             connection = PostgresConnection(raw)
             return [await work(connection) for work in works]
 

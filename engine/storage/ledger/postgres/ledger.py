@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import CorruptLedger, StoreError
+from engine.errors import CorruptLedger
+from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.integrity import find_problems
+from engine.storage.ledger.postgres.portable import copy_to_file, load_file
+from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
@@ -16,7 +19,6 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.database import FtsTokenizer
 
-BACKUP_HINT = "Back up the database with its own tools (pg_dump), or write `threadlore export`."
 SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger")
 
 
@@ -41,8 +43,17 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
         await self.vacuum()
 
     async def copy_to(self, path: Path) -> str:
-        """Refuse: a database has tools of its own for backups."""
-        raise StoreError(f"{path} was not written: a database is not copied to a file.", hint=BACKUP_HINT)
+        """Copy the ledger as of one moment into a SQLite file; returns the checksum of its content."""
+        async with self.stream_connection() as source:
+            found = await compute_checksum(source)
+            await copy_to_file(source, path, await find_tokenizer(source))
+        return found
+
+    async def load_file(self, path: Path) -> None:
+        """Fill the empty ledger with the content of a SQLite file, and have graph and vectors made again."""
+        async with self.transaction() as raw:
+            await load_file(raw, path)
+        await self.work.set_setting("reindexing", 1)
 
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless indexes and counters are as they should."""

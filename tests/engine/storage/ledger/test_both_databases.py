@@ -8,10 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from engine.errors import StoreError
 from engine.models import Passage, Scope
-from engine.storage.ledger import Ledger
+from engine.storage.ledger import Ledger, compute_file_checksum
 from engine.storage.ledger.api import ExportFormat
+from engine.storage.ledger.database import SCHEMA as FILE_SCHEMA
 from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.ledger.queries import lookup
+from engine.storage.sqlite.database_file import check_file
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
@@ -76,3 +80,51 @@ async def test_the_same_input_gives_the_same_export(both: list[LedgerFixture]) -
     assert embedded.count(b"\n") > 80
     for word in (b"DROP TABLE", b"Pinned", b"elsewhere", "港".encode()):
         assert word in embedded
+
+
+async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path) -> None:
+    _, served = both
+    await live(served)
+    copied = tmp_path / "copy.db"
+    checksum = await served.ledger.copy_to(copied)
+    assert checksum == await compute_file_checksum(copied)
+    check_file(copied, FILE_SCHEMA)
+    embedded = LedgerFixture(await Ledger.open(copied))
+    assert await export(embedded) == await export(served)
+    assert await search(embedded) == await search(served) != []
+    assert isinstance(served.ledger, PostgresLedger)
+    with pytest.raises(StoreError, match="not empty"):
+        await served.ledger.load_file(copied)
+    await change(served)
+    await change(embedded)
+    assert await export(embedded) == await export(served)
+    await embedded.ledger.close()
+    await empty_database(served)
+    await served.ledger.load_file(copied)
+    embedded = LedgerFixture(await Ledger.open(copied))
+    assert await export(embedded) == await export(served)
+    await change(served, "even later")
+    await change(embedded, "even later")
+    assert await export(embedded) == await export(served)
+    assert await served.ledger.work.get_setting("reindexing") == "1"
+    await served.ledger.check_integrity()
+    await embedded.ledger.close()
+
+
+async def search(ledger: LedgerFixture) -> list[str]:
+    scope = await ledger.scope_ids(("here", "elsewhere"))
+    ids = list(await ledger.read(lookup.search_chunks, "zoe backslash again", 9, scope))
+    return [each.key for each in await ledger.read(lookup.load_chunk_texts, ids, scope)]
+
+
+async def change(ledger: LedgerFixture, key: str = "later") -> None:
+    """A change that needs counters and next ids to be right."""
+    await ledger.add_facts(key, extraction("Zoe", "Ada", key), time=WINTER)
+    await ledger.forget("odd 0")
+    while await ledger.stale():
+        await ledger.project()
+
+
+async def empty_database(ledger: LedgerFixture) -> None:
+    tables = await ledger.column("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+    await ledger.execute(f"TRUNCATE {', '.join(set(tables) - {'schema_version'})}")

@@ -14,7 +14,7 @@ from engine.storage.ledger.content import documents
 from engine.storage.ledger.content.chunks import chunks_by_key
 from engine.storage.ledger.work import work_queue
 from engine.storage.sqlite.database_file import log_size
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, cut, extraction, only_sqlite
 from tests.support.engine_fixture import doc, thread
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -42,7 +42,7 @@ async def test_k11_the_same_document_again_changes_nothing(ledger: LedgerFixture
     assert await state() == before
 
 
-@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+@only_sqlite
 async def test_the_same_document_again_writes_nothing_to_disk(ledger: LedgerFixture) -> None:
     assert isinstance(ledger.ledger, Ledger)
     await ledger.add(doc("a", "one", "two"))
