@@ -62,7 +62,7 @@ test: $(DEV) ## the whole suite, offline
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
 
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --postgres tests/acceptance
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine
 
 fuzz: $(DEV) ## the property tests with new random examples
 	$(BIN)/pytest -n 4 --hypothesis-profile=random -m hypothesis -q

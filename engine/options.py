@@ -235,6 +235,7 @@ class ContextWindow:
 class EngineOptions:
     """Options of an engine.
 
+    `database`: the address of a PostgreSQL database that holds all data; "": files of the data directory hold it.
     `graph_backend`: the graph database. `fts_tokenizer`: the full-text tokenizer of a new data directory; trigram suits
     scripts without spaces. `extraction_concurrency`: chunks extracted at once. `extraction_linger`: seconds that a
     short closed conversation waits to share a call. `summary_cooldown`: seconds between two summaries of the same
@@ -246,7 +247,7 @@ class EngineOptions:
     `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors.
     """
 
-    database: str = field(default="", repr=False)  # postgresql://…, perhaps with a password; empty: files
+    database: str = field(default="", repr=False)
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
     fts_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     chunking: ChunkingOptions = field(default_factory=ChunkingOptions)

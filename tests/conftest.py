@@ -46,8 +46,8 @@ structlog.configure(
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--postgres", action="store_true", help="run the stories of the whole bot on PostgreSQL")
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
+    parser.addoption("--database", choices=["files", "postgres"], default="files", help="where data is kept")
 
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
@@ -123,6 +123,18 @@ def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
 
     with fresh_database(postgres_server) as url:
         yield url
+
+
+@pytest.fixture(autouse=True)
+def database(request: pytest.FixtureRequest) -> Iterator[None]:
+    """With --database=postgres, every data directory of a test has a database of the server."""
+    if request.config.getoption("--database") == "files":
+        yield
+        return
+    from tests.support.databases import use_server  # noqa: PLC0415 - most tests need none
+
+    with use_server(request.getfixturevalue("postgres_server")):
+        yield
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 import pytest_asyncio
-from pydantic import SecretStr
 
 from bot.bootstrap import EngineModels
 from bot.ingest.sync import deletions
@@ -42,12 +41,9 @@ async def models() -> AsyncIterator[EngineModels]:
 
 
 @pytest_asyncio.fixture(loop_scope="module")
-async def live(
-    platform: str, tmp_path: Path, models: EngineModels, request: pytest.FixtureRequest
-) -> AsyncIterator[LiveBot[Any]]:
-    """A bot on one of the platforms, with its data in files, or in a database if the option says so."""
-    url = request.getfixturevalue("postgres_url") if request.config.getoption("--postgres") else ""
-    async with open_live_bot(TOWNS[platform](), tmp_path / "live", models, database=SecretStr(url)) as opened:
+async def live(platform: str, tmp_path: Path, models: EngineModels) -> AsyncIterator[LiveBot[Any]]:
+    """A bot on one of the platforms."""
+    async with open_live_bot(TOWNS[platform](), tmp_path / "live", models) as opened:
         yield opened
 
 

@@ -20,7 +20,7 @@ from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.records import KeyKind
 from engine.storage.ledger.work import stale_keys, work_queue
 from engine.storage.vectors.lance import LanceVectors
-from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sql_ledger
 from tests.support.fake_embedder import HashEmbedder
 
 TEXTS = ("Ada met Bob.", "Bob met Carl in Delft.", "Dora knows Ada.")
@@ -97,9 +97,9 @@ async def test_a_compaction_that_was_cut_off_is_due_again(home: Path, monkeypatc
             patch.setattr(LanceVectors, "compact", raise_cut_off)
             with pytest.raises(CutOffError):
                 await engine.compact()
-        assert await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
+        assert await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
         await engine.compact()
-        assert not await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
+        assert not await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
 
 
 async def test_reindex_resumes_after_a_disk_error(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,14 +152,14 @@ async def test_degree_is_right_when_an_entity_returns_early(slow: Engine) -> Non
     await slow.wait_until_indexed()
     await stop_worker(slow)
     await slow.hide("here", "Ada")
-    async with sqlite_ledger(slow._ledger).read_connection() as db:
+    async with sql_ledger(slow._ledger).read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
         assert [mark.id for mark in await stale_keys.list_due_keys(db, KeyKind.NAME, 1)] == [ada]
     assert await slow._projector.step() is NextStep.CONTINUE
     await slow.unhide("here", "Ada")
     slow._worker.start()
     await slow.wait_until_indexed()
-    async with sqlite_ledger(slow._ledger).read_connection() as db:
+    async with sql_ledger(slow._ledger).read_connection() as db:
         [[degree]] = await db.execute_fetchall("SELECT degree FROM entity WHERE name = 'Ada'")
     assert degree == 2
     assert (await slow.verify()).is_clean
@@ -169,7 +169,7 @@ async def test_vector_written_before_a_crash_dies_with_its_text(slow: Engine, mo
     await slow.add(doc("town", *TEXTS))
     await slow.wait_until_indexed()
     vectors = slow._runtime.vectors
-    async with sqlite_ledger(slow._ledger).read_connection() as db:
+    async with sql_ledger(slow._ledger).read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM entity WHERE name = 'Ada'")
     [before] = (await vectors.fetch("entities", {ada})).values()
     await stop_worker(slow)
@@ -203,7 +203,7 @@ async def test_a_compaction_does_not_wait_for_the_end_of_a_quiet_period(tmp_path
         await engine.wait_until_indexed()
         await engine.add(doc("more", "Ada met Bob once more."))
         async with asyncio.timeout(20):
-            while await sqlite_ledger(engine._ledger).read(
+            while await sql_ledger(engine._ledger).read(
                 stale_keys.find_first_stale, held=False
             ) is not None or not await has_delayed_key(engine):
                 await engine._worker.wait_for_progress()
@@ -213,4 +213,4 @@ async def test_a_compaction_does_not_wait_for_the_end_of_a_quiet_period(tmp_path
 
 async def has_delayed_key(engine: Engine) -> bool:
     """Whether a key waits for the end of its quiet period."""
-    return await sqlite_ledger(engine._ledger).read(stale_keys.find_first_stale) is not None
+    return await sql_ledger(engine._ledger).read(stale_keys.find_first_stale) is not None

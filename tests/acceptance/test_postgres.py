@@ -1,8 +1,7 @@
-"""The whole bot with all its data in a PostgreSQL database; `--postgres` runs all other stories so, too."""
+"""The whole bot with all its data in a PostgreSQL database; `--database=postgres` runs all other stories so, too."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
@@ -39,4 +38,4 @@ async def test_answers_obey_audiences_edits_deletions_and_restarts(
         await live.wait_until_idle()
         assert await ask("ada") == ["beryl"]
         assert (await live.engine.verify()).is_clean
-    assert not {"ledger.db", "bot.db"} & set(os.listdir(tmp_path))
+    assert not {"ledger.db", "bot.db"} & {each.name for each in tmp_path.iterdir()}

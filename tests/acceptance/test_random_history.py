@@ -16,7 +16,7 @@ from engine.options import EngineOptions, SummaryLimits
 from engine.storage.ledger.content import rooms
 from engine.storage.ledger.names import intern_names
 from engine.text.names import normalize_name as canonical_name
-from tests.support.engine_fixture import canonical_export, doc, open_memory_engine, sqlite_ledger
+from tests.support.engine_fixture import canonical_export, doc, open_memory_engine, sql_ledger
 
 NAMES = ("Ada", "Bob", "Carla", "Dora", "Emil")
 FAST_OPTIONS = EngineOptions(
@@ -90,8 +90,8 @@ async def test_what_is_left_of_any_history_is_as_if_only_that_had_come(tmp_path:
     async with open_memory_engine(tmp_path / "plain", options=FAST_OPTIONS) as engine:
         for document in history.documents.values():
             await engine.add(document)
-        here = await sqlite_ledger(engine._ledger).write(rooms.get_or_create_id, "space", "here")
-        await sqlite_ledger(engine._ledger).write(
+        here = await sql_ledger(engine._ledger).write(rooms.get_or_create_id, "space", "here")
+        await sql_ledger(engine._ledger).write(
             intern_names,
             here,
             {canonical_name(name) for name in history.aliases.keys() | set().union(*history.separated)},

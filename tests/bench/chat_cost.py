@@ -26,7 +26,7 @@ from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
 from tests.bench.plumbing import temporary_folder
 from tests.bench.rule_model import RuleProvider
-from tests.support.engine_fixture import sqlite_ledger
+from tests.support.engine_fixture import sql_ledger
 
 SPACE = "console:local"
 UNBATCHED = {"batch_token_limit": 0, "gleaning_threshold": 0}
@@ -58,7 +58,7 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
         async for _ in run_operation(desk, Ingest(paths=tuple(paths), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()
-        async with sqlite_ledger(desk.engine._ledger).read_connection() as db:
+        async with sql_ledger(desk.engine._ledger).read_connection() as db:
             [[text]] = await db.execute_fetchall("SELECT SUM(tokens) FROM chunk")
             facts = tuple([line async for line in export.export_canonical(db)])
     return IngestCost(text, provider.calls, provider.input_tokens, provider.output_tokens, facts)

@@ -18,7 +18,7 @@ from tests.support.engine_fixture import (
     find_files_containing,
     open_engine,
     open_memory_engine,
-    sqlite_ledger,
+    sql_ledger,
     statuses,
     wait_until,
 )
@@ -26,7 +26,7 @@ from tests.support.fake_embedder import HashEmbedder
 
 
 async def needs_compaction(engine: Engine) -> bool:
-    return await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
+    return await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
 
 
 async def test_a_compaction_does_not_wait_for_the_embedder(tmp_path: Path) -> None:

@@ -16,7 +16,9 @@ from engine.options import EngineOptions
 from engine.projection.open_stores import Stores
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.api import LedgerStore
+from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import export
+from tests.support.databases import find_database
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.memory_graph import MemoryGraph
 from tests.support.memory_vectors import MemoryVectors
@@ -38,7 +40,7 @@ def open_engine(
         home,
         language=language or ToyLanguage(),
         embedder=embedder or HashEmbedder(),
-        options=options or EngineOptions(),
+        options=replace(options or EngineOptions(), database=find_database(home)),
     )
 
 
@@ -57,7 +59,7 @@ async def open_memory_engine(
         home,
         language=language or ToyLanguage(),
         embedder=embedder,
-        options=replace(options or EngineOptions(), replace_embedder=True),
+        options=replace(options or EngineOptions(), replace_embedder=True, database=find_database(home)),
         stores=stores,
     ) as engine:
         yield engine
@@ -116,7 +118,7 @@ def read_file(file: Path) -> bytes:
 
 async def canonical_export(engine: Engine) -> list[str]:
     """The canonical export of everything, of every space."""
-    async with sqlite_ledger(engine._ledger).read_connection() as db:
+    async with sql_ledger(engine._ledger).read_connection() as db:
         return [line async for line in export.export_canonical(db)]
 
 
@@ -133,7 +135,7 @@ async def is_clean(engine: Engine) -> bool:
     return report.compared > 0
 
 
-def sqlite_ledger(ledger: LedgerStore) -> Ledger:
-    """A ledger as the SQLite database that it is, for a look at its tables."""
-    assert isinstance(ledger, Ledger)
+def sql_ledger(ledger: LedgerStore) -> Ledger | PostgresLedger:
+    """A ledger as the database that it is, for a look at its tables."""
+    assert isinstance(ledger, Ledger | PostgresLedger)
     return ledger

@@ -16,7 +16,7 @@ from engine.models import ChatTurn, LLMMessage, Passage, Question, RetrievalMode
 from engine.options import ContextWindow, EngineOptions
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose
-from tests.support.engine_fixture import HERE, doc, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc, sql_ledger
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.scripted_language import ScriptedLanguage
 from tests.support.toy_language import ToyLanguage
@@ -44,7 +44,7 @@ async def text_of(engine: Engine, question: Question = FERRY) -> str:
 
 async def usage(engine: Engine) -> dict[str, tuple[int, int]]:
     """Calls and output tokens by purpose, as the ledger has them."""
-    async with sqlite_ledger(engine._ledger).read_connection() as db:
+    async with sql_ledger(engine._ledger).read_connection() as db:
         rows = await db.execute_fetchall("SELECT purpose, SUM(calls), SUM(output_tokens) FROM usage GROUP BY purpose")
     return {purpose: (calls, output) for purpose, calls, output in rows}
 
@@ -210,7 +210,7 @@ async def test_an_answer_is_cached_until_its_source_is_forgotten(indexed: OpenIn
     assert language.calls["answer"] == 1
     assert not [each for each in again.usage if each.purpose == "answer"]
     await engine.forget("ferry")
-    async with sqlite_ledger(engine._ledger).read_connection() as db:
+    async with sql_ledger(engine._ledger).read_connection() as db:
         assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache"))
 
 

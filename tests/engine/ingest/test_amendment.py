@@ -29,7 +29,7 @@ from engine.storage.sql.connection import Connection
 from engine.storage.sql.repository import InTransaction
 from engine.text.tokenizer import O200kTokenizer
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
-from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
+from tests.support.engine_fixture import HERE, open_memory_engine, sql_ledger, thread
 from tests.support.tokenizers import CharacterTokenizer
 
 START = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -212,7 +212,7 @@ async def test_added_words_make_no_compaction_due_and_replaced_or_removed_ones_d
         await engine.wait_until_indexed()
 
         async def is_due() -> bool:
-            return await sqlite_ledger(engine._ledger).read(work_queue.needs_compaction)
+            return await sql_ledger(engine._ledger).read(work_queue.needs_compaction)
 
         for n in range(3):
             await engine.amend("a", upsert=[Passage(f"x{n}", f"Bob met number {n}.", position=n + 1)])

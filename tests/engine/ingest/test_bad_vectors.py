@@ -21,7 +21,7 @@ from tests.support.engine_fixture import (
     add_indexed,
     doc,
     open_memory_engine,
-    sqlite_ledger,
+    sql_ledger,
     statuses,
     wait_until,
 )
@@ -53,7 +53,7 @@ def quick_retries(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def stored_vectors(engine: Engine) -> list[bytes]:
-    async with sqlite_ledger(engine._ledger).read_connection() as db:
+    async with sql_ledger(engine._ledger).read_connection() as db:
         return [row[0] for row in await db.execute_fetchall("SELECT data FROM vector")]
 
 
@@ -134,7 +134,7 @@ async def test_a_failed_try_is_stored_and_shown(tmp_path: Path, monkeypatch: pyt
 
         await wait_until(has_trouble)
         assert await statuses(engine) == {"bad": "pending"}
-        async with sqlite_ledger(engine._ledger).read_connection() as db:
+        async with sql_ledger(engine._ledger).read_connection() as db:
             assert [tuple(row) for row in await db.execute_fetchall("SELECT kind, attempts FROM stale_key")] == [(0, 1)]
 
 
@@ -146,7 +146,7 @@ async def test_a_remembered_vector_that_is_not_finite_is_computed_again(tmp_path
             bad = np.full(engine._runtime.embedder.dim, np.nan, np.float32).tobytes()
             await db.execute("UPDATE vector SET data = ?", (bad,))  # type: ignore[attr-defined]
 
-        await sqlite_ledger(engine._ledger).write(spoil)
+        await sql_ledger(engine._ledger).write(spoil)
         await engine.reindex()
         vectors = await engine._runtime.vectors.fetch("chunks", [1])
         assert np.linalg.norm(vectors[1]) == pytest.approx(1.0)

@@ -10,7 +10,7 @@ import numpy as np
 from engine.engine import Engine
 from engine.models import Passage, Question
 from engine.text.tokenizer import O200kTokenizer
-from tests.support.engine_fixture import HERE, open_memory_engine, sqlite_ledger, thread
+from tests.support.engine_fixture import HERE, open_memory_engine, sql_ledger, thread
 from tests.support.fake_embedder import HashEmbedder
 
 WORDS = ("ferry", "roof", "bread", "lamp", "rope", "goat", "tide", "net", "coal", "bell", "salt", "boat")
@@ -108,5 +108,5 @@ async def test_an_edit_and_a_restart_lose_nothing_and_another_embedder_embeds_al
         await engine.wait_until_indexed()
         assert await parts(engine) == [1]
         assert (await engine.verify()).is_clean
-        async with sqlite_ledger(engine._ledger).read_connection() as db:
+        async with sql_ledger(engine._ledger).read_connection() as db:
             assert list(await db.execute_fetchall("SELECT 1 FROM open_chunk_vector")) == []

@@ -31,7 +31,7 @@ from tests.support.engine_fixture import (
     add_indexed,
     doc,
     open_memory_engine,
-    sqlite_ledger,
+    sql_ledger,
     statuses,
     wait_until,
 )
@@ -44,8 +44,8 @@ class ProjectionCounter:
 
     def __init__(self, engine: Engine) -> None:
         self.batches = 0
-        self._write = sqlite_ledger(engine._ledger).write
-        sqlite_ledger(engine._ledger).write = self._count  # type: ignore[method-assign]
+        self._write = sql_ledger(engine._ledger).write
+        sql_ledger(engine._ledger).write = self._count  # type: ignore[method-assign]
 
     async def _count(self, work: Any, *arguments: Any, **options: Any) -> Any:
         self.batches += work is write_profiles

@@ -28,7 +28,7 @@ from tests.support.engine_fixture import (
     canonical_export,
     doc,
     open_memory_engine,
-    sqlite_ledger,
+    sql_ledger,
 )
 from tests.support.toy_language import ToyLanguage
 
@@ -248,7 +248,7 @@ async def test_a_failed_summary_is_tried_again_and_heals(tmp_path: Path) -> None
         assert ada is not None
         assert 1 < len(ada.description.splitlines()) < 12
         language.failing.clear()
-        requeue, write = work_queue.requeue_due_summaries, sqlite_ledger(engine._ledger).write
+        requeue, write = work_queue.requeue_due_summaries, sql_ledger(engine._ledger).write
         assert await write(requeue, time.time()) == 0
         assert await write(requeue, time.time() + SUMMARY_RETRY_SECONDS) == 1
         await engine.wait_until_indexed()

@@ -8,7 +8,7 @@ import pytest
 from engine.engine import Engine
 from engine.models import Context, ContextEntity, ContextRelation, Document, Filters, Passage, Question, Scope
 from engine.storage.ledger.work import work_queue
-from tests.support.engine_fixture import HERE, doc, sqlite_ledger
+from tests.support.engine_fixture import HERE, doc, sql_ledger
 from tests.support.indexed_engine import OpenIndexed
 from tests.support.scripted_language import ScriptedLanguage
 
@@ -23,7 +23,7 @@ def elsewhere(key: str, *texts: str) -> Document:
 
 async def wait_until_extracted(engine: Engine) -> None:
     async with asyncio.timeout(20):
-        while await sqlite_ledger(engine._ledger).read(work_queue.has_due_extraction):
+        while await sql_ledger(engine._ledger).read(work_queue.has_due_extraction):
             await engine._worker.wait_for_progress()
 
 

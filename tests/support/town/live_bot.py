@@ -20,6 +20,7 @@ from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from engine.models import Scope
+from tests.support.databases import find_database
 from tests.support.parsing import parse_in_this_process
 from tests.support.town.discord import DiscordTown
 from tests.support.town.protocol import Asked, BotPost, TownFile, Way
@@ -213,7 +214,8 @@ async def open_live_bot(
         parse_in_this_process(patch)
         async with town:
             secrets = {name: SecretStr(value) for name, value in town.adapter_settings.items()}
-            chosen = {"questions_per_minute": 1000, **ISOLATED, **given}
+            database = SecretStr(find_database(home))
+            chosen = {"questions_per_minute": 1000, "database": database, **ISOLATED, **given}
             settings = Settings(data_dir=home, adapter_settings=secrets, **chosen)
             made = language(models.embedder)
             live = LiveBot(town, settings, replace(models, language=made), made)
