@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bot import bootstrap, monitoring
+from bot import bootstrap, monitoring, standby
 from bot.admin.rpc import socket
 from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
@@ -19,19 +19,17 @@ from bot.plugins import list_adapter_names, load_adapter
 from bot.settings import PREFIX
 from bot.store import BotStore
 from engine import cancel_tasks, child_task, describe_error
-from engine.errors import DatabaseInUse, DatabaseLost, EngineError
+from engine.errors import DatabaseLost, EngineError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 
-    from bot.bootstrap import EngineModels
     from bot.context import EngineContext
     from bot.settings import Settings
     from engine import Supervisor
 
 log = structlog.get_logger(__name__)
 
-STANDBY_SECONDS = 1.0  # between two attempts to take over the database
 DRAIN_TIMEOUT = 20.0  # seconds for what is under way when the program is told to stop
 SETUP_HINT = (
     "Set the tokens of a platform, which .env.example lists: in the environment, in .env in the data directory, or in a"
@@ -51,7 +49,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     adapters = {name: load_adapter(name) for name in chosen}
     async with AsyncExitStack() as stack:
         models = await stack.enter_async_context(bootstrap.open_models(settings))
-        engine_context = await _open_when_free(stack, settings, models, stop)
+        engine_context = await standby.open_when_free(stack, settings, models, stop)
         if engine_context is None:
             return
         bot = await stack.enter_async_context(running_bot(engine_context, settings))
@@ -72,7 +70,9 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
                 )
             )
         leaving, lost = asyncio.Event(), engine_context.engine.database_lost
-        stack.push_async_callback(cancel_tasks, supervisor.spawn("watch database", _leave_when_lost(lost, leaving)))
+        stack.push_async_callback(
+            cancel_tasks, supervisor.spawn("watch database", standby.leave_when_lost(lost, leaving))
+        )
         stack.push_async_callback(cancel_tasks, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
         platforms = [
             PlatformConnection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()
@@ -80,29 +80,6 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         await _run_until_stopped({each.start(supervisor): each for each in platforms}, leaving)
         if lost.is_set():
             raise DatabaseLost("The connection to the database was lost.")
-
-
-async def _open_when_free(
-    stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event
-) -> EngineContext | None:
-    """Open the engine. While another process works on the database, stand by; None if `stop` is set meanwhile."""
-    log_once = log.info
-    while not stop.is_set():
-        try:
-            return await stack.enter_async_context(bootstrap.open_engine(settings, models))
-        except DatabaseInUse:
-            log_once("server.standing_by")
-            log_once = log.debug
-            with suppress(TimeoutError):
-                async with asyncio.timeout(STANDBY_SECONDS):
-                    await stop.wait()
-    return None
-
-
-async def _leave_when_lost(lost: asyncio.Event, leaving: asyncio.Event) -> None:
-    """Leave at once when another process may have taken over the database: nothing more may be written."""
-    await lost.wait()
-    leaving.set()
 
 
 @asynccontextmanager

@@ -34,7 +34,6 @@ _COLUMNS = (
     " text, sources, spaces, rooms, reply_ref, state,"
     " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
-
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
     "SELECT d.answer, MAX(CASE WHEN d.used THEN 1 ELSE 0 END)"
     " FROM answer_provenance d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"

@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import CorruptProjection
 from engine.projection.open_stores import Stores
 from engine.storage.graph.ledger_graph import LedgerGraph
-from engine.storage.ledger.postgres.ledger import SCHEMA, PostgresLedger
-from engine.storage.postgres.connection import connection_options
+from engine.storage.ledger import open_ledger
+from engine.storage.postgres.pool import open_pool
 from engine.storage.postgres.process_lock import hold_database
-from engine.storage.psycopg_calls import translate_postgres_errors
 from engine.storage.vectors.pgvector import PostgresVectors
 
 if TYPE_CHECKING:
@@ -27,11 +25,8 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-POOL_SIZE = 6  # connections for graph and vectors
-POOL_TIMEOUT = 30.0  # seconds that a statement waits for one of them
 # The ledger has a table `vector`, whose row type would hide the type of pgvector in its own schema.
-VECTORS_SCHEMA = "threadlore_vectors"
-CREATE_SCHEMA = "CREATE SCHEMA IF NOT EXISTS threadlore_vectors"
+VECTORS_SCHEMA, LEDGER_SCHEMA = "threadlore_vectors", "threadlore_ledger"
 PARTITIONS = 16  # of each table of vectors, by a hash of the space
 
 
@@ -46,7 +41,7 @@ class PostgresStorage:
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         url = self.options.database
         await stack.enter_async_context(hold_database(url, self.supervisor, self.lost))
-        ledger = await PostgresLedger.open(url, self.options.fts_tokenizer, self.supervisor)
+        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor)
         stack.push_async_callback(ledger.close)
         return ledger
 
@@ -55,33 +50,17 @@ class PostgresStorage:
         return True  # in the same database as the ledger, neither is lost alone
 
     async def open_stores(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
-        pool = await self._open_pool(stack)
+        pool = await stack.enter_async_context(
+            open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA)
+        )
         vectors = await _open_vectors(pool, ledger, dim, self.supervisor)
         stack.push_async_callback(vectors.close)
         graph = LedgerGraph(pool)
         stack.push_async_callback(graph.close)
         return Stores(graph, vectors)
 
-    async def _open_pool(self, stack: AsyncExitStack) -> AsyncConnectionPool[Any]:
-        pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
-            self.options.database,
-            kwargs=connection_options(VECTORS_SCHEMA, "public", SCHEMA.name),
-            min_size=1,
-            max_size=POOL_SIZE,
-            timeout=POOL_TIMEOUT,
-            open=False,
-        )
-        await pool.open()
-        stack.push_async_callback(pool.close)
-        with translate_postgres_errors():
-            async with pool.connection() as connection:
-                await connection.execute(CREATE_SCHEMA)
-        return pool
 
-
-async def _open_vectors(
-    pool: AsyncConnectionPool[Any], ledger: LedgerStore, dim: int, supervisor: Supervisor
-) -> PostgresVectors:
+async def _open_vectors(pool: Any, ledger: LedgerStore, dim: int, supervisor: Supervisor) -> PostgresVectors:
     """The vectors; tables that are damaged or marked for reindexing are removed first."""
     if not await ledger.work.get_setting("reindexing"):
         try:

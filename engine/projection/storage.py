@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import StoreError
 from engine.projection.open_stores import open_stores
-from engine.storage.ledger import Ledger
+from engine.storage.ledger import open_ledger
 
 if TYPE_CHECKING:
     import asyncio
@@ -46,7 +46,7 @@ class EmbeddedStorage:
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         self.folder.check_ledger()
-        ledger = await Ledger.open(self.folder.ledger_path, self.options.fts_tokenizer, self.supervisor)
+        ledger = await open_ledger(self.folder.ledger_path, self.options.fts_tokenizer, self.supervisor)
         stack.push_async_callback(ledger.close)
         return ledger
 

@@ -1,0 +1,39 @@
+"""A pool of connections for stores with tables of their own beside the ledger's."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+from psycopg import sql
+from psycopg_pool import AsyncConnectionPool
+
+from engine.storage.postgres.connection import POSTGRES_ERRORS, connection_options, translate_error
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+POOL_SIZE = 6
+POOL_TIMEOUT = 30.0  # seconds that a statement waits for a connection
+CREATE_SCHEMA = sql.SQL("CREATE SCHEMA IF NOT EXISTS {}")
+
+
+@asynccontextmanager
+async def open_pool(url: str, label: str, schema: str, *others: str) -> AsyncIterator[AsyncConnectionPool[Any]]:
+    """A pool whose names are those of `schema`, which is created, of `public`, and of other schemas, in this order.
+
+    Raises StoreError. `label`: of the data, for messages.
+    """
+    options = connection_options(schema, "public", *others)
+    pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
+        url, kwargs=options, min_size=1, max_size=POOL_SIZE, timeout=POOL_TIMEOUT, open=False
+    )
+    try:
+        await pool.open()
+        async with pool.connection() as connection:
+            await connection.execute(CREATE_SCHEMA.format(sql.Identifier(schema)))
+    except POSTGRES_ERRORS as error:
+        await pool.close()
+        raise translate_error(error, label) from error
+    async with pool:
+        yield pool
