@@ -111,6 +111,11 @@ class Engine(ManualCorrections, DocumentInput):
         """The supervisor of background tasks; programs may run their own tasks in it."""
         return self._runtime.supervisor
 
+    @property
+    def uses_database(self) -> bool:
+        """Whether a database holds the data, instead of files in the data directory."""
+        return bool(self._runtime.options.database)
+
     async def _start(self) -> None:
         await self._ledger.work.resume()
         if await self._ledger.work.get_setting("reindexing"):

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from engine import Engine
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
+DATABASE_BACKUP_HINT = "Back up the database with its own tools, for example pg_dump; `threadlore export` writes texts."
 WORK_DIR = ".restore-tmp"  # folder in the data directory while a backup is unpacked
 
 
@@ -29,8 +30,10 @@ async def create_backup(engine: Engine, path: Path) -> int:
     """Write a backup atomically and verify it; returns its size in bytes.
 
     The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
-    Raises DiskError, and StoreError if the proof fails.
+    Raises DiskError, and StoreError if the proof fails, or if a database holds the data.
     """
+    if engine.uses_database:
+        raise StoreError(f"{path} was not written: the data is in a database.", hint=DATABASE_BACKUP_HINT)
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
             folder = Path(name)

@@ -153,8 +153,14 @@ def restore(
         from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
+        from bot.errors import BadSetting  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings()
+        if settings.database.get_secret_value():
+            raise BadSetting(
+                "THREADLORE_DATABASE is set: a backup is restored into a data directory.",
+                hint="Restore the database with its own tools, or run the command without this setting.",
+            )
         archive.restore_backup(file.expanduser(), settings.data_path, force=force)
         async with connect_or_open(settings, replace_embedder=True) as service:
             await Screen().show(service.perform(Reindex()))

@@ -1,0 +1,53 @@
+"""A second bot stands by until the first one leaves the database."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import pytest
+from pydantic import SecretStr
+
+from bot import bootstrap, standby
+from bot.settings import Settings
+from tests.support.town.live_bot import ISOLATED, open_models
+
+
+async def test_a_bot_takes_over_the_database_of_one_that_ended(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.05)
+    first, second = (
+        Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
+    )
+    async with open_models() as models, AsyncExitStack() as stack:
+        async with bootstrap.open_engine(first, models):
+            waiting = asyncio.create_task(standby.open_when_free(stack, second, models, asyncio.Event()))
+            await asyncio.sleep(0.2)
+            assert not waiting.done()
+        context = await waiting
+        assert context is not None
+        assert context.engine.uses_database
+
+
+async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url: str) -> None:
+    stop = asyncio.Event()
+    first, second = (
+        Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
+    )
+    async with open_models() as models, AsyncExitStack() as stack, bootstrap.open_engine(first, models):
+        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, stop))
+        await asyncio.sleep(0.1)
+        stop.set()
+        assert await waiting is None
+
+
+async def test_a_bot_leaves_when_its_database_is_lost() -> None:
+    lost, leaving = asyncio.Event(), asyncio.Event()
+    task = asyncio.create_task(standby.leave_when_lost(lost, leaving))
+    await asyncio.sleep(0)
+    assert not leaving.is_set()
+    lost.set()
+    await task
+    assert leaving.is_set()
