@@ -94,9 +94,12 @@ async def compare(store: VectorStore, town: SyntheticVectors) -> None:
         print(f"{name:30} {rows:8} {np.mean(recalls):9.3f} {np.median(times):7.1f} {max(times):8.1f}")
 
 
-async def insert_rows(store: VectorStore, town: SyntheticVectors, numbers: np.ndarray) -> None:
+async def insert_rows(
+    store: VectorStore, town: SyntheticVectors, numbers: np.ndarray, sources: np.ndarray | None = None
+) -> None:
+    """Upsert rows with their own vectors, or with those of other rows."""
     rows = [VectorRow(int(number), int(town.spaces[number]), 0, 0) for number in numbers]
-    await store.upsert("relations", rows, town.vectors[numbers])
+    await store.upsert("relations", rows, town.vectors[numbers if sources is None else sources])
 
 
 @asynccontextmanager
@@ -140,11 +143,11 @@ async def measure(town: SyntheticVectors, backend: str) -> None:
 
 
 async def measure_changes(store: VectorStore, town: SyntheticVectors) -> None:
-    """Upserts of 500 known rows while 60 searches run, then a compaction after deletions."""
+    """Upserts of 500 known rows with other vectors while 60 searches run, then a compaction after deletions."""
     batches = [np.unique(np.random.default_rng(n).integers(0, len(town.spaces), 500)) for n in range(40)]
 
     async def write() -> list[float]:
-        return [await milliseconds(insert_rows(store, town, numbers)) for numbers in batches]
+        return [await milliseconds(insert_rows(store, town, numbers, np.roll(numbers, 1))) for numbers in batches]
 
     times, waits = await asyncio.gather(write(), search_times(store, town, [0], 60))
     print(
