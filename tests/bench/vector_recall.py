@@ -17,9 +17,11 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.storage.surreal_database import open_surreal
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.pgvector import PostgresVectors
+from engine.storage.vectors.surreal import SurrealVectors
 from tests.bench.plumbing import disk_mib, milliseconds, open_postgres, resident_mib, temporary_folder
 
 DIM = 384
@@ -122,9 +124,18 @@ async def open_pgvector() -> AsyncIterator[VectorStore]:
         await store.close()
 
 
+@asynccontextmanager
+async def open_surreal_files() -> AsyncIterator[VectorStore]:
+    with temporary_folder() as folder:
+        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
+            yield await SurrealVectors.open(database, DIM, cache_bytes=0)
+        print(f"{disk_mib(Path(folder)):.0f} MiB on disk")
+
+
 BACKENDS: dict[str, Callable[[], AbstractAsyncContextManager[VectorStore]]] = {
     "lance": open_lance,
     "postgres": open_pgvector,
+    "surreal": open_surreal_files,
 }
 
 

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 from typing import Any, Literal, NoReturn
 
@@ -27,6 +27,8 @@ from engine.storage.graph.base import GraphEdge, GraphNode, GraphStore
 from engine.storage.graph.kuzu import CACHED_EDGES, REOPEN_AFTER_ROWS, KuzuGraph
 from engine.storage.graph.kuzu_connection import KuzuConnection
 from engine.storage.graph.kuzu_writer import KuzuWriter
+from engine.storage.graph.surreal import SurrealGraph
+from engine.storage.surreal_database import open_surreal
 from tests.support.ledger_rows import open_ledger_graph
 from tests.support.memory_graph import MemoryGraph
 
@@ -39,11 +41,18 @@ def open_graph(path: Path, cached_edges: int = CACHED_EDGES) -> asyncio.Future[K
     return asyncio.ensure_future(KuzuGraph.open(path, MODULE, BUFFER_POOL_BYTES, cached_edges))
 
 
-@pytest.fixture(params=[MODULE, "on disk", "memory", *(["postgres"] if MODULE == "kuzu" else [])])
+OTHERS = ["postgres", "surreal", "surreal on disk"] if MODULE == "kuzu" else []
+
+
+@pytest.fixture(params=[MODULE, "on disk", "memory", *OTHERS])
 async def graph(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[GraphStore]:
     if request.param == "postgres":
         async with open_ledger_graph(request.getfixturevalue("postgres_url")) as ledger_graph:
             yield ledger_graph
+        return
+    if request.param.startswith("surreal"):
+        async with open_surreal(f"surrealkv://{tmp_path / 'surreal'}") as database:
+            yield await SurrealGraph.open(database, CACHED_EDGES if request.param == "surreal" else 0)
         return
     graph: GraphStore = MemoryGraph()
     if request.param != "memory":
@@ -433,22 +442,36 @@ async def apply_step(graph: GraphStore, step: Step) -> bool:
 def test_any_sequence_of_calls_and_restarts_equals_a_dict(
     renew_after: int, cached_edges: int, steps: list[Step]
 ) -> None:
-    async def run(path: Path) -> None:
-        model, graph = MemoryGraph(), await open_graph(path, cached_edges)
-        for step in steps:
-            if step[0] == "reopen":
-                await graph.close()
-                graph = await open_graph(path, cached_edges)
-            if step[0] == "compact":
-                await graph.compact()
-            assert await apply_step(graph, step) == await apply_step(model, step)
-            assert await graph.list_all() == await model.list_all()
-            assert await graph.neighbors([0, 1, 2], [1], 3) == await model.neighbors([0, 1, 2], [1], 3)
-        await graph.close()
-
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
         patch.setattr(kuzu, "REOPEN_AFTER_ROWS", renew_after)
-        asyncio.run(run(Path(folder) / "graph"))
+        asyncio.run(compare_with_dict(lambda: open_graph(Path(folder) / "graph", cached_edges), steps))
+
+
+async def compare_with_dict(open_store: Callable[[], Awaitable[GraphStore]], steps: list[Step]) -> None:
+    model, graph = MemoryGraph(), await open_store()
+    for step in steps:
+        if step[0] == "reopen":
+            await graph.close()
+            graph = await open_store()
+        if step[0] == "compact":
+            await graph.compact()
+        assert await apply_step(graph, step) == await apply_step(model, step)
+        assert await graph.list_all() == await model.list_all()
+        assert await graph.neighbors([0, 1, 2], [1], 3) == await model.neighbors([0, 1, 2], [1], 3)
+    await graph.close()
+
+
+@pytest.mark.skipif(MODULE != "kuzu", reason="it tests no graph library")
+@pytest.mark.parametrize("cached_edges", [CACHED_EDGES, 4, 0])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS)
+def test_any_sequence_of_calls_on_surreal_equals_a_dict(cached_edges: int, steps: list[Step]) -> None:
+    async def run(folder: str) -> None:
+        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
+            await compare_with_dict(lambda: SurrealGraph.open(database, cached_edges), steps)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(folder))
 
 
 async def test_a_closed_graph_says_so(tmp_path: Path) -> None:

@@ -17,12 +17,14 @@ from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import CorruptProjection, EmbedderMismatch, StoreError
 from engine.options import VECTOR_CACHE_BYTES
+from engine.storage.surreal_database import open_surreal
 from engine.storage.vectors import lance
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.lance_maintenance import TableMaintenance
 from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.row_arrays import RowArrays
+from engine.storage.vectors.surreal import SurrealVectors
 from tests.support.memory_vectors import MemoryVectors
 
 DIM = 8
@@ -39,12 +41,19 @@ async def open_postgres(url: str, partitions: int) -> AsyncIterator[PostgresVect
         await vectors.close()
 
 
-@pytest.fixture(params=["lance", "lance on disk", "memory", "postgres", "postgres by space"])
+@pytest.fixture(
+    params=["lance", "lance on disk", "memory", "postgres", "postgres by space", "surreal", "surreal on disk"]
+)
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[VectorStore]:
     if request.param.startswith("postgres"):
         partitions = 1 if request.param == "postgres" else 3
         async with open_postgres(request.getfixturevalue("postgres_url"), partitions) as opened:
             yield opened
+        return
+    if request.param.startswith("surreal"):
+        cache_bytes = VECTOR_CACHE_BYTES if request.param == "surreal" else 0
+        async with open_surreal(f"surrealkv://{tmp_path / 'surreal'}") as database:
+            yield await SurrealVectors.open(database, DIM, cache_bytes)
         return
     vectors: VectorStore = MemoryVectors(DIM)
     if request.param != "memory":
@@ -280,6 +289,20 @@ def test_any_sequence_of_calls_on_postgres_equals_a_dict(
             await compare_with_dict(lambda: PostgresVectors.open(pool, DIM, partitions=partitions), steps)
 
     asyncio.run(run())
+
+
+@pytest.mark.parametrize("cache_bytes", [VECTOR_CACHE_BYTES, 8 * RowArrays.row_bytes(DIM), 0])
+@settings(max_examples=8, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS)
+def test_any_sequence_of_calls_on_surreal_equals_a_dict(
+    cache_bytes: int, steps: list[tuple[str, list[tuple[int, int, int]]]]
+) -> None:
+    async def run(folder: str) -> None:
+        async with open_surreal(f"surrealkv://{folder}/surreal") as database:
+            await compare_with_dict(lambda: SurrealVectors.open(database, DIM, cache_bytes), steps)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(run(folder))
 
 
 async def open_large_store(path: Path, rows: int = 22_000) -> tuple[LanceVectors, np.ndarray, np.ndarray]:

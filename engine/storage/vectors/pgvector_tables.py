@@ -59,7 +59,7 @@ async def create_tables(connection: AsyncConnection[Any], dim: int, partitions: 
     """Create missing tables; several processes may do so at once. Raises EmbedderMismatch."""
     async with connection.transaction():
         await run_statement(connection, LOCK_SCHEMA, {"lock": SCHEMA_LOCK})
-        await run_statement(connection, sql.SQL("CREATE EXTENSION IF NOT EXISTS vector"))
+        await run_statement(connection, sql.SQL("CREATE EXTENSION IF NOT EXISTS vector SCHEMA public"))
         for table in TABLES:
             found = await fetch_rows(connection, FIND_DIM, {"table": table_name(table)})
             if not found:

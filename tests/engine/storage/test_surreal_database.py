@@ -1,0 +1,56 @@
+"""SurrealDB as a store: content survives a restart, and failures are the engine's errors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from engine.errors import EmbedderMismatch, StoreError
+from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.graph.surreal import SurrealGraph
+from engine.storage.surreal_database import SurrealDatabase, open_surreal
+from engine.storage.vectors.base import VectorFilter, VectorRow
+from engine.storage.vectors.surreal import SurrealVectors
+
+
+@pytest.fixture
+def address(tmp_path: Path) -> str:
+    return f"surrealkv://{tmp_path / 'surreal'}"
+
+
+async def test_graph_and_vectors_of_one_database_survive_a_restart(address: str) -> None:
+    vector = np.array([[0.6, 0.8]], np.float32)
+    async with open_surreal(address) as database:
+        vectors, graph = await SurrealVectors.open(database, 2), await SurrealGraph.open(database)
+        await vectors.upsert("entities", [VectorRow(2**40, 1, 0, 0)], vector)
+        await graph.upsert([GraphNode(1, 7), GraphNode(2, 7)], [GraphEdge(5, 2, 1, 3.0)])
+    async with open_surreal(address) as database:
+        vectors, graph = await SurrealVectors.open(database, 2), await SurrealGraph.open(database)
+        [hit] = await vectors.search("entities", vector[0], 3, VectorFilter(frozenset({1})))
+        assert hit.id == 2**40
+        assert hit.similarity == pytest.approx(1.0)
+        assert [(edge.id, edge.source, edge.target) for edge in await graph.neighbors([2], [7], 5)] == [(5, 1, 2)]
+
+
+async def test_vectors_of_another_length_are_refused(address: str) -> None:
+    async with open_surreal(address) as database:
+        await SurrealVectors.open(database, 2)
+        with pytest.raises(EmbedderMismatch, match="2 dimensions"):
+            await SurrealVectors.open(database, 3)
+
+
+async def test_a_closed_database_and_a_refused_statement_are_errors() -> None:
+    async with open_surreal("mem://") as database:
+        with pytest.raises(StoreError, match="already exists"):
+            await database.run("BEGIN; CREATE thing:1; CREATE thing:1; COMMIT;")
+        assert await database.run("SELECT * FROM thing") == []
+        await database.close()
+        with pytest.raises(StoreError, match="closed"):
+            await database.run("RETURN 1")
+
+
+async def test_a_server_that_does_not_answer_is_an_error() -> None:
+    with pytest.raises(StoreError):
+        await SurrealDatabase.open("ws://127.0.0.1:9")
