@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from engine.projection.postgres_storage import PARTITIONS
 from engine.storage.surreal_database import open_surreal
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
@@ -114,9 +115,9 @@ async def open_lance() -> AsyncIterator[VectorStore]:
 
 
 @asynccontextmanager
-async def open_pgvector() -> AsyncIterator[VectorStore]:
+async def open_pgvector(partitions: int = 1) -> AsyncIterator[VectorStore]:
     async with open_postgres() as pool:
-        store = await PostgresVectors.open(pool, DIM)
+        store = await PostgresVectors.open(pool, DIM, partitions=partitions)
         yield store
         async with pool.connection() as connection:
             [[size]] = await (await connection.execute("SELECT pg_database_size(current_database())")).fetchall()
@@ -135,6 +136,7 @@ async def open_surreal_files() -> AsyncIterator[VectorStore]:
 BACKENDS: dict[str, Callable[[], AbstractAsyncContextManager[VectorStore]]] = {
     "lance": open_lance,
     "postgres": open_pgvector,
+    "postgres-by-space": lambda: open_pgvector(PARTITIONS),
     "surreal": open_surreal_files,
 }
 

@@ -49,7 +49,7 @@ class PostgresVectors:
         self._supervisor = supervisor or Supervisor()
         self._prepared: WeakSet[AsyncConnection[Any]] = WeakSet()
         self._is_closed = False
-        self._states: dict[VectorTable, tuple[float, int, bool]] = {}
+        self._leaves: dict[VectorTable, tuple[float, list[tables.Leaf]]] = {}
         self._new_rows: dict[VectorTable, int] = dict.fromkeys(tables.TABLES, 0)
         self._maintenance: dict[VectorTable, asyncio.Task[None]] = {}
 
@@ -134,7 +134,7 @@ class PostgresVectors:
             await self._wait_for_maintenance(table)
         async with self._connection() as connection:
             await tables.truncate_tables(connection)
-        self._states.clear()
+        self._leaves.clear()
 
     async def compact(self) -> None:
         """Remove deleted rows from tables and indexes, and build missing indexes.
@@ -197,10 +197,12 @@ class PostgresVectors:
         self, connection: AsyncConnection[Any], table: VectorTable, vector_filter: VectorFilter, scope: sql.Composable
     ) -> bool:
         """Whether a search reads all matching rows: an index under a selective filter loses some."""
-        rows, is_indexed = await self._load_state(connection, table)
-        if not is_indexed:
+        leaves = await self._load_leaves(connection, table)
+        indexed = [leaf.rows for leaf in leaves if leaf.is_indexed]
+        if not indexed:
             return True
-        most = statements.max_exact_rows(rows)
+        locations = len(vector_filter.spaces) + len(vector_filter.rooms)
+        most = statements.max_exact_rows(max(indexed), min(len(indexed), locations))
         matching = max_matching_rows(vector_filter)
         if matching is None:
             parameters = {**statements.scope_parameters(vector_filter), "limit": most + 1}
@@ -223,15 +225,14 @@ class PostgresVectors:
             await run_statement(connection, statements.SEARCH_SETTINGS, {"candidates": str(candidates)})
             return _build_hits(await fetch_rows(connection, query, {**parameters, "fetched": fetched}))
 
-    async def _load_state(self, connection: AsyncConnection[Any], table: VectorTable) -> tuple[int, bool]:
-        """The estimated rows of a table and whether it has an index, at most `STATE_SECONDS` old."""
-        since, rows, is_indexed = self._states.get(table, (0.0, 0, False))
+    async def _load_leaves(self, connection: AsyncConnection[Any], table: VectorTable) -> list[tables.Leaf]:
+        """The table or its partitions, as they were at most `STATE_SECONDS` ago."""
         now = time.monotonic()
-        if table not in self._states or now - since > STATE_SECONDS:
+        since, leaves = self._leaves.get(table, (0.0, []))
+        if not leaves or now - since > STATE_SECONDS:
             leaves = await tables.list_leaves(connection, table)
-            rows, is_indexed = sum(max(0, count) for _, count, _ in leaves), any(there for *_, there in leaves)
-            self._states[table] = (now, rows, is_indexed)
-        return rows, is_indexed
+            self._leaves[table] = (now, leaves)
+        return leaves
 
     async def _start_maintenance(self, table: VectorTable) -> None:
         """Start maintenance in the background unless it runs."""
@@ -247,13 +248,12 @@ class PostgresVectors:
             async with self._pool.connection() as connection:
                 former = connection.autocommit
                 await connection.set_autocommit(True)  # maintenance cannot run in a transaction
-                for leaf, _, _ in await tables.list_leaves(connection, table):
-                    await (tables.vacuum if purge else tables.analyze)(connection, leaf)
-                for leaf, rows, is_indexed in await tables.list_leaves(connection, table):
-                    if rows > tables.INDEX_ABOVE and not is_indexed and self._dim <= tables.MAX_INDEX_DIM:
-                        await tables.build_index(connection, leaf, self._dim, rows)
+                for leaf in await tables.list_leaves(connection, table):
+                    await (tables.vacuum if purge else tables.analyze)(connection, leaf.name)
+                for leaf in tables.find_missing_indexes(await tables.list_leaves(connection, table), self._dim):
+                    await tables.build_index(connection, leaf.name, self._dim, leaf.rows)
                 await connection.set_autocommit(former)
-        self._states.pop(table, None)
+        self._leaves.pop(table, None)
 
     async def _wait_for_maintenance(self, table: VectorTable) -> None:
         """Wait for running maintenance; its supervisor reports a failure."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorFilter, VectorRow
 
 # An exact search takes about 2 µs a row of 384 dimensions. The index takes 20 µs a row that it visits, and visits more
-# of them the fewer match: both cost the same at about sqrt(1000 × rows of the table) matching rows.
+# of them the fewer match: both cost the same at about sqrt(1000 × rows of the index) matching rows in each index.
 MIN_EXACT_ROWS = 4_000
 EXACT_ROW_FACTOR = 1_000
 # Rows that the index keeps in view. With 80, it finds 94 % of the nearest 20 of 25,000 rows, with 200 all.
@@ -102,6 +102,6 @@ def row_parameters(rows: Sequence[VectorRow], vectors: np.ndarray) -> dict[str, 
     return {**named, "has_direction": vectors.any(axis=1).tolist(), "vector": list(vectors)}
 
 
-def max_exact_rows(table_rows: int) -> int:
-    """The most matching rows that are searched exactly in a table of so many rows with an index."""
-    return max(MIN_EXACT_ROWS, int((EXACT_ROW_FACTOR * table_rows) ** 0.5))
+def max_exact_rows(index_rows: int, indexes: int) -> int:
+    """The most matching rows that are searched exactly where so many indexes hold up to `index_rows` rows each."""
+    return max(MIN_EXACT_ROWS, int(indexes * (EXACT_ROW_FACTOR * index_rows) ** 0.5))

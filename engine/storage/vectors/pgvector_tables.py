@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from psycopg import sql
 
@@ -11,11 +11,15 @@ from engine.storage.psycopg_calls import fetch_rows, run_statement
 from engine.storage.vectors.base import VectorTable
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from psycopg import AsyncConnection
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
-# Up to this many rows of one table or partition, every search scans its rows: exact, fast enough, cheap to write.
+# Up to this many rows of a table, every search scans its rows: exact, fast enough, cheap to write. In a larger table,
+# partitions with more than PARTITION_INDEX_ABOVE rows get an index each.
 INDEX_ABOVE = 20_000
+PARTITION_INDEX_ABOVE = 5_000
 # Longer vectors do not fit into a page of the table, and are stored apart from their rows.
 MAX_PAGE_DIM = 2_000
 MAX_INDEX_DIM = 4_000  # a limit of the library
@@ -48,6 +52,14 @@ DROP_BROKEN_INDEX = sql.SQL("DROP INDEX CONCURRENTLY IF EXISTS {index}")
 CREATE_INDEX = sql.SQL(
     "CREATE INDEX CONCURRENTLY {index} ON {table} USING hnsw ({half} halfvec_ip_ops) WHERE has_direction"
 )
+
+
+class Leaf(NamedTuple):
+    """A table that holds rows: its name, estimated number of rows, and whether it has an index for searches."""
+
+    name: str
+    rows: int
+    is_indexed: bool
 
 
 def table_name(table: VectorTable) -> str:
@@ -83,15 +95,22 @@ async def truncate_tables(connection: AsyncConnection[Any]) -> None:
     async with connection.transaction():
         for table in TABLES:
             await run_statement(connection, _fill("TRUNCATE {table}", table_name(table)))
-            for leaf, _, is_indexed in await list_leaves(connection, table):
-                if is_indexed:
-                    await run_statement(connection, _fill("DROP INDEX {table}", index_name(leaf)))
+            for leaf in await list_leaves(connection, table):
+                if leaf.is_indexed:
+                    await run_statement(connection, _fill("DROP INDEX {table}", index_name(leaf.name)))
 
 
-async def list_leaves(connection: AsyncConnection[Any], table: VectorTable) -> list[tuple[str, int, bool]]:
-    """The name, the estimated number of rows and the presence of a search index, of the table or its partitions."""
+async def list_leaves(connection: AsyncConnection[Any], table: VectorTable) -> list[Leaf]:
+    """The table, or its partitions."""
     rows = await fetch_rows(connection, LIST_LEAVES, {"table": table_name(table)})
-    return [(name, count, is_indexed) for name, count, is_indexed in rows]
+    return [Leaf(name, max(0, count), is_indexed) for name, count, is_indexed in rows]
+
+
+def find_missing_indexes(leaves: Sequence[Leaf], dim: int) -> list[Leaf]:
+    """The tables or partitions that need an index for searches."""
+    if sum(leaf.rows for leaf in leaves) <= INDEX_ABOVE or dim > MAX_INDEX_DIM:
+        return []
+    return [leaf for leaf in leaves if leaf.rows > PARTITION_INDEX_ABOVE and not leaf.is_indexed]
 
 
 async def vacuum(connection: AsyncConnection[Any], leaf: str) -> None:
