@@ -102,7 +102,7 @@ class EmbedStep:
             data = (before.data if before else b"") + vectors[at : at + some].tobytes()
             count = (before.parts if before else 0) + some
             whole = before is None or (bool(before.embedded_at_once) and not some)
-            by_id[chunk.id] = PartialVectors(name, len(chunk.text), int(whole), count, data)
+            by_id[chunk.id] = PartialVectors(name, len(chunk.text), whole, count, data)
             at += some
         await ledger.cache.save_partial_vectors(by_id)
         return {id_: (each.parts, each.data) for id_, each in by_id.items()}

@@ -43,7 +43,7 @@ async def test_forgetting_undoes_exactly(engine: Engine) -> None:
     assert await engine.get_entity("Dora", HERE) is None
     async with sql_ledger(engine._ledger).read_connection() as db:
         assert not list(await db.execute_fetchall("SELECT 1 FROM answer_cache WHERE text LIKE '%Dora%'"))
-        assert not list(await db.execute_fetchall("SELECT 1 FROM vector LIMIT -1 OFFSET 1"))
+        assert not list(await db.execute_fetchall("SELECT 1 FROM vector LIMIT 1 OFFSET 1"))
     assert await is_clean(engine)
 
 

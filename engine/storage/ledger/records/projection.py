@@ -159,7 +159,7 @@ class PartialVectors(NamedTuple):
 
     embedder: str
     covered_chars: int
-    embedded_at_once: int
+    embedded_at_once: bool
     parts: int
     data: bytes
 

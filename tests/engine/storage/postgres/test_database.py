@@ -1,0 +1,64 @@
+from __future__ import annotations
+
+import asyncio
+
+import psycopg
+import pytest
+
+from engine.errors import NewerSchema, StoreError
+from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.ledger.work import work_queue
+from engine.storage.postgres.database import POOL_SIZE
+from engine.storage.sql.connection import Connection
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.support.engine_fixture import doc
+
+
+async def test_a_server_that_cannot_be_reached_is_named_with_a_hint() -> None:
+    with pytest.raises(StoreError, match="could not be reached") as caught:
+        await PostgresLedger.open("postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")
+    assert "server" in caught.value.hint
+
+
+async def test_tables_of_a_later_version_are_refused(postgres_url: str) -> None:
+    await (await PostgresLedger.open(postgres_url)).close()
+    with psycopg.connect(postgres_url) as connection:
+        connection.execute("INSERT INTO threadlore_ledger.schema_version VALUES (99)")
+    with pytest.raises(NewerSchema, match="99"):
+        await PostgresLedger.open(postgres_url)
+
+
+async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: str) -> None:
+    ledger = await PostgresLedger.open(postgres_url)
+    await ledger.work.set_setting("a", 1)
+
+    async def break_off(db: Connection) -> None:
+        await db.execute("SELECT pg_terminate_backend(pg_backend_pid())")
+
+    for call in (ledger.write, ledger.read):
+        with pytest.raises(StoreError, match="could not be reached"):
+            await call(break_off)
+        assert await asyncio.wait_for(ledger.work.get_setting("a"), 5) == "1"
+        await asyncio.wait_for(ledger.work.set_setting("b", 2), 5)
+    await ledger.close()
+
+
+async def test_more_readers_than_connections_wait_for_one(postgres_url: str) -> None:
+    ledger = await PostgresLedger.open(postgres_url)
+    found = await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(4 * POOL_SIZE)))
+    assert set(found) == {""}
+    await ledger.close()
+
+
+async def test_compaction_and_checks_run_beside_readers(postgres_url: str) -> None:
+    ledger = LedgerFixture(await PostgresLedger.open(postgres_url))
+    await ledger.add(doc("a", "one"))
+    await ledger.forget("a")
+    async with ledger.ledger.read_connection() as db:
+        assert await work_queue.get_setting(db, "n") == ""
+        await ledger.ledger.compact()
+    await ledger.ledger.check_integrity()
+    await ledger.execute("INSERT INTO corpus_stats VALUES (0, 7, 7, 1, 1)")
+    with pytest.raises(StoreError, match="number of chunks of space 7"):
+        await ledger.ledger.check_integrity()
+    await ledger.ledger.close()

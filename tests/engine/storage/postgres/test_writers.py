@@ -1,0 +1,36 @@
+"""Several processes write to one database: their transactions take turns, and nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+
+from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.ledger.work.stale_keys import next_generation
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.support.engine_fixture import doc
+
+
+async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
+    opened = await asyncio.gather(*(PostgresLedger.open(postgres_url) for _ in range(3)))
+    ledgers = [LedgerFixture(each) for each in opened]
+    generations = await asyncio.gather(*(each.write(next_generation) for each in ledgers for _ in range(20)))
+    assert Counter(generations) == Counter(range(1, 61))
+    await asyncio.gather(
+        *(
+            each.add_facts(f"d{number}{part}", extraction("Ada", "Bob", f"Name{number}"), space=f"s{number % 2}")
+            for number, each in enumerate(ledgers)
+            for part in range(5)
+        )
+    )
+    await asyncio.gather(*(each.add(doc("same", f"text {number}")) for number, each in enumerate(ledgers)))
+    for each in ledgers:
+        assert await each.column("SELECT COUNT(*) FROM document") == [16]
+        assert await each.column("SELECT COUNT(*) FROM name WHERE canonical = 'ada'") == [2]
+        await each.ledger.check_integrity()
+        await each.ledger.close()
+
+
+async def test_many_processes_may_create_the_tables_at_once(postgres_url: str) -> None:
+    for each in await asyncio.gather(*(PostgresLedger.open(postgres_url) for _ in range(4))):
+        await each.close()
