@@ -1,33 +1,44 @@
-"""Connections on PostgreSQL, and how its errors read."""
+"""Connections on PostgreSQL, for use in a thread and from the event loop, and how its errors read.
+
+SQL functions run in threads, as on SQLite: a statement of psycopg's asynchronous connection takes 130 µs of processor
+time and runs in the event loop, one of the blocking connection takes 40 µs and does not.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import asyncio
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
-from psycopg import AsyncRawCursor, AsyncRawServerCursor
+from psycopg import RawCursor, RawServerCursor
 from psycopg_pool import PoolClosed, PoolTimeout
 
 from engine.errors import DiskError, StoreError
 from engine.storage.postgres.dialect import translate
 from engine.storage.postgres.values import build_adapters
-from engine.storage.sql.connection import Dialect
+from engine.storage.sql.connection import Dialect, run_to_completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 
-    Raw = psycopg.AsyncConnection[tuple[Any, ...]]
+    from engine.storage.sql.connection import Work
+
+    Raw = psycopg.Connection[tuple[Any, ...]]
+
+Result = TypeVar("Result")
 
 POSTGRES_ERRORS = (psycopg.Error, PoolTimeout, PoolClosed)
 ROWS_PER_FETCH = 50  # of a stream
-READ_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
 UNREACHABLE_HINT = "Check that the database server runs and that the address is right; it will be retried."
 FULL_HINT = "Make room on the disk of the database server; it will be retried."
 ADAPTERS = build_adapters()
 
 
-class PostgresConnection:
-    """A `StreamingConnection` on a connection of psycopg; its statements are those of SQLite, translated."""
+class BlockingConnection:
+    """A `Connection` on one of psycopg, for use in a thread; its statements are those of SQLite, translated."""
 
     __slots__ = ("_raw",)
     dialect = Dialect.POSTGRES
@@ -36,34 +47,97 @@ class PostgresConnection:
         self._raw = raw
 
     async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
-        await self._raw.execute(translate(sql), parameters)
+        self._raw.execute(translate(sql), parameters)
 
     async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
-        rows = list(parameters)
-        if len(rows) == 1:
-            await self._raw.execute(translate(sql), rows[0])
-        elif rows:
-            async with self._raw.cursor() as cursor:
-                await cursor.executemany(translate(sql), rows)
+        execute_many(self._raw, sql, parameters)
 
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
-        cursor = await self._raw.execute(translate(sql), parameters)
-        return await cursor.fetchall() if cursor.description is not None else []
+        return fetch_all(self._raw, sql, parameters)
+
+
+class PostgresConnection:
+    """A `StreamingConnection` for the event loop; each call switches threads."""
+
+    dialect = Dialect.POSTGRES
+
+    def __init__(self, raw: Raw) -> None:
+        self._raw = raw
+        self._pending: asyncio.Future[Any] | None = None
+
+    async def execute(self, sql: str, parameters: Sequence[Any] = (), /) -> None:
+        await self._run(self._raw.execute, translate(sql), parameters)
+
+    async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
+        await self._run(execute_many, self._raw, sql, parameters)
+
+    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
+        return await self._run(fetch_all, self._raw, sql, parameters)
 
     async def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
         """The rows of one statement through a cursor of the server."""
-        async with AsyncRawServerCursor(self._raw, "stream") as cursor:
-            cursor.itersize = ROWS_PER_FETCH
-            await cursor.execute(translate(sql), parameters)
-            async for row in cursor:
-                yield row
+        with closing(RawServerCursor(self._raw, "stream")) as cursor:
+            await self._run(cursor.execute, translate(sql), parameters)
+            while rows := await self._run(cursor.fetchmany, ROWS_PER_FETCH):
+                for row in rows:
+                    yield row
+
+    async def settle(self) -> None:
+        """Wait for the call that was cancelled, if any: the connection is used until then."""
+        if self._pending is not None and not self._pending.done():
+            self._raw.cancel_safe()
+            await asyncio.wait({self._pending})
+
+    async def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        await self.settle()
+        self._pending = asyncio.ensure_future(asyncio.to_thread(function, *arguments))
+        return await asyncio.shield(self._pending)
+
+
+def execute_many(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
+    """Run one statement for each row of parameters."""
+    rows = list(parameters)
+    if len(rows) == 1:
+        raw.execute(translate(sql), rows[0])
+    elif rows:
+        with raw.cursor() as cursor:
+            cursor.executemany(translate(sql), rows)
+
+
+def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
+    """Run one statement; returns its rows."""
+    cursor = raw.execute(translate(sql), parameters)
+    return cursor.fetchall() if cursor.description is not None else []
+
+
+@contextmanager
+def locked_transaction(raw: Raw, lock: str) -> Iterator[None]:
+    """A transaction; writers of other processes with the same lock wait."""
+    with raw.transaction():
+        raw.execute(WRITE_LOCK, (lock,))
+        yield
+
+
+def run_works(raw: Raw, works: Sequence[Work]) -> list[Any]:
+    """The results of all works, in the present transaction."""
+    return [run_to_completion(work(BlockingConnection(raw))) for work in works]
+
+
+def run_snapshot(raw: Raw, work: Work) -> Any:
+    """The result of a work that reads as of one moment."""
+    raw.execute(BEGIN_SNAPSHOT)
+    try:
+        return run_to_completion(work(BlockingConnection(raw)))
+    finally:
+        if not raw.closed:
+            raw.rollback()
 
 
 def connection_options(*schemas: str) -> dict[str, Any]:
     """Arguments of a connection whose unqualified names are those of these schemas; we begin transactions ourselves."""
     return {
         "autocommit": True,
-        "cursor_factory": AsyncRawCursor,
+        "cursor_factory": RawCursor,
         "context": ADAPTERS,
         "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8",
     }

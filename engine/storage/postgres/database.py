@@ -7,20 +7,25 @@ that nobody changes what they read.
 from __future__ import annotations
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import AsyncConnectionPool
+from psycopg_pool import ConnectionPool
 
 from engine.errors import EngineClosed
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.connection import (
+    BEGIN_SNAPSHOT,
     POSTGRES_ERRORS,
-    READ_SNAPSHOT,
     PostgresConnection,
     connection_options,
+    locked_transaction,
+    run_snapshot,
+    run_works,
     translate_error,
 )
 from engine.storage.sql.group_commit import GroupCommit
@@ -35,9 +40,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-POOL_SIZE = 5  # one of them writes
-POOL_TIMEOUT = 30.0  # seconds that a statement waits for a connection
-WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
+READERS = 4  # connections besides the one that writes
+CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
 
 
 class PostgresDatabase:
@@ -51,21 +55,29 @@ class PostgresDatabase:
         self._schema = schema
         self._placeholders = placeholders
         self._options = connection_options(schema.name, "public")
-        self._pool: AsyncConnectionPool[Raw] = AsyncConnectionPool(
-            url, kwargs=self._options, min_size=1, max_size=POOL_SIZE, timeout=POOL_TIMEOUT, open=False
+        self._pool: ConnectionPool[Raw] = ConnectionPool(
+            url, kwargs=self._options, min_size=1, max_size=READERS + 1, timeout=CONNECT_TIMEOUT, open=False
         )
+        self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
+        self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
         self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error)
 
     async def _start(self, supervisor: Supervisor | None = None) -> None:
         """Connect, and migrate the schema; `supervisor` runs the writer."""
         try:
-            async with await psycopg.AsyncConnection.connect(self._url, **self._options) as connection:
-                await self._schema.migrate(connection, **self._placeholders)
-            await self._pool.open()
+            await self._run(self._migrate)
         except POSTGRES_ERRORS as error:
-            await self._pool.close()
+            self._release()
             raise self._translate_error(error) from error
+        except BaseException:
+            self._release()
+            raise
         self._task = (supervisor or Supervisor()).run(f"{self._schema.label} writer", self._commits.run)
+
+    def _migrate(self) -> None:
+        with psycopg.connect(self._url, **self._options) as raw:
+            self._schema.migrate(raw, **self._placeholders)
+        self._pool.open()
 
     _task: asyncio.Task[None]
 
@@ -73,7 +85,11 @@ class PostgresDatabase:
         """Finish waiting writes, and close the connections."""
         self._commits.close()
         await self._task
-        await self._pool.close()
+        await asyncio.to_thread(self._release)
+
+    def _release(self) -> None:
+        self._pool.close()
+        self._threads.shutdown(wait=False)
 
     def check_open(self) -> None:
         """Raise EngineClosed once the database is closed, or about to be."""
@@ -98,40 +114,58 @@ class PostgresDatabase:
         **kwargs: Arguments.kwargs,
     ) -> Result:
         """Run `work` in a consistent snapshot."""
-        async with self.read_connection() as connection:
-            return await work(connection, *args, **kwargs)
+        self.check_open()
+        async with self._readable:
+            self.check_open()
+            try:
+                return await self._run(self._read, lambda db: work(db, *args, **kwargs))
+            except POSTGRES_ERRORS as error:
+                raise self._translate_error(error) from error
+
+    def _read(self, work: Work) -> Any:
+        with self._pool.connection() as raw:
+            return run_snapshot(raw, work)
 
     @asynccontextmanager
     async def read_connection(self) -> AsyncIterator[PostgresConnection]:
         """A connection of the pool that reads as of one moment; hold it for a few statements only."""
         self.check_open()
-        try:
-            async with self._acquire() as raw:
-                await raw.execute(READ_SNAPSHOT)
-                yield PostgresConnection(raw)
-        except POSTGRES_ERRORS as error:
-            raise self._translate_error(error) from error
+        async with self._readable, self._hold(self._pool.getconn, self._put_back) as connection:
+            yield connection
 
     @asynccontextmanager
     async def stream_connection(self) -> AsyncIterator[PostgresConnection]:
         """A connection of its own that reads as of one moment, for slow consumers of many rows."""
         self.check_open()
+        connect = partial(psycopg.connect, self._url, **self._options)
+        async with self._hold(connect, psycopg.Connection.close) as connection:
+            yield connection
+
+    @asynccontextmanager
+    async def _hold(
+        self, acquire: Callable[[], Raw], release: Callable[[Raw], None]
+    ) -> AsyncIterator[PostgresConnection]:
+        """A connection that reads as of one moment; it is released whenever a cancellation comes."""
         try:
-            async with await psycopg.AsyncConnection.connect(self._url, **self._options) as raw:
-                await raw.execute(READ_SNAPSHOT)
-                yield PostgresConnection(raw)
+            acquiring = asyncio.ensure_future(asyncio.to_thread(acquire))
+            try:
+                raw = await asyncio.shield(acquiring)
+            except asyncio.CancelledError:
+                acquiring.add_done_callback(partial(_release_later, release))
+                raise
+            connection = PostgresConnection(raw)
+            try:
+                await connection.execute(BEGIN_SNAPSHOT)
+                yield connection
+            finally:
+                await asyncio.shield(asyncio.ensure_future(_settle(connection, raw, release)))
         except POSTGRES_ERRORS as error:
             raise self._translate_error(error) from error
 
-    @asynccontextmanager
-    async def transaction(self) -> AsyncIterator[Raw]:
-        """A connection of psycopg in a transaction; writers of all processes wait."""
-        try:
-            async with self._acquire() as raw, raw.transaction():
-                await raw.execute(WRITE_LOCK, (self._schema.name,))
-                yield raw
-        except POSTGRES_ERRORS as error:
-            raise self._translate_error(error) from error
+    def _put_back(self, raw: Raw) -> None:
+        if not raw.closed:
+            raw.rollback()
+        self._pool.putconn(raw)
 
     async def vacuum(self) -> None:
         """Free the space of deleted rows in all tables.
@@ -139,29 +173,45 @@ class PostgresDatabase:
         The server overwrites it as it writes new rows. Its log and its backups keep deleted bytes until they expire.
         """
         self.check_open()
-        async with self._acquire() as raw:
-            cursor = await raw.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
-            tables = [sql.Identifier(name) for (name,) in await cursor.fetchall()]
-            await raw.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.SQL(", ").join(tables)))
+        try:
+            await self._run(self._vacuum)
+        except POSTGRES_ERRORS as error:
+            raise self._translate_error(error) from error
 
-    @asynccontextmanager
-    async def _acquire(self) -> AsyncIterator[Raw]:
-        """A connection of the pool, which ends its transaction.
+    def _vacuum(self) -> None:
+        with self._pool.connection() as raw:
+            found = raw.execute("SELECT tablename FROM pg_tables WHERE schemaname = current_schema()")
+            tables = [sql.Identifier(name) for (name,) in found.fetchall()]
+            raw.execute(sql.SQL("VACUUM (ANALYZE) {}").format(sql.SQL(", ").join(tables)))
 
-        The pool swallows a cancellation that arrives together with the connection.
-        """
-        task = asyncio.current_task()
-        before = task.cancelling() if task else 0
-        async with self._pool.connection() as raw:
-            if task and task.cancelling() > before:
-                raise asyncio.CancelledError
-            yield raw
+    async def run_locked(self, work: Callable[[Raw], Result]) -> Result:
+        """Run a function on a connection of psycopg in a transaction; writers of all processes wait."""
+        self.check_open()
+        try:
+            return await self._run(self._run_locked, work)
+        except POSTGRES_ERRORS as error:
+            raise self._translate_error(error) from error
+
+    def _run_locked(self, work: Callable[[Raw], Result]) -> Result:
+        with self._pool.connection() as raw, locked_transaction(raw, self._schema.name):
+            return work(raw)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
-        """The results of all works, in one transaction; writers of other processes wait."""
-        async with self.transaction() as raw:
-            connection = PostgresConnection(raw)
-            return [await work(connection) for work in works]
+        return await self._run(self._run_locked, partial(run_works, works=works))
+
+    async def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     def _translate_error(self, error: BaseException) -> BaseException:
         return translate_error(error, self._schema.label)
+
+
+async def _settle(connection: PostgresConnection, raw: Raw, release: Callable[[Raw], None]) -> None:
+    await connection.settle()
+    await asyncio.to_thread(release, raw)
+
+
+def _release_later(release: Callable[[Raw], None], acquiring: asyncio.Future[Raw]) -> None:
+    """Release a connection that arrived after its task was cancelled."""
+    if not acquiring.cancelled() and acquiring.exception() is None:
+        asyncio.get_running_loop().run_in_executor(None, release, acquiring.result())

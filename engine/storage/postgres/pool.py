@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-from psycopg import sql
+from psycopg import AsyncCursor, sql
 from psycopg_pool import AsyncConnectionPool
 
 from engine.storage.postgres.connection import POSTGRES_ERRORS, connection_options, translate_error
@@ -24,7 +24,7 @@ async def open_pool(url: str, label: str, schema: str, *others: str) -> AsyncIte
 
     Raises StoreError. `label`: of the data, for messages.
     """
-    options = connection_options(schema, "public", *others)
+    options = connection_options(schema, "public", *others) | {"cursor_factory": AsyncCursor}
     pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
         url, kwargs=options, min_size=1, max_size=POOL_SIZE, timeout=POOL_TIMEOUT, open=False
     )

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psycopg import sql
 
@@ -17,7 +17,7 @@ from engine.errors import NewerSchema
 from engine.storage.sql.scripts import load_numbered_scripts
 
 if TYPE_CHECKING:
-    import psycopg
+    from engine.storage.postgres.connection import Raw
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,19 +37,18 @@ class PostgresSchema:
         """A script with its placeholders; `$schema` is the namespace."""
         return Template(script).safe_substitute(placeholders, schema=self.name).encode()
 
-    async def migrate(self, connection: psycopg.AsyncConnection[tuple[Any, ...]], **placeholders: str) -> None:
+    def migrate(self, connection: Raw, **placeholders: str) -> None:
         """Create the tables, or bring them up to date. Raises NewerSchema."""
         scripts = self.load_scripts()
-        async with connection.transaction():
-            await connection.execute("SELECT pg_advisory_xact_lock(hashtext($1))", (f"migrate {self.name}",))
-            await connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.name)))
-            await connection.execute("CREATE TABLE IF NOT EXISTS schema_version (number integer NOT NULL)")
-            cursor = await connection.execute("SELECT COALESCE(MAX(number), 0) FROM schema_version")
-            [[version]] = await cursor.fetchall()
+        with connection.transaction():
+            connection.execute("SELECT pg_advisory_xact_lock(hashtext($1))", (f"migrate {self.name}",))
+            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.name)))
+            connection.execute("CREATE TABLE IF NOT EXISTS schema_version (number integer NOT NULL)")
+            [[version]] = connection.execute("SELECT COALESCE(MAX(number), 0) FROM schema_version").fetchall()
             if version > len(scripts):
                 raise NewerSchema(
                     f"The {self.label} in the database has schema {version}; this program knows up to {len(scripts)}."
                 )
             for number, script in enumerate(scripts[version:], version + 1):
-                await connection.execute(self._fill(script, placeholders))
-                await connection.execute("INSERT INTO schema_version VALUES ($1)", (number,))
+                connection.execute(self._fill(script, placeholders))
+                connection.execute("INSERT INTO schema_version VALUES ($1)", (number,))

@@ -1,18 +1,21 @@
 """The connection that SQL functions get, whatever the database.
 
 A SQL function is a coroutine whose first parameter is a `Connection` inside a transaction or a snapshot. It awaits
-nothing but that connection, because SQLite runs it to completion in a thread.
+nothing but that connection: `run_to_completion` drives it in the thread of a connection whose calls block, so that a
+transaction costs one switch of threads instead of one for each statement.
 """
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
 
     Work = Callable[["Connection"], Coroutine[Any, Any, Any]]
+
+Result = TypeVar("Result")
 
 
 class Dialect(StrEnum):
@@ -43,3 +46,14 @@ class StreamingConnection(Connection, Protocol):
 
     def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
         """Run one statement and give its rows one by one."""
+
+
+def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
+    """Run a coroutine that awaits nothing but a connection whose calls block their thread."""
+    try:
+        work.send(None)
+    except StopIteration as done:
+        result: Result = done.value
+        return result
+    work.close()
+    raise RuntimeError("a SQL function may await only its connection")

@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import CorruptLedger, DiskError, StoreError
-from engine.storage.sql.connection import Dialect
+from engine.storage.sql.connection import Dialect, run_to_completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
 
     import aiosqlite
 
@@ -72,17 +72,6 @@ class AsyncConnection:
         async with self.sqlite.execute(sql, parameters) as cursor:
             async for row in cursor:
                 yield tuple(row)
-
-
-def run_to_completion(work: Coroutine[Any, Any, Result]) -> Result:
-    """Run a coroutine that awaits nothing but a `ThreadConnection`."""
-    try:
-        work.send(None)
-    except StopIteration as done:
-        result: Result = done.value
-        return result
-    work.close()
-    raise RuntimeError("a SQL function may await only its connection")
 
 
 def translate_error(error: BaseException, file: str) -> BaseException:

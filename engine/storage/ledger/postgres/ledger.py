@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import CorruptLedger
@@ -51,8 +52,7 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
 
     async def load_file(self, path: Path) -> None:
         """Fill the empty ledger with the content of a SQLite file, and have graph and vectors made again."""
-        async with self.transaction() as raw:
-            await load_file(raw, path)
+        await self.run_locked(partial(load_file, path=path))
         await self.work.set_setting("reindexing", 1)
 
     async def check_integrity(self) -> None:

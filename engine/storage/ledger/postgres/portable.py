@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import aclosing, closing, contextmanager
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from psycopg import sql
@@ -105,46 +104,44 @@ async def _in_batches(rows: AsyncIterator[tuple[Any, ...]]) -> AsyncIterator[lis
         yield batch
 
 
-async def load_file(raw: Raw, path: Path) -> None:
-    """Fill the empty tables of a schema with all rows of a file, in a transaction."""
-    [[filled]] = await (await raw.execute("SELECT EXISTS (SELECT 1 FROM document)")).fetchall()
-    if filled:
+def load_file(raw: Raw, path: Path) -> None:
+    """Fill the empty tables of a schema with all rows of a file, in the present transaction."""
+    [[is_filled]] = raw.execute("SELECT EXISTS (SELECT 1 FROM document)").fetchall()
+    if is_filled:
         raise StoreError("The ledger in the database is not empty.", hint=NOT_EMPTY_HINT)
-    with closing(sqlite3.connect(path, check_same_thread=False)) as file:
+    with closing(sqlite3.connect(path)) as file:
         tables = list_columns(file)
         names = [sql.Identifier(table) for table in tables]
         for name in names:
-            await raw.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(name))
-        await raw.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(names)))
+            raw.execute(sql.SQL("ALTER TABLE {} DISABLE TRIGGER USER").format(name))
+        raw.execute(sql.SQL("TRUNCATE {}").format(sql.SQL(", ").join(names)))
         for table, columns in tables.items():
-            await _load_table(raw, file, table, columns)
+            _load_table(raw, file, table, columns)
         for table in (*COUNTED_IDS, "space", "room"):
             last = file.execute("SELECT seq FROM sqlite_sequence WHERE name = ?", (table,)).fetchone()
-            top = last or file.execute(f"SELECT MAX(id) FROM {table}").fetchone()
-            await raw.execute(f"SELECT setval('{table}_id_seq', GREATEST($1, 1), $1 > 0)".encode(), (top[0] or 0,))
+            [top] = last or file.execute(f"SELECT MAX(id) FROM {table}").fetchone()
+            raw.execute(f"SELECT setval('{table}_id_seq', GREATEST($1, 1), $1 > 0)".encode(), (top or 0,))
         for name in names:
-            await raw.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(name))
+            raw.execute(sql.SQL("ALTER TABLE {} ENABLE TRIGGER USER").format(name))
 
 
-async def _load_table(raw: Raw, file: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:
-    flags = await _find_flags(raw, table)
-    kinds = [column in flags for column in columns]
-    rows = file.execute(f"SELECT {', '.join(columns)} FROM {table}")
+def _load_table(raw: Raw, file: sqlite3.Connection, table: str, columns: Sequence[str]) -> None:
+    flags = _find_flags(raw, table)
+    is_flag = [column in flags for column in columns]
     target = sql.SQL("COPY {} ({}) FROM STDIN").format(
         sql.Identifier(table), sql.SQL(", ").join(map(sql.Identifier, columns))
     )
-    async with raw.cursor() as cursor, cursor.copy(target) as copy:
-        while batch := await asyncio.to_thread(lambda: list(islice(rows, BATCH))):
-            for row in batch:
-                values = (bool(value) if flag else value for value, flag in zip(row, kinds, strict=True))
-                await copy.write_row([str(value) if table == "meta" else value for value in values])
+    with raw.cursor() as cursor, cursor.copy(target) as copy:
+        for row in file.execute(f"SELECT {', '.join(columns)} FROM {table}"):
+            values = [bool(value) if flag else value for value, flag in zip(row, is_flag, strict=True)]
+            copy.write_row([str(value) for value in values] if table == "meta" else values)
 
 
-async def _find_flags(raw: Raw, table: str) -> set[str]:
+def _find_flags(raw: Raw, table: str) -> set[str]:
     """The boolean columns of a table, which a file holds as integers."""
-    cursor = await raw.execute(
+    rows = raw.execute(
         "SELECT column_name FROM information_schema.columns"
         " WHERE table_schema = current_schema() AND table_name = $1 AND data_type = 'boolean'",
         (table,),
     )
-    return {name for (name,) in await cursor.fetchall()}
+    return {name for (name,) in rows.fetchall()}

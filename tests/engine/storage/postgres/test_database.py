@@ -8,7 +8,7 @@ import pytest
 from engine.errors import NewerSchema, StoreError
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.work import work_queue
-from engine.storage.postgres.database import POOL_SIZE
+from engine.storage.postgres.database import READERS
 from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import doc
@@ -45,7 +45,7 @@ async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: 
 
 async def test_more_readers_than_connections_wait_for_one(postgres_url: str) -> None:
     ledger = await PostgresLedger.open(postgres_url)
-    found = await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(4 * POOL_SIZE)))
+    found = await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(5 * READERS)))
     assert set(found) == {""}
     await ledger.close()
 
