@@ -30,7 +30,7 @@ from tests.support.ledger_rows import TABLES
 SPACES = 200
 ASKED = 60
 LIMIT = 300
-CALLS = 200
+CALLS = 60
 SCOPES = {"the open space": [0], "1 small of 200": [150], "20 of 200": list(range(20)), "all 200": list(range(SPACES))}
 
 
