@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.knowledge.merge import FactCounts, FactRow, Fragment, count_facts
 from engine.storage.ledger.correction_sql import NAME_DESCRIPTION, NAME_HIDDEN, PAIR_DESCRIPTION, PAIR_HIDDEN
+from engine.storage.ledger.limited_joins import join_newest_facts
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.projection import KeyFacts, KeyKind, Profile, ProfileKind
 from engine.storage.sql.lists import id_list
@@ -132,10 +133,7 @@ async def load_recent_facts(
     condition, parameters = ("true", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT k.target, f.chunk, f.time, f.hash, f.{label}, {type_}, f.description FROM json_each(?) j"
-        f" CROSS JOIN {keys} k ON k.target = j.value CROSS JOIN {facts} f ON f.{column} = k.id"
-        " AND (f.time, f.hash, f.chunk, f.number) IN"
-        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {condition}"
-        " ORDER BY g.time DESC, g.hash DESC LIMIT ?)",
+        f" CROSS JOIN {keys} k ON k.target = j.value{join_newest_facts(db.dialect, facts, column, condition)}",
         (id_list(ids), *parameters, newest),
     )
     facts_by_key: dict[int, list[FactRow]] = {}

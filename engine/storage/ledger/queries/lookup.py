@@ -8,6 +8,7 @@ from engine.storage.ledger.full_text.bm25 import rank_rows
 from engine.storage.ledger.full_text.fts5 import score_texts
 from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_INDEXES
 from engine.storage.ledger.full_text.search_words import select_search_words, split_into_terms
+from engine.storage.ledger.limited_joins import join_chunks, join_newest_facts
 from engine.storage.ledger.queries.filters import fact_clause
 from engine.storage.ledger.records.query_results import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
 from engine.storage.ledger.scope_clauses import join_ids, name_clause, row_clause
@@ -60,18 +61,24 @@ async def score_passages(db: Connection, question: str, texts: Sequence[str]) ->
     return score_texts(tokenizer, split_into_terms(question, tokenizer), texts)
 
 
+_CONVERSATION_CHUNKS = (
+    "SELECT j.value, n.id FROM json_each(?1) j CROSS JOIN chunk c ON c.id = j.value AND c.time > 0"
+    " CROSS JOIN document d ON d.id = c.document AND d.kind = 'conversation'"
+)
+_NEXT_IN_ROOM = (
+    "SELECT x.id FROM chunk x INDEXED BY chunk_room_time CROSS JOIN document e ON e.id = x.document"
+    " AND e.kind = 'conversation' WHERE x.room = c.room AND x.time > c.time ORDER BY x.time, x.key LIMIT ?2"
+)
+
+
 async def find_neighbor_messages(db: Connection, ids: Collection[int], span: int) -> list[tuple[int, int]]:
     """Pairs of a chunk among `ids` and one of the `span` next ones of its conversation or, by time, of its room.
 
     Only chunks of conversations, and in a room only those with a later time.
     """
     rows = await db.execute_fetchall(
-        "SELECT j.value, n.id FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value AND c.time > 0"
-        " CROSS JOIN document d ON d.id = c.document AND d.kind = 'conversation'"
-        " CROSS JOIN chunk n ON n.id IN (SELECT x.id FROM chunk x WHERE x.document = c.document"
-        "  AND x.ordinal > c.ordinal AND x.ordinal <= c.ordinal + ?2)"
-        " OR n.id IN (SELECT x.id FROM chunk x INDEXED BY chunk_room_time CROSS JOIN document e ON e.id = x.document"
-        "  AND e.kind = 'conversation' WHERE x.room = c.room AND x.time > c.time ORDER BY x.time, x.key LIMIT ?2)",
+        f"{_CONVERSATION_CHUNKS} CROSS JOIN chunk n ON n.document = c.document AND n.ordinal > c.ordinal"
+        f" AND n.ordinal <= c.ordinal + ?2 UNION {_CONVERSATION_CHUNKS}{join_chunks(db.dialect, _NEXT_IN_ROOM)}",
         (id_list(ids), span),
     )
     return [(one, other) for one, other in rows]
@@ -143,9 +150,7 @@ async def find_evidence_chunks(
     narrowed, parameters = ("true", []) if only is None else fact_clause(only, "g")
     rows = await db.execute_fetchall(
         f"SELECT j.value, f.chunk FROM json_each(?) j CROSS JOIN {keys} k ON k.target = j.value"
-        f" CROSS JOIN {facts} f ON f.{column} = k.id AND (f.time, f.hash, f.chunk, f.number) IN"
-        f" (SELECT g.time, g.hash, g.chunk, g.number FROM {facts} g WHERE g.{column} = k.id AND {narrowed}"
-        " ORDER BY g.time DESC, g.hash DESC LIMIT ?)"
+        f"{join_newest_facts(db.dialect, facts, column, narrowed)}"
         " ORDER BY f.time DESC, f.hash DESC, f.chunk",
         (id_list(ids), *parameters, newest),
     )
