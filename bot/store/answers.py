@@ -35,9 +35,8 @@ _COLUMNS = (
     " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
-    "SELECT d.answer, MAX(CASE WHEN d.used THEN 1 ELSE 0 END)"
-    " FROM answer_provenance d JOIN answer a ON a.id = d.answer WHERE a.room <> ?1"
-    " AND d.key >= ?1 || ':' AND d.key < ?1 || ';' GROUP BY d.answer"
+    "SELECT d.answer, COUNT(*) FILTER (WHERE d.used) FROM answer_provenance d JOIN answer a ON a.id = d.answer"
+    " WHERE a.room <> ?1 AND d.key >= ?1 || ':' AND d.key < ?1 || ';' GROUP BY d.answer"
 )
 
 
@@ -247,13 +246,13 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
     )
     removed = await fetch(
         db,
-        "SELECT MAX(CASE WHEN d.used THEN 1 ELSE 0 END) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
+        "SELECT COUNT(*) FILTER (WHERE d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
         " JOIN recent_removal f ON f.key = d.key"
         " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*) > 0",
         (id_,),
     )
     await clear_answer_text(db, {id_} if removed else ())
-    if removed != [(1,)]:
+    if not any(used for (used,) in removed):
         return True, False
     return False, await redact_answers(db, {id_})
 
