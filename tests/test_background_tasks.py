@@ -17,6 +17,8 @@ AWAITED = {"gather", "shield", "to_thread", "run_in_executor", "wait_for"}
 REASONS = {
     "engine/scheduling/supervisor.py": "the supervisor itself",
     "engine/scheduling/tasks.py": "tasks whose owner awaits them before it ends",
+    "engine/storage/postgres/connection.py": "the statement's caller awaits it, or the release of its connection",
+    "engine/storage/postgres/database.py": "the holder of the connection awaits it",
     "engine/projection/projector.py": "the next step, or the end, awaits the delivery",
     "engine/llm/client/subprocess_main.py": "every task answers with its failure; the thread's end ends the process",
     "engine/llm/client/subprocess.py": "its end is told to all who wait, and awaited when the process is ended",

@@ -214,4 +214,5 @@ async def _settle(connection: PostgresConnection, raw: Raw, release: Callable[[R
 def _release_later(release: Callable[[Raw], None], acquiring: asyncio.Future[Raw]) -> None:
     """Release a connection that arrived after its task was cancelled."""
     if not acquiring.cancelled() and acquiring.exception() is None:
-        asyncio.get_running_loop().run_in_executor(None, release, acquiring.result())
+        releasing = asyncio.get_running_loop().run_in_executor(None, release, acquiring.result())
+        releasing.add_done_callback(asyncio.Future.exception)  # a broken connection is released all the same

@@ -83,4 +83,4 @@ async def test_cancelled_readers_give_their_connections_back(ledger: LedgerFixtu
         for task in holding:
             task.cancel()
         await asyncio.gather(*holding, return_exceptions=True)
-    assert await asyncio.wait_for(get(ledger, "n"), 5) == ""
+    assert await asyncio.wait_for(get(ledger, "n"), 60) == ""
