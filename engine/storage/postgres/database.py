@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -151,7 +151,7 @@ class PostgresDatabase:
             try:
                 raw = await asyncio.shield(acquiring)
             except asyncio.CancelledError:
-                acquiring.add_done_callback(partial(_release_later, release))
+                await asyncio.shield(asyncio.ensure_future(_release_acquired(acquiring, release)))
                 raise
             connection = PostgresConnection(raw)
             try:
@@ -211,8 +211,7 @@ async def _settle(connection: PostgresConnection, raw: Raw, release: Callable[[R
     await asyncio.to_thread(release, raw)
 
 
-def _release_later(release: Callable[[Raw], None], acquiring: asyncio.Future[Raw]) -> None:
-    """Release a connection that arrived after its task was cancelled."""
-    if not acquiring.cancelled() and acquiring.exception() is None:
-        releasing = asyncio.get_running_loop().run_in_executor(None, release, acquiring.result())
-        releasing.add_done_callback(asyncio.Future.exception)  # a broken connection is released all the same
+async def _release_acquired(acquiring: asyncio.Future[Raw], release: Callable[[Raw], None]) -> None:
+    """Release a connection that arrives after its task was cancelled; until then the task counts as a reader."""
+    with suppress(*POSTGRES_ERRORS):
+        await asyncio.to_thread(release, await acquiring)

@@ -87,6 +87,18 @@ async def count_matches(db: Connection, kind: KeyKind, _: tuple[str, ...], word:
     return int(found)
 
 
+async def is_common(db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int) -> bool:
+    """Whether at least `limit` rows within the scope contain a word.
+
+    Rows are counted in the whole index first, because looking up where each one is costs ten times as much.
+    """
+    words = _TABLES[kind].words
+    [[found]] = await db.execute_fetchall(
+        f"SELECT COUNT(*) FROM (SELECT 1 FROM {words} w WHERE w.{words} MATCH ? LIMIT ?)", (quote_term(word), limit)
+    )
+    return found >= limit and await count_matches(db, kind, term, word, scope, limit) >= limit
+
+
 def quote_term(word: str) -> str:
     """A word as a quoted FTS5 term."""
     return '"{}"'.format(word.replace('"', '""'))

@@ -26,8 +26,13 @@ class FullTextIndex:
     kind: KeyKind
 
     def scope_clause(self, scope_ids: ScopeIds, table: str) -> str:
-        """SQL that holds for rows within the scope; names belong to spaces alone."""
-        return row_clause(scope_ids, table) if self.kind == KeyKind.CHUNK else space_clause(scope_ids, table)
+        """SQL that holds for rows within the scope; names belong to spaces alone.
+
+        For rows that are known by id: the plus sign keeps SQLite from looking for each once in every space.
+        """
+        if self.kind == KeyKind.CHUNK and scope_ids.rooms:
+            return row_clause(scope_ids, table)
+        return f"+{space_clause(scope_ids, table)}"
 
 
 CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NAME)
@@ -51,6 +56,11 @@ class TermIndex(Protocol):
         self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int
     ) -> int:
         """The number of rows within the scope that contain a word, counted up to the limit."""
+
+    async def is_common(
+        self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int
+    ) -> bool:
+        """Whether at least `limit` rows within the scope contain a word."""
 
 
 TERM_INDEXES: dict[Dialect, TermIndex] = {Dialect.SQLITE: fts5, Dialect.POSTGRES: tsvector}

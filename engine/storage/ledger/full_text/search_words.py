@@ -68,16 +68,12 @@ async def _count_matches(db: Connection, index: FullTextIndex, word: str, scope_
     return await reader.count_matches(db, index.kind, term, word, scope, limit) if term else 0
 
 
-async def _is_common(db: Connection, index: FullTextIndex, term: str, scope_ids: ScopeIds, limit: int) -> bool:
-    """Whether at least `limit` rows within the scope contain a word.
-
-    Rows are counted in the whole index first, because looking up where each one is costs ten times as much.
-    """
-    [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {index.index_table} w WHERE w.{index.index_table} MATCH ? LIMIT ?)",
-        (quote_term(term), limit),
-    )
-    return found >= limit and await _count_matches(db, index, term, scope_ids, limit) >= limit
+async def _is_common(db: Connection, index: FullTextIndex, word: str, scope_ids: ScopeIds, limit: int) -> bool:
+    """Whether at least `limit` rows within the scope contain a word."""
+    reader = TERM_INDEXES[db.dialect]
+    [term] = await reader.tokenize_words(db, await reader.find_tokenizer(db), [word])
+    scope = index.scope_clause(scope_ids, "x")
+    return bool(term) and await reader.is_common(db, index.kind, term, word, scope, limit)
 
 
 async def _select_rarest(db: Connection, index: FullTextIndex, terms: Sequence[str], scope_ids: ScopeIds) -> list[str]:

@@ -69,6 +69,11 @@ async def count_matches(db: Connection, kind: KeyKind, term: tuple[str, ...], _:
     return int(found)
 
 
+async def is_common(db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int) -> bool:
+    """Whether at least `limit` rows within the scope contain a word."""
+    return await count_matches(db, kind, term, word, scope, limit) >= limit
+
+
 def write_query(term: Sequence[str]) -> str:
     """The tsquery of terms that follow each other."""
     return " <-> ".join("'{}'".format(each.replace("\\", "\\\\").replace("'", "''")) for each in term)
