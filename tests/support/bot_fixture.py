@@ -30,6 +30,7 @@ from engine.models import Scope
 from engine.storage.ledger.records.query_results import DocumentInfo
 from tests.support import echo_language
 from tests.support.canned_language import CannedLanguage
+from tests.support.databases import find_database
 from tests.support.fake_platform import START, FakePlatform, RecordedReply
 
 
@@ -198,7 +199,7 @@ async def open_bot(
     chosen = Settings(data_dir=home, **settings)
     async with (
         echo_language.open_engine_context(home, language, embedder) as opened,
-        BotStore.open(home / "bot.db") as store,
+        BotStore.open(find_database(home) or home / "bot.db") as store,
         FileParser(limits or opened.parser_limits) as own,
     ):
         platforms = {platform.name: platform}
