@@ -7,7 +7,7 @@ time and runs in the event loop, one of the blocking connection takes 40 µs and
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import psycopg
@@ -76,11 +76,14 @@ class PostgresConnection:
 
     async def stream(self, sql: str, parameters: Sequence[Any] = (), /) -> AsyncGenerator[tuple[Any, ...], None]:
         """The rows of one statement through a cursor of the server."""
-        with closing(RawServerCursor(self._raw, "stream")) as cursor:
+        cursor = RawServerCursor(self._raw, "stream")
+        try:
             await self._run(cursor.execute, translate(sql), parameters)
             while rows := await self._run(cursor.fetchmany, ROWS_PER_FETCH):
                 for row in rows:
                     yield row
+        finally:
+            await self._run(cursor.close)
 
     async def settle(self) -> None:
         """Wait for the call that was cancelled, if any: the connection is used until then."""

@@ -23,13 +23,14 @@ CREATE FUNCTION quote_lexeme(lexeme text) RETURNS text LANGUAGE sql IMMUTABLE PA
 $body$;
 
 CREATE FUNCTION trigram_vector(content text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
-    SELECT COALESCE(string_agg(quote_lexeme(substr(folded, place, 3)) || ':' || LEAST(place, 16383), ' '), '')::tsvector
+    SELECT CAST(COALESCE(
+        string_agg($schema.quote_lexeme(substr(folded, place, 3)) || ':' || LEAST(place, 16383), ' '), '') AS tsvector)
     FROM (SELECT lower(content COLLATE "default") AS folded) f CROSS JOIN generate_series(1, LENGTH(content) - 2) place
 $body$;
 
 CREATE FUNCTION search_vector(content text) RETURNS tsvector LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $body$
-    SELECT CASE WHEN search_tokenizer() = 'trigram' THEN trigram_vector(content)
-        ELSE to_tsvector('$schema.words', plain_words(content)) END
+    SELECT CASE WHEN $schema.search_tokenizer() = 'trigram' THEN $schema.trigram_vector(content)
+        ELSE to_tsvector('$schema.words', $schema.plain_words(content)) END
 $body$;
 
 -- As SQLite's: a value as JSON.

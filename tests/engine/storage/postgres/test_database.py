@@ -6,11 +6,12 @@ import psycopg
 import pytest
 
 from engine.errors import NewerSchema, StoreError
+from engine.storage.ledger.database import FtsTokenizer
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.work import work_queue
 from engine.storage.postgres.database import READERS
 from engine.storage.sql.connection import Connection
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
 
@@ -18,6 +19,20 @@ async def test_a_server_that_cannot_be_reached_is_named_with_a_hint() -> None:
     with pytest.raises(StoreError, match="could not be reached") as caught:
         await PostgresLedger.open("postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")
     assert "server" in caught.value.hint
+
+
+@pytest.mark.parametrize("tokenizer", ["porter unicode61", "trigram"])
+async def test_rows_can_be_restored_without_a_search_path(postgres_url: str, tokenizer: FtsTokenizer) -> None:
+    ledger = LedgerFixture(await PostgresLedger.open(postgres_url, tokenizer))
+    await ledger.add_facts("a", extraction("Ada", "Bob"))
+    await ledger.project()
+    await ledger.ledger.close()
+    with psycopg.connect(postgres_url) as connection:  # as pg_dump and pg_restore
+        connection.execute("SET search_path = ''")
+        for table, column in (("chunk", "text"), ("entity", "name")):
+            sql = f"UPDATE threadlore_ledger.{table} SET {column} = {column} RETURNING search <> ''"
+            connection.execute(f"ALTER TABLE threadlore_ledger.{table} DISABLE TRIGGER USER")
+            assert (True,) in connection.execute(sql).fetchall()
 
 
 async def test_tables_of_a_later_version_are_refused(postgres_url: str) -> None:
