@@ -5,7 +5,7 @@
 | `?`, `?1`                              | `$1`                                           |
 | `json_each(?) j`, a list of `lists`    | `unnest($1) AS j (value)`                      |
 | `a CROSS JOIN b ON ...`, a fixed order | `a JOIN b ON ...`: its planner chooses         |
-| `INDEXED BY name`                      | nothing                                        |
+| `INDEXED BY name`, `+a` for no index   | nothing, `a`                                   |
 | `9e999`                                | `'infinity'::float8`                           |
 | `MIN(a, b)`, `MAX(a, b)`               | `LEAST(a, b)`, `GREATEST(a, b)`                |
 | `a IS NOT ?`                           | `a IS DISTINCT FROM $1`                        |
@@ -31,6 +31,7 @@ _NAMES = {
     "9E999": "'infinity'::float8",
 }
 _PHRASES = {"JSON_EACH", "CROSS", "INDEXED", "IS", "COLLATE"}
+_BEFORE_OPERAND = {"WHERE", "AND", "OR", "NOT", "ON"}
 _OF_TWO = {"MIN": "LEAST", "MAX": "GREATEST"}
 
 
@@ -60,6 +61,8 @@ class _Translator:
         """The translation of the part at the present place; `word`: in capitals. Moves on over what belongs to it."""
         if part.startswith("?"):
             return self._parameter(part)
+        if part == "+" and self._is_sign():
+            return ""
         if word in _OF_TWO and self._count_arguments() > 1:
             return _OF_TWO[word]
         if word in _PHRASES:
@@ -81,6 +84,11 @@ class _Translator:
             case "COLLATE", ["BINARY", *_]:
                 return self._skip("BINARY", 'COLLATE "C"')
         return None
+
+    def _is_sign(self) -> bool:
+        """Whether a plus sign stands before an operand instead of between two."""
+        before = next((part for part in reversed(self._parts[: self._place]) if not part.isspace()), "(")
+        return before == "(" or before.upper() in _BEFORE_OPERAND
 
     def _parameter(self, part: str) -> str:
         """A numbered placeholder; one without a number follows the highest so far, as in SQLite."""

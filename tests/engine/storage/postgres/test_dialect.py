@@ -26,6 +26,7 @@ from engine.storage.postgres.dialect import translate
         ("MIN(a, f(b, c)) + MAX(x) + COUNT(*) + MIN(d)", "LEAST(a, f(b, c)) + MAX(x) + COUNT(*) + MIN(d)"),
         ("n CROSS JOIN m USING (a, b) WHERE n.a = ?", "n JOIN m USING (a, b) WHERE n.a = $1"),
         ("json_group_object(k, v), instr(a, 'b')", "json_object_agg(k, v), strpos(a, 'b')"),
+        ("WHERE +a = 1 AND (+b = c + 1 OR +d IN (2))", "WHERE a = 1 AND (b = c + 1 OR d IN (2))"),
         ("a IS NOT ?2 AND b IS NOT NULL", "a IS DISTINCT FROM $2 AND b IS NOT NULL"),
         ("retry_at < 9e999 ORDER BY l COLLATE BINARY", "retry_at < 'infinity'::float8 ORDER BY l COLLATE \"C\""),
         ("SELECT 'CROSS JOIN b ON MIN(a, b)'", "SELECT 'CROSS JOIN b ON MIN(a, b)'"),
