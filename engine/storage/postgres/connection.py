@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 POSTGRES_ERRORS = (psycopg.Error, PoolTimeout, PoolClosed)
-ROWS_PER_FETCH = 50  # of a stream
+ROWS_PER_FETCH = 25  # of a stream
 BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
 WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
 UNREACHABLE_HINT = "Check that the database server runs and that the address is right; it will be retried."

@@ -105,11 +105,15 @@ async def _in_batches(rows: AsyncIterator[tuple[Any, ...]]) -> AsyncIterator[lis
 
 
 def load_file(raw: Raw, path: Path) -> None:
-    """Fill the empty tables of a schema with all rows of a file, in the present transaction."""
+    """Fill the empty tables of a schema with all rows of a file, in the present transaction.
+
+    A file of an older version is brought up to date. Raises EarlySchema, NewerSchema and CorruptLedger.
+    """
     [[is_filled]] = raw.execute("SELECT EXISTS (SELECT 1 FROM document)").fetchall()
     if is_filled:
         raise StoreError("The ledger in the database is not empty.", hint=NOT_EMPTY_HINT)
     with closing(sqlite3.connect(path)) as file:
+        FILE_SCHEMA.migrate(file, path)
         tables = list_columns(file)
         names = [sql.Identifier(table) for table in tables]
         for name in names:
