@@ -2,7 +2,9 @@
 
 `python -m tests.bench.ingest --documents 1000 10000 50000` lets one folder grow. At each size it waits until all is
 settled, then until the stores have put themselves in order, and measures recall, memory and disk. Every model call
-really goes through litellm to the local stub (a process of its own), which answers at once.
+really goes through litellm to the local stub (a process of its own), which answers at once. With `--databases files
+postgres`, files are measured, then a PostgreSQL server that is started for the run, with its data in memory where there
+is enough.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import json
 import statistics
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -26,7 +28,7 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
-from tests.bench.plumbing import disk_mib, resident_mib, start_model_server, temporary_folder
+from tests.bench.plumbing import disk_mib, resident_mib, start_model_server, start_postgres, temporary_folder
 from tests.bench.synthetic import build_document, build_names
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
@@ -132,14 +134,16 @@ async def run(sizes: list[int], home: Path, options: EngineOptions) -> None:
             await wait_until_idle()
             stages, slowest = await measure_retrieval(engine)
             memory = max(after, resident_mib("self", apart.pid or "self"))
-            print_figures(SizeFigures(size, size / spent, slices, stages, slowest, memory, disk_mib(home)))
+            figures = SizeFigures(size, size / spent, slices, stages, slowest, memory, disk_mib(home))
+            print_figures("postgres" if options.database else "files", figures)
 
 
-def print_figures(figures: SizeFigures) -> None:
+def print_figures(database: str, figures: SizeFigures) -> None:
     """One row of the table, and the stages of recall."""
     slices = " ".join(f"{rate:.0f}" for rate in figures.slices)
+    last_to_first = figures.slices[-1] / figures.slices[0]
     print(
-        f"| {figures.documents:,} | {figures.rate:.1f} | {slices} | {figures.slices[-1] / figures.slices[0]:.2f} "
+        f"| {database} | {figures.documents:,} | {figures.rate:.1f} | {slices} | {last_to_first:.2f} "
         f"| {figures.recall['all']:.0f} | {figures.recall['all'] / figures.slowest:.1f} "
         f"| {figures.resident:.0f} | {figures.disk:.0f} |"
     )
@@ -151,14 +155,17 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--graph", choices=["kuzu", "ladybug"], default="kuzu")
+    parser.add_argument("--databases", choices=["files", "postgres"], nargs="+", default=["files"])
     parser.add_argument("--home", type=Path, help="keep the folder here")
     chosen = parser.parse_args()
     raise_gc_threshold()  # as the program does
-    print("| documents | docs/s | by slices | last/first | recall p50 ms | x slowest search | MiB resident | on disk |")
-    print("|---|---|---|---|---|---|---|---|", flush=True)
-    with temporary_folder() as folder:
-        options = replace(EngineOptions(), graph_backend=chosen.graph, cache_answers=False)
-        asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options))
+    columns = ("database", "documents", "docs/s", "by slices", "last/first", "recall p50 ms", "x slowest search")
+    print(f"| {' | '.join(columns)} | MiB resident | on disk |")
+    print("|---|---|---|---|---|---|---|---|---|", flush=True)
+    for database in chosen.databases:
+        with temporary_folder() as folder, start_postgres() if database == "postgres" else nullcontext("") as url:
+            options = replace(EngineOptions(), database=url, graph_backend=chosen.graph, cache_answers=False)
+            asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options))
 
 
 if __name__ == "__main__":

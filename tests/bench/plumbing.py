@@ -10,8 +10,8 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 
 from psycopg_pool import AsyncConnectionPool
@@ -55,18 +55,25 @@ async def start_model_server(replier: str, *options: str) -> AsyncIterator[str]:
         yield f"http://127.0.0.1:{port}/v1"
 
 
-@asynccontextmanager
-async def open_postgres(connections: int = 8) -> AsyncIterator[AsyncConnectionPool]:
-    """A pool of connections to a new database on a server of its own, which waits for the disk and cleans up."""
+@contextmanager
+def start_postgres() -> Iterator[str]:
+    """The address of a new database on a server of its own, which waits for the disk and cleans up."""
     from tests.support.postgres_server import fresh_database, start_server  # noqa: PLC0415 - an optional package
 
     server = start_server(fsync="on", full_page_writes="on", autovacuum="on", shared_buffers="1GB")
     try:
         with fresh_database(server) as url:
-            async with AsyncConnectionPool(url, min_size=1, max_size=connections) as pool:
-                yield pool
+            yield url
     finally:
         server.release()
+
+
+@asynccontextmanager
+async def open_postgres(connections: int = 8) -> AsyncIterator[AsyncConnectionPool]:
+    """A pool of connections to the database of `start_postgres`."""
+    with start_postgres() as url:
+        async with AsyncConnectionPool(url, min_size=1, max_size=connections) as pool:
+            yield pool
 
 
 def resident_mib(*pids: int | str) -> float:

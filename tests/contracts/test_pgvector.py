@@ -14,7 +14,7 @@ from psycopg import sql
 from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import EmbedderMismatch, StoreError
-from engine.storage.vectors import pgvector, pgvector_statements, pgvector_tables
+from engine.storage.vectors import pgvector, pgvector_plan, pgvector_statements, pgvector_tables
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.pgvector import PostgresVectors
 
@@ -37,8 +37,8 @@ def small_index(monkeypatch: pytest.MonkeyPatch) -> None:
     """A table of 2,000 rows gets an index, and 300 matching rows are searched with it."""
     monkeypatch.setattr(pgvector_tables, "INDEX_ABOVE", 2_000)
     monkeypatch.setattr(pgvector_tables, "PARTITION_INDEX_ABOVE", 1_000)
-    monkeypatch.setattr(pgvector_statements, "MIN_EXACT_ROWS", 300)
-    monkeypatch.setattr(pgvector_statements, "EXACT_ROW_FACTOR", 10)
+    monkeypatch.setattr(pgvector_plan, "MIN_EXACT_ROWS", 300)
+    monkeypatch.setattr(pgvector_plan, "EXACT_ROW_FACTOR", 10)
 
 
 def random_units(count: int, seed: int = 0) -> np.ndarray:
@@ -52,7 +52,7 @@ class Content:
 
     def __init__(self) -> None:
         random = np.random.default_rng(3)
-        self.vectors = random_units(60)[random.integers(0, 60, ROWS)] + 0.1 * random_units(ROWS, 1)
+        self.vectors = random_units(60)[random.integers(0, 60, ROWS)] + 0.8 * random_units(ROWS, 1)
         self.vectors /= np.linalg.norm(self.vectors, axis=1, keepdims=True)
         self.spaces = random.choice([0, 1, 2], ROWS, p=[0.5, 0.48, 0.02])
 

@@ -20,7 +20,7 @@ from engine.storage.psycopg_calls import fetch_rows, run_statement, translate_po
 from engine.storage.vectors import pgvector_statements as statements
 from engine.storage.vectors import pgvector_tables as tables
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.search_plan import max_matching_rows
+from engine.storage.vectors.pgvector_plan import SearchStep, max_counted_rows, plan_counted, plan_steps
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
@@ -97,18 +97,14 @@ class PostgresVectors:
         self, table: VectorTable, vector: np.ndarray, k: int, vector_filter: VectorFilter
     ) -> list[VectorHit]:
         """The k most similar rows that match the filter, best first; ties by id and part. A zero vector has no hits."""
-        condition = statements.build_scope(vector_filter)
         query = unit_vectors(np.asarray(vector).reshape(1, self._dim))[0]
-        if condition is None or k <= 0 or not query.any():
+        if statements.build_scope(vector_filter) is None or k <= 0 or not query.any():
             return []
-        parameters = {**statements.scope_parameters(vector_filter), "query": query, "k": k}
+        hits = list[VectorHit]()
         async with self._connection() as connection:
-            if not await self._is_exact(connection, table, vector_filter, condition):
-                hits = await self._search_index(connection, table, condition, parameters)
-                if len(hits) >= k:
-                    return hits
-            rows = await fetch_rows(connection, _fill(statements.SEARCH_EXACT, table, condition), parameters)
-            return _build_hits(rows)
+            for step in await self._plan(connection, table, vector_filter):
+                hits += await self._search_step(connection, table, step, {"query": query, "k": k})
+        return sorted(hits, key=lambda hit: (-hit.similarity, hit.id, hit.part))[:k]
 
     async def fetch(
         self, table: VectorTable, ids: Collection[int], spaces: Collection[int] | None = None
@@ -193,22 +189,31 @@ class PostgresVectors:
                         for each in (statement, *more):
                             await run_statement(connection, each, parameters)
 
-    async def _is_exact(
-        self, connection: AsyncConnection[Any], table: VectorTable, vector_filter: VectorFilter, scope: sql.Composable
-    ) -> bool:
-        """Whether a search reads all matching rows: an index under a selective filter loses some."""
+    async def _plan(
+        self, connection: AsyncConnection[Any], table: VectorTable, vector_filter: VectorFilter
+    ) -> list[SearchStep]:
         leaves = await self._load_leaves(connection, table)
-        indexed = [leaf.rows for leaf in leaves if leaf.is_indexed]
-        if not indexed:
-            return True
-        locations = len(vector_filter.spaces) + len(vector_filter.rooms)
-        most = statements.max_exact_rows(max(indexed), min(len(indexed), locations))
-        matching = max_matching_rows(vector_filter)
-        if matching is None:
-            parameters = {**statements.scope_parameters(vector_filter), "limit": most + 1}
-            counting = _fill(statements.COUNT_MATCHING, table, scope)
+        steps = plan_steps(vector_filter, leaves)
+        if steps is None:
+            counting = _fill(statements.COUNT_MATCHING, table, statements.build_scope(vector_filter))
+            limit = max_counted_rows(vector_filter, leaves) + 1
+            parameters = {**statements.scope_parameters(vector_filter), "limit": limit}
             [[matching]] = await fetch_rows(connection, counting, parameters)
-        return bool(matching <= most)
+            steps = [plan_counted(vector_filter, leaves, matching)]
+        return steps
+
+    async def _search_step(
+        self, connection: AsyncConnection[Any], table: VectorTable, step: SearchStep, query: dict[str, Any]
+    ) -> list[VectorHit]:
+        """The best hits of a step; too few from an index are completed exactly."""
+        if (condition := statements.build_scope(step.vector_filter)) is None:
+            return []
+        parameters = {**statements.scope_parameters(step.vector_filter), **query}
+        if not step.is_exact:
+            hits = await self._search_index(connection, table, condition, parameters)
+            if len(hits) >= query["k"]:
+                return hits
+        return _build_hits(await fetch_rows(connection, _fill(statements.SEARCH_EXACT, table, condition), parameters))
 
     async def _search_index(
         self, connection: AsyncConnection[Any], table: VectorTable, scope: sql.Composable, parameters: dict[str, Any]

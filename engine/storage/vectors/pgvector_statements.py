@@ -1,4 +1,4 @@
-"""SQL of the vector store on PostgreSQL, and its plans for searches with a filter.
+"""SQL of the vector store on PostgreSQL.
 
 Every row has its space in its key, and every statement that is given spaces reads only their partitions.
 """
@@ -16,10 +16,6 @@ if TYPE_CHECKING:
 
     from engine.storage.vectors.base import VectorFilter, VectorRow
 
-# An exact search takes about 2 µs a row of 384 dimensions. The index takes 20 µs a row that it visits, and visits more
-# of them the fewer match: both cost the same at about sqrt(1000 × rows of the index) matching rows in each index.
-MIN_EXACT_ROWS = 4_000
-EXACT_ROW_FACTOR = 1_000
 # Rows that the index keeps in view. With 80, it finds 94 % of the nearest 20 of 25,000 rows, with 200 all.
 CANDIDATES = 200
 MAX_CANDIDATES = 1_000  # a limit of the library
@@ -100,8 +96,3 @@ def row_parameters(rows: Sequence[VectorRow], vectors: np.ndarray) -> dict[str, 
     columns = zip(*rows, strict=True)
     named = dict(zip(rows[0]._fields, map(list, columns), strict=True))
     return {**named, "has_direction": vectors.any(axis=1).tolist(), "vector": list(vectors)}
-
-
-def max_exact_rows(index_rows: int, indexes: int) -> int:
-    """The most matching rows that are searched exactly where so many indexes hold up to `index_rows` rows each."""
-    return max(MIN_EXACT_ROWS, int(indexes * (EXACT_ROW_FACTOR * index_rows) ** 0.5))
