@@ -5,7 +5,7 @@
 | `?`, `?1`                              | `$1`                                           |
 | `json_each(?) j`, a list of `lists`    | `unnest($1) AS j (value)`                      |
 | `a CROSS JOIN b ON ...`, a fixed order | `a JOIN b ON ...`: its planner chooses         |
-| `INDEXED BY name`, `+a` for no index   | nothing, `a`                                   |
+| `INDEXED BY name`, `+` for no index    | nothing                                        |
 | `9e999`                                | `'infinity'::float8`                           |
 | `MIN(a, b)`, `MAX(a, b)`               | `LEAST(a, b)`, `GREATEST(a, b)`                |
 | `a IS NOT ?`                           | `a IS DISTINCT FROM $1`                        |
