@@ -8,14 +8,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import discord
+import structlog
 
 from adapters.discord.client import DiscordClient
 from adapters.discord.gateway import forget_absent_guilds
 from adapters.discord.translate import NAME
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from bot.bot import Bot
     from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 
 class ShardedDiscordClient(DiscordClient, discord.AutoShardedClient):
@@ -33,8 +37,8 @@ class ShardedDiscordClient(DiscordClient, discord.AutoShardedClient):
     async def on_ready(self) -> None:
         """Reconcile everything once all shards are ready for the first time."""
         if not self._is_started:
+            self._is_started = True  # from now on, a shard that reconnects answers for its own guilds
             await super().on_ready()
-            self._is_started = True
 
     async def on_connect(self) -> None:
         """Ignore this: each shard reports its own connection."""
@@ -52,13 +56,19 @@ class ShardedDiscordClient(DiscordClient, discord.AutoShardedClient):
             self._bot.suspend_visibility(NAME, workspace)
 
     async def on_shard_ready(self, shard: int) -> None:
-        """Reconcile the guilds of a shard after a new session."""
+        """Reconcile the guilds of a shard after a new session; the bot may have been added to some meanwhile."""
         if not self._is_started:
             return
         workspaces = self._list_workspaces(shard)
         self._absent_guilds.pop(shard, None)
         for workspace in workspaces:
-            await self._bot.reconcile(NAME, workspace)
+            try:
+                await self._bot.reconcile(NAME, workspace)
+            except EngineError as error:  # the bot retries it
+                log.warning("discord.reconciliation_failed", workspace=workspace, error=type(error).__name__)
+        for guild in self.guilds:
+            if guild.shard_id == shard:
+                await self._emit_installed(guild)
 
     async def on_shard_disconnect(self, shard: int) -> None:
         self.platform.record_disconnect(shard)

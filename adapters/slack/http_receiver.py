@@ -38,6 +38,8 @@ MAX_BODY = 1024 * 1024  # bytes
 READ_TIMEOUT = 5.0  # seconds for a request to arrive completely
 MAX_DELAY = 60.0  # seconds from an event to its delivery, beyond which others may be missing
 MIN_REFRESH_SECONDS = 10.0  # between two comparisons of audiences; each lists all channels
+# Seconds between two look-ups of all users, and between two comparisons of all channels with their messages.
+USERS_INTERVAL, COMPARE_INTERVAL = 600.0, 3600.0
 RECONCILE_INTERVAL = 30.0  # seconds between two reconciliations for missed events
 
 
@@ -86,7 +88,8 @@ class HttpReceiver:
         """Pass a signed request to the app; its answer is the acknowledgement."""
         try:
             async with asyncio.timeout(READ_TIMEOUT):
-                body = await request.text()
+                raw = await request.read()
+            body = raw.decode()  # never by the charset of the request: a stranger would choose the decoder
         except TimeoutError:
             return web.Response(status=408)
         except UnicodeDecodeError:
@@ -103,15 +106,15 @@ class HttpReceiver:
     def _is_signed(self, body: str, headers: Mapping[str, str]) -> bool:
         """Whether Slack signed the body within the last five minutes."""
         timestamp, signature = (headers.get(f"X-Slack-{name}", "") for name in ("Request-Timestamp", "Signature"))
-        try:
-            return bool(self._verifier.is_valid(body, timestamp, signature))
-        except ValueError:  # the timestamp is no number
+        if not (timestamp.isdecimal() and timestamp.isascii() and signature.isascii()):
             return False
+        return bool(self._verifier.is_valid(body, timestamp, signature))
 
     async def _watch_delivery(self, request: AsyncBoltRequest, next_: Callable[[], Awaitable[Any]]) -> Any:
         """Suspend visibility if a delivery shows that events were missed, before the delivery is handled."""
         if shows_missed_events(request.headers, request.body, time.time()):
             self._bot.suspend_visibility(NAME)
+            self._listener.invalidate_users()
             self._missed_event.set()
         return await next_()
 
@@ -124,9 +127,18 @@ class HttpReceiver:
             await asyncio.sleep(RECONCILE_INTERVAL)
 
     async def _refresh_visibility(self) -> None:
-        """Compare audiences at intervals; that Slack answers is a sign of life."""
+        """Compare audiences at intervals, and messages at longer ones; that Slack answers is a sign of life."""
+        users_at = compared_at = time.monotonic()
         while True:
             await asyncio.sleep(self._interval)
+            now = time.monotonic()
+            if now - compared_at >= COMPARE_INTERVAL:
+                compared_at = users_at = now
+                self._listener.handle_reconnect()
+                continue
+            if now - users_at >= USERS_INTERVAL:
+                users_at = now
+                self._listener.invalidate_users()
             with suppress(EngineError):  # the bot retries it
                 await self._bot.refresh_visibility(NAME)
                 self._bot.record_activity(NAME)

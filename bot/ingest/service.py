@@ -5,6 +5,7 @@ Every step may run again: the queue repeats an interrupted event. Within a room,
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -50,6 +51,14 @@ log = structlog.get_logger(__name__)
 
 def _now() -> datetime:
     return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityReport:
+    """Channels that the list of their workspace lacks, which are hidden, and the lists by workspace."""
+
+    unlisted: Sequence[Location]
+    lists: Mapping[str, ChannelList]
 
 
 class IngestService:
@@ -204,38 +213,40 @@ class IngestService:
         await self._context.store.backfill_cursors.start(location.room, since)
         self._membership.updated.set()
 
-    async def refresh_visibility(
-        self, platform: str, workspace: str = ""
-    ) -> tuple[list[Location], Mapping[str, ChannelList]]:
+    async def refresh_visibility(self, platform: str, workspace: str = "") -> VisibilityReport:
         """Move rooms of a workspace, or of all, to the spaces of their current audiences; suspend these until then.
 
-        Returns the channels that a list of the bot's channels lacks, which are hidden, and the lists by workspace.
         Raises PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
         """
-        readers, everything = self._context.audience, Location(platform, workspace, "")
-        since = readers.suspend(everything)
-        listable = [each for each in self._list_workspaces(platform) if workspace in ("", each)]
-        lists = {each: await readers.channel_lists.get_list(platform, each) for each in listable}
+        audience, everything = self._context.audience, Location(platform, workspace, "")
+        since = audience.suspend(everything)
+        lists = await self._list_channels(platform, workspace)
         known = await self._context.store.channels.list_joined(platform, workspace or None)
-        lacking = [
+        unlisted = [
             each for each in known if each.workspace in lists and each.room not in lists[each.workspace].channels
         ]
-        await self._hide_channels(lacking)
+        await self._hide_channels(unlisted)
         for name in dict.fromkeys(each.workspace for each in known):
-            here = [each for each in known if each.workspace == name and each not in lacking]
+            here = [each for each in known if each.workspace == name and each not in unlisted]
             await self._update_spaces(here, lists.get(name))
-        readers.resume(everything, since)
-        return lacking, lists
+        audience.resume(everything, since)
+        return VisibilityReport(unlisted, lists)
+
+    async def _list_channels(self, platform: str, workspace: str) -> Mapping[str, ChannelList]:
+        """The channels of each listable workspace, or of one."""
+        lists = self._context.audience.channel_lists
+        listable = [each for each in self._list_workspaces(platform) if workspace in ("", each)]
+        return {each: await lists.get_list(platform, each) for each in listable}
 
     async def start_reconciliation(self, platform: str, workspace: str = "") -> None:
         """After a lost connection: refresh visibility, and schedule a comparison of all channels concerned.
 
         Channels that the bot was added to are included. Raises PlatformError as `refresh_visibility` does.
         """
-        lacking, lists = await self.refresh_visibility(platform, workspace)
-        self._sync_queue.enqueue(lacking)  # first, because they are hidden until then
+        report = await self.refresh_visibility(platform, workspace)
+        self._sync_queue.enqueue(report.unlisted)  # first, because they are hidden until then
         await self._jobs.enqueue_channels(platform, workspace or None)
-        await self._enqueue_unannounced(platform, lists.values())
+        await self._enqueue_unannounced(platform, report.lists.values())
 
     async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList]) -> None:
         """Schedule channels that the bot was added to while it was offline."""

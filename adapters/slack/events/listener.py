@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
+from slack_bolt.response import BoltResponse
 
 from adapters.slack.context import NAME
 from adapters.slack.errors import SLACK_ERRORS, error_code
@@ -65,6 +66,7 @@ class Listener:
             request_verification_enabled=False,  # HttpReceiver checks signatures; sockets have none
             attaching_conversation_kwargs_enabled=False,
         )
+        app.middleware(self.handle_rate_limit)
         app.event(ANY_TYPE)(self.handle_event)
         app.command(ANY_TYPE)(self.handle_command)
         app.action(ANY_TYPE)(self.handle_action)
@@ -138,9 +140,15 @@ class Listener:
         elif event.get("tab", "home") == "home":
             self._run_in_background(self._publish_home(str(event.get("user") or "")))
 
-    async def handle_rate_limited(self, _event: Mapping[str, Any]) -> None:
-        """Log that Slack drops events because of its rate limit."""
+    async def handle_rate_limit(
+        self, body: Mapping[str, Any], next_: Callable[[], Awaitable[BoltResponse]]
+    ) -> BoltResponse:
+        """Reconcile if Slack reports that it drops events because of its rate limit; this is no event of its own."""
+        if body.get("type") != "app_rate_limited":
+            return await next_()
         log.warning("slack.events_rate_limited", hint="Slack sends at most 30,000 events an hour.")
+        self.handle_reconnect()
+        return BoltResponse(status=200)
 
     async def _set_prompts(self, channel: str) -> None:
         await self._context.idempotent_client.assistant_threads_setSuggestedPrompts(
@@ -165,6 +173,10 @@ class Listener:
         self._platform.invalidate_channel("")
         self._bot.suspend_visibility(NAME)
         self._run_in_background(self._bot.reconcile(NAME))
+
+    def invalidate_users(self) -> None:
+        """Look up users again before they are trusted: changes of their access may have been missed."""
+        self._context.users.invalidate()
 
     async def close(self) -> None:
         """Cancel background tasks."""
@@ -194,5 +206,4 @@ SIDE_HANDLERS = {
     "user_change": Listener.handle_user_change,
     "team_join": Listener.handle_user_change,
     "app_home_opened": Listener.handle_app_opened,
-    "app_rate_limited": Listener.handle_rate_limited,
 }

@@ -8,8 +8,9 @@ import pytest
 
 from adapters.discord.platform import DiscordPlatform
 from bot.errors import PlatformError, SetupError
-from bot.platform.events import MessageReceived
+from bot.platform.events import MessageReceived, WorkspaceJoined
 from bot.platform.models import Location
+from engine.errors import StoreError
 from tests.adapters.discord.recording_bot import RecordingBot, connected, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 
@@ -83,6 +84,31 @@ async def test_a_guild_that_removed_the_bot_unnoticed_is_forgotten_by_the_cache_
     assert platform.client.get_guild(int(gone.id)) is None
     with pytest.raises(PlatformError):
         await platform.fetch_channel(halves[1].location)
+
+
+async def test_a_guild_that_added_the_bot_unnoticed_is_welcomed(
+    fake: FakeDiscord, halves: list[Half], bot: RecordingBot
+) -> None:
+    before = len(bot.all(WorkspaceJoined))
+    replace_session(fake, 1)
+    await until(lambda: len(bot.all(WorkspaceJoined)) > before or ("reconcile", halves[1].guild.id) in bot.visibility)
+    assert halves[1].guild.id in {each.location.workspace for each in bot.all(WorkspaceJoined)}
+
+
+async def test_a_guild_that_cannot_be_reconciled_keeps_no_other_waiting(
+    fake: FakeDiscord, halves: list[Half], bot: RecordingBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = sorted(guild.id for guild in fake.world.guilds.values() if (int(guild.id) >> 22) % 2 == 1)
+    reconcile = bot.reconcile
+
+    async def fail_first(platform: str, workspace: str = "") -> None:
+        await reconcile(platform, workspace)
+        if workspace == own[0]:
+            raise StoreError("The disk is away.")
+
+    monkeypatch.setattr(bot, "reconcile", fail_first)
+    replace_session(fake, 1)
+    await until(lambda: {("reconcile", each) for each in own} <= set(bot.visibility))
 
 
 async def test_a_lost_shard_makes_its_own_audiences_unknown_alone(halves: list[Half], bot: RecordingBot) -> None:

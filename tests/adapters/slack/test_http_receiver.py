@@ -107,6 +107,7 @@ FORGERIES: dict[str, Callable[[], dict[str, str]]] = {
     "old": lambda: sign(COMMAND[0], at=time.time() - 301),
     "future": lambda: sign(COMMAND[0], at=time.time() + 310),
     "no time": lambda: {**sign(COMMAND[0]), "X-Slack-Request-Timestamp": "today"},
+    "signature in Greek": lambda: {**sign(COMMAND[0]), "X-Slack-Signature": "v0=αβγ"},
     "no signature": lambda: {**sign(COMMAND[0]), "X-Slack-Signature": "v0="},
 }
 
@@ -136,6 +137,22 @@ async def test_the_url_is_verified_by_its_challenge(town: SlackHttpTown, bot: Re
             assert (await response.json())["challenge"] == "abc"
         async with session.get(url, params={"ssl_check": "1"}) as response:
             assert response.status == 200
+
+
+async def test_a_stranger_does_not_choose_the_decoder(town: SlackHttpTown, bot: RecordingBot) -> None:
+    body = b"a-" * 100_000
+    began = time.monotonic()
+    for charset in ("punycode", "no-such-charset"):
+        assert await post(town, body, {"Content-Type": f"application/json; charset={charset}"}) == 401
+    assert time.monotonic() - began < 1
+    assert not bot.events
+
+
+async def test_dropped_events_are_reconciled(town: SlackHttpTown, bot: RecordingBot) -> None:
+    body = json.dumps({"type": "app_rate_limited", "team_id": "T", "minute_rate_limited": 1, "api_app_id": "A"})
+    assert await post(town, body, {**sign(body), "Content-Type": "application/json"}) == 200
+    await town.wait_for(lambda: bot.reconciled == 2)
+    assert bot.suspended > 1
 
 
 @pytest.mark.parametrize("body", [b"\xff\xfe{", b"{" * 5000, b"[]", b"null", b"", b"[" * 100_000])
