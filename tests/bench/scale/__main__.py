@@ -11,14 +11,18 @@ from typing import Any
 
 from tests.bench.plumbing import start_model_server, start_process, temporary_folder
 
+FILLED = "filled"  # the file that marks a complete store
 MODEL = "tests.bench.synthetic:build_reply"
 
 
-async def run(home: Path, corpus: list[str], amount: int, *, is_filled: bool) -> None:
-    if not is_filled:
+async def run(home: Path, corpus: list[str], amount: int) -> None:
+    if not is_filled(home):
         async with start_process("-m", "tests.bench.scale.fill", str(home), *corpus) as process:
             assert process.stdout is not None
             print(f"filled: {(await process.stdout.readline()).decode().strip()}", flush=True)
+            if await process.wait():
+                raise RuntimeError("the store was not filled")
+        (home / FILLED).touch()
     async with start_model_server(MODEL) as address:
         command = ("-m", "tests.bench.scale.measure", str(home), *corpus, address, str(amount))
         began = time.perf_counter()
@@ -49,6 +53,13 @@ def print_step(step: dict[str, Any], seconds: float) -> None:
             print(f"{event} after {seconds:.1f} s {json.dumps(step.get('stages', ''))}", flush=True)
 
 
+def is_filled(home: Path) -> bool:
+    """Whether the store was filled completely. Raises FileExistsError for one that was filled in part."""
+    if home.exists() and not (home / FILLED).exists():
+        raise FileExistsError(f"{home} was not filled completely: delete it.")
+    return home.exists()
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--documents", type=int, default=100_000, help="of one chunk each")
@@ -60,7 +71,7 @@ def main() -> None:
     with temporary_folder() as folder:
         home = chosen.home or Path(folder) / "home"
         corpus = [str(chosen.documents), str(chosen.spaces), str(chosen.facts)]
-        asyncio.run(run(home, corpus, chosen.questions, is_filled=home.exists()))
+        asyncio.run(run(home, corpus, chosen.questions))
 
 
 if __name__ == "__main__":

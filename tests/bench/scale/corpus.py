@@ -7,7 +7,7 @@ from bisect import bisect
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from itertools import accumulate, count, islice, pairwise
+from itertools import accumulate, islice, pairwise
 from zlib import crc32
 
 import numpy as np
@@ -74,7 +74,8 @@ class Corpus:
 
     def build_questions(self, spaces: int, amount: int) -> list[Question]:
         """Questions about facts that documents in the first `spaces` spaces state, which name both ends."""
-        numbers = (number for number in count(self.documents // 3, 37) if self.space_of(number) < spaces)
+        first, step = self.documents // 3, 37
+        numbers = (number for number in range(first, first + step * self.documents, step))
         made = (self._build_question(number % self.documents, spaces) for number in numbers)
         return list(islice((question for question in made if question is not None), amount))
 
