@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import bootstrap
-from engine.errors import DatabaseInUse
+from engine.errors import DatabaseInUse, StoreError
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -27,13 +27,17 @@ async def open_when_free(
     stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event
 ) -> EngineContext | None:
     """Open the engine. While another process works on the database, stand by; None if `stop` is set meanwhile."""
-    log_once = log.info
+    has_waited = False
     while not stop.is_set():
         try:
             return await stack.enter_async_context(bootstrap.open_engine(settings, models))
-        except DatabaseInUse:
-            log_once("server.standing_by")
-            log_once = log.debug
+        except StoreError as error:
+            # A server that restarts ends no stand-by; at the start its absence is reported.
+            if not (isinstance(error, DatabaseInUse) or has_waited):
+                raise
+            if not has_waited:
+                log.info("server.standing_by")
+            has_waited = True
             with suppress(TimeoutError):
                 async with asyncio.timeout(STANDBY_SECONDS):
                     await stop.wait()
@@ -41,6 +45,6 @@ async def open_when_free(
 
 
 async def leave_when_lost(lost: asyncio.Event, leaving: asyncio.Event) -> None:
-    """Leave at once when another process may have taken over the database: nothing more may be written."""
+    """Leave at once when another process may have taken over the database, which then refuses our writes."""
     await lost.wait()
     leaving.set()

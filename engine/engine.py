@@ -29,6 +29,7 @@ from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
+from engine.storage.sql.hold import DatabaseHold
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ class Engine(ManualCorrections, DocumentInput):
         self._answer_service = AnswerService(runtime, self._retriever)
         self._maintenance = Maintenance(runtime, self._projector, self._worker)
         self._parser = FileParser()
-        self.database_lost = asyncio.Event()
+        self.database_hold = DatabaseHold()
 
     @classmethod
     @asynccontextmanager
@@ -82,15 +83,15 @@ class Engine(ManualCorrections, DocumentInput):
 
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
         If the options name a database, it holds the data instead. One process at a time works on it: raises
-        DatabaseInUse. `database_lost` is set if the connection that ensures this ends.
+        DatabaseInUse. `database_hold` tells when that ends.
         """
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor()
-        lost = asyncio.Event()
+        hold = DatabaseHold()
         check_options(options)
         async with AsyncExitStack() as stack:
             language, embedder = resolve_models(language, embedder, stack)
             stack.enter_context(folder.acquire_lock())
-            storage = select_storage(folder, options, supervisor, lost)
+            storage = select_storage(folder, options, supervisor, hold)
             stack.push_async_callback(supervisor.stop)
             ledger = await storage.open_ledger(stack)
             await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
@@ -100,7 +101,7 @@ class Engine(ManualCorrections, DocumentInput):
             stores = stores or await storage.open_stores(ledger, embedder.dim, stack)
             models = language, embedder, reranker
             engine = cls(folder, Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor))
-            engine.database_lost = lost
+            engine.database_hold = hold
             await stack.enter_async_context(engine._parser)
             await engine._start()
             stack.push_async_callback(engine._stop)

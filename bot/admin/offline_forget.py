@@ -41,7 +41,10 @@ async def _open_ingest_service(
     if isinstance(place, Path) and not place.exists():
         yield None
         return
-    async with BotStore.open(place) as store, FileParser(engine_context.parser_limits) as parser:
+    async with (
+        BotStore.open(place, engine_context.engine.database_hold.epoch) as store,
+        FileParser(engine_context.parser_limits) as parser,
+    ):
         bot_context = BotContext(
             engine_context, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings
         )

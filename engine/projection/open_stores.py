@@ -62,15 +62,20 @@ async def open_stores(
     They are filled again if the last run used stores given by its caller.
     """
     await asyncio.to_thread(_import_libraries)
-    if await ledger.work.get_setting(OTHER_STORES_USED):
-        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
-        await ledger.work.set_setting("reindexing", 1)
-        await ledger.work.set_setting(OTHER_STORES_USED, "")
+    await refill_after_given_stores(ledger)
     vectors = await open_vectors(folder, ledger, dim, options, supervisor)
     stack.push_async_callback(vectors.close)
     graph = await open_graph(folder, options.graph_backend, ledger)
     stack.push_async_callback(graph.close)
     return Stores(graph, vectors)
+
+
+async def refill_after_given_stores(ledger: LedgerStore) -> None:
+    """Have graph and vectors filled again if the last run used stores given by its caller."""
+    if await ledger.work.get_setting(OTHER_STORES_USED):
+        await ledger.work.set_setting("graph", GRAPH_UNFILLED)
+        await ledger.work.set_setting("reindexing", 1)
+        await ledger.work.set_setting(OTHER_STORES_USED, "")
 
 
 def _import_libraries() -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from engine.errors import CorruptProjection
-from engine.projection.open_stores import Stores
+from engine.projection.open_stores import Stores, refill_after_given_stores
 from engine.storage.graph.ledger_graph import LedgerGraph
 from engine.storage.ledger import open_ledger
 from engine.storage.postgres.pool import open_pool
@@ -16,12 +16,12 @@ from engine.storage.postgres.process_lock import hold_database
 from engine.storage.vectors.pgvector import PostgresVectors
 
 if TYPE_CHECKING:
-    import asyncio
     from contextlib import AsyncExitStack
 
     from engine.options import EngineOptions
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
+    from engine.storage.sql.hold import DatabaseHold
 
 log = structlog.get_logger(__name__)
 
@@ -32,16 +32,16 @@ PARTITIONS = 16  # of each table of vectors, by a hash of the space
 
 @dataclass(frozen=True, slots=True)
 class PostgresStorage:
-    """A database that one process at a time works on; `lost` is set when that ends."""
+    """A database that one process at a time works on, as `hold` tells."""
 
     options: EngineOptions
     supervisor: Supervisor
-    lost: asyncio.Event
+    hold: DatabaseHold
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         url = self.options.database
-        await stack.enter_async_context(hold_database(url, self.supervisor, self.lost))
-        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor)
+        await stack.enter_async_context(hold_database(url, self.supervisor, self.hold))
+        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.hold.epoch)
         stack.push_async_callback(ledger.close)
         return ledger
 
@@ -53,6 +53,7 @@ class PostgresStorage:
         pool = await stack.enter_async_context(
             open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA)
         )
+        await refill_after_given_stores(ledger)
         vectors = await _open_vectors(pool, ledger, dim, self.supervisor)
         stack.push_async_callback(vectors.close)
         graph = LedgerGraph(pool)

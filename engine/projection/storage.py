@@ -10,7 +10,6 @@ from engine.projection.open_stores import open_stores
 from engine.storage.ledger import open_ledger
 
 if TYPE_CHECKING:
-    import asyncio
     from contextlib import AsyncExitStack
 
     from engine.data_dir import DataDir
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
+    from engine.storage.sql.hold import DatabaseHold
 
 MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
 
@@ -58,10 +58,10 @@ class EmbeddedStorage:
         return await open_stores(self.folder, ledger, dim, self.options, stack, self.supervisor)
 
 
-def select_storage(folder: DataDir, options: EngineOptions, supervisor: Supervisor, lost: asyncio.Event) -> Storage:
+def select_storage(folder: DataDir, options: EngineOptions, supervisor: Supervisor, hold: DatabaseHold) -> Storage:
     """The storage in the database of the options, or in the folder if there is none. Raises StoreError.
 
-    `lost` is set when the database is no longer held for this process.
+    `hold` tells whether a database is held for this process.
     """
     if not options.database:
         return EmbeddedStorage(folder, options, supervisor)
@@ -69,4 +69,4 @@ def select_storage(folder: DataDir, options: EngineOptions, supervisor: Supervis
         from engine.projection.postgres_storage import PostgresStorage  # noqa: PLC0415 - it needs the extra `postgres`
     except ImportError as error:
         raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
-    return PostgresStorage(options, supervisor, lost)
+    return PostgresStorage(options, supervisor, hold)

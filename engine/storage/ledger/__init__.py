@@ -26,10 +26,12 @@ __all__ = [
 ]
 
 
-async def open_ledger(place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor) -> LedgerStore:
-    """Open or create the ledger in a file, or in the PostgreSQL database with this address."""
+async def open_ledger(
+    place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor, epoch: int | None = None
+) -> LedgerStore:
+    """Open or create the ledger in a file, or in the PostgreSQL database with this address, held since `epoch`."""
     if isinstance(place, Path):
         return await Ledger.open(place, fts_tokenizer, supervisor)
     from engine.storage.ledger.postgres.ledger import PostgresLedger  # noqa: PLC0415 - it needs the extra `postgres`
 
-    return await PostgresLedger.open(place, fts_tokenizer, supervisor)
+    return await PostgresLedger.open(place, fts_tokenizer, supervisor, epoch)

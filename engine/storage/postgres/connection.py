@@ -14,7 +14,7 @@ import psycopg
 from psycopg import RawCursor, RawServerCursor
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from engine.errors import DiskError, StoreError
+from engine.errors import DatabaseLost, DiskError, StoreError
 from engine.storage.postgres.dialect import translate
 from engine.storage.postgres.values import build_adapters
 from engine.storage.sql.connection import Dialect, run_to_completion
@@ -31,10 +31,24 @@ Result = TypeVar("Result")
 POSTGRES_ERRORS = (psycopg.Error, PoolTimeout, PoolClosed)
 ROWS_PER_FETCH = 25  # of a stream
 BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+READ_EPOCH = "SELECT epoch FROM threadlore_process.holder FOR SHARE"
+# A process that hangs inside a write must not keep the others from writing.
+LIMIT_IDLE_TIME = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
 WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
 UNREACHABLE_HINT = "Check that the database server runs and that the address is right; it will be retried."
 FULL_HINT = "Make room on the disk of the database server; it will be retried."
 ADAPTERS = build_adapters()
+# Both sides notice within some 15 seconds that the other machine is gone; the server then frees its locks.
+SERVER_KEEPALIVES = (
+    "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c tcp_user_timeout=15000"
+)
+CLIENT_KEEPALIVES = {
+    "connect_timeout": 10,
+    "keepalives_idle": 5,
+    "keepalives_interval": 3,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 15_000,
+}
 
 
 class BlockingConnection:
@@ -114,9 +128,15 @@ def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, 
 
 
 @contextmanager
-def locked_transaction(raw: Raw, lock: str) -> Iterator[None]:
-    """A transaction; writers of other processes with the same lock wait."""
+def locked_transaction(raw: Raw, lock: str, epoch: int | None) -> Iterator[None]:
+    """A transaction; writers of other processes with the same lock wait.
+
+    Raises DatabaseLost if another process has taken over since `epoch`; one that takes over waits for this transaction.
+    """
     with raw.transaction():
+        raw.execute(LIMIT_IDLE_TIME)
+        if epoch is not None and raw.execute(READ_EPOCH).fetchone() != (epoch,):
+            raise DatabaseLost("Another process has taken over the database.")
         raw.execute(WRITE_LOCK, (lock,))
         yield
 
@@ -142,7 +162,8 @@ def connection_options(*schemas: str) -> dict[str, Any]:
         "autocommit": True,
         "cursor_factory": RawCursor,
         "context": ADAPTERS,
-        "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8",
+        "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8 {SERVER_KEEPALIVES}",
+        **CLIENT_KEEPALIVES,
     }
 
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import ConnectionPool
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
 
 from engine.errors import EngineClosed
 from engine.scheduling.supervisor import Supervisor
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
+# After these, a commit may have happened, and another attempt would also wait.
+UNCERTAIN_ERRORS = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed)
 READERS = 4  # connections besides the one that writes
 CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
 
@@ -47,10 +49,12 @@ CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
 class PostgresDatabase:
     """A schema in a PostgreSQL database. Waiting writes share a commit; each is atomic, and durable when it returns.
 
-    `placeholders`: values for the scripts of the schema.
+    `epoch`: of the process that holds the database; writes fail once another one has taken over. `placeholders`: values
+    for the scripts of the schema.
     """
 
-    def __init__(self, url: str, schema: PostgresSchema, **placeholders: str) -> None:
+    def __init__(self, url: str, schema: PostgresSchema, epoch: int | None = None, **placeholders: str) -> None:
+        self._epoch = epoch
         self._url = url
         self._schema = schema
         self._placeholders = placeholders
@@ -60,7 +64,7 @@ class PostgresDatabase:
         )
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
-        self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error)
+        self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error, UNCERTAIN_ERRORS)
 
     async def _start(self, supervisor: Supervisor | None = None) -> None:
         """Connect, and migrate the schema; `supervisor` runs the writer."""
@@ -193,7 +197,7 @@ class PostgresDatabase:
             raise self._translate_error(error) from error
 
     def _run_locked(self, work: Callable[[Raw], Result]) -> Result:
-        with self._pool.connection() as raw, locked_transaction(raw, self._schema.name):
+        with self._pool.connection() as raw, locked_transaction(raw, self._schema.name, self._epoch):
             return work(raw)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:

@@ -24,7 +24,7 @@ class GroupCommit:
     """A queue of writes, and the loop that commits them.
 
     `run_transaction` gives the results of all works, which happen together or not at all. `label`: how messages call
-    the database.
+    the database. After `uncertain_errors` it is unknown whether they happened, so that no work is repeated.
     """
 
     def __init__(
@@ -32,7 +32,9 @@ class GroupCommit:
         label: str,
         run_transaction: Callable[[Sequence[Work]], Awaitable[list[Any]]],
         translate_error: Callable[[BaseException], BaseException],
+        uncertain_errors: tuple[type[BaseException], ...] = (),
     ) -> None:
+        self._uncertain_errors = uncertain_errors
         self._label = label
         self._run_transaction = run_transaction
         self._translate_error = translate_error
@@ -73,8 +75,9 @@ class GroupCommit:
         try:
             results = await self._run_transaction([job.work for job in jobs])
         except Exception as error:  # noqa: BLE001 - it is raised to the caller of the write
-            if len(jobs) == 1:
-                self._set_error(jobs[0], error)
+            if len(jobs) == 1 or isinstance(error, self._uncertain_errors):
+                for job in jobs:
+                    self._set_error(job, error)
                 return
             for job in jobs:
                 await self._commit([job])

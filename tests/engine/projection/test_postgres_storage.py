@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from engine import Engine, EngineOptions, Question, Scope
-from engine.errors import DatabaseInUse, StoreError
+from engine.errors import DatabaseInUse, DatabaseLost, StoreError
 from tests.support.engine_fixture import add_indexed, doc
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
@@ -25,6 +25,15 @@ def opened(home: Path, url: str) -> AbstractAsyncContextManager[Engine]:
 
 async def export(engine: Engine, scope: Scope) -> list[str]:
     return [line async for line in engine.export("jsonl", scope)]
+
+
+def end_hold(url: str) -> None:
+    """End the connection that holds the database."""
+    with psycopg.connect(url, autocommit=True) as admin:
+        admin.execute(
+            "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+            " WHERE l.locktype = 'advisory' AND d.datname = current_database()"
+        )
 
 
 async def test_a_restarted_engine_goes_on_and_its_export_is_that_of_files(tmp_path: Path, postgres_url: str) -> None:
@@ -68,12 +77,29 @@ async def test_one_process_at_a_time_works_on_a_database(tmp_path: Path, postgre
 async def test_a_lost_connection_is_noticed(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.storage.postgres.process_lock.CHECK_SECONDS", 0.01)
     async with opened(tmp_path, postgres_url) as engine:
-        with psycopg.connect(postgres_url, autocommit=True) as admin:
-            admin.execute(
-                "SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory' AND pid <> pg_backend_pid()"
-            )
+        end_hold(postgres_url)
         async with asyncio.timeout(10):
-            await engine.database_lost.wait()
+            await engine.database_hold.lost.wait()
+
+
+async def test_a_process_that_was_replaced_writes_no_more(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.storage.postgres.process_lock.CHECK_SECONDS", 60)  # it has not noticed
+    async with opened(tmp_path / "old", postgres_url) as old:
+        await add_indexed(old, "Ada met Bob.")
+        end_hold(postgres_url)
+        async with opened(tmp_path / "new", postgres_url) as new:
+            with pytest.raises(DatabaseLost):
+                await old.add(doc("late", "Zoe saw Kim."))
+            await new.add(doc("d7", "Bob wrote to Zoe."))
+
+
+async def test_a_password_is_in_no_error(tmp_path: Path) -> None:
+    with pytest.raises(StoreError) as refused:
+        async with opened(tmp_path, "postgresql://ada:pa%zzss@127.0.0.1/none"):
+            pass
+    assert "zz" not in str(refused.value)
 
 
 async def test_a_database_that_cannot_be_reached_is_explained(tmp_path: Path) -> None:

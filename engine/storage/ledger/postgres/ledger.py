@@ -26,16 +26,20 @@ SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_
 class PostgresLedger(SqlLedger, PostgresDatabase):
     """The ledger in a schema of a PostgreSQL database."""
 
-    def __init__(self, url: str, fts_tokenizer: FtsTokenizer) -> None:
-        PostgresDatabase.__init__(self, url, SCHEMA, tokenizer=fts_tokenizer)
+    def __init__(self, url: str, fts_tokenizer: FtsTokenizer, epoch: int | None = None) -> None:
+        PostgresDatabase.__init__(self, url, SCHEMA, epoch, tokenizer=fts_tokenizer)
         SqlLedger.__init__(self, self)
 
     @classmethod
     async def open(
-        cls, url: str, fts_tokenizer: FtsTokenizer = "porter unicode61", supervisor: Supervisor | None = None
+        cls,
+        url: str,
+        fts_tokenizer: FtsTokenizer = "porter unicode61",
+        supervisor: Supervisor | None = None,
+        epoch: int | None = None,
     ) -> Self:
         """Connect to the database, and bring the schema up to date. `supervisor` runs the writer."""
-        ledger = cls(url, fts_tokenizer)
+        ledger = cls(url, fts_tokenizer, epoch)
         await ledger._start(supervisor)
         return ledger
 
