@@ -87,6 +87,9 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
     "restart_probability": (0.0, 1.0),
     "pagerank_iterations": (0, 1_000),
     "text_overfetch": (1, 100),
+    "max_flatness": (0.0, 1.0),
+    "flatness_rank": (1, 10_000),
+    "min_visit_share": (0.0, 1.0),
     "min_rerank_score": (-1e9, 1e9),
 }
 
@@ -106,10 +109,11 @@ def repair_surrogates(text: str) -> str:
 
 
 def normalize_value(value: Value) -> Value:
-    """The value with all text repaired and times without a zone in UTC; the same object if nothing changes."""
+    """The value with all text repaired, without NUL, and times without a zone in UTC; the same object if unchanged."""
     normalized: Any = value
     if isinstance(value, str):
-        normalized = repair_surrogates(value)
+        # PostgreSQL has no NUL in texts; a replacement character keeps all lengths.
+        normalized = repair_surrogates(value).replace("\0", "\N{REPLACEMENT CHARACTER}")
     elif isinstance(value, datetime):
         normalized = value if value.utcoffset() is not None else value.replace(tzinfo=UTC)
     elif type(value) in COLLECTIONS:

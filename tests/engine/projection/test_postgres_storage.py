@@ -65,6 +65,15 @@ async def test_every_mode_finds_what_was_added(tmp_path: Path, postgres_url: str
         assert (await engine.verify()).is_clean
 
 
+async def test_texts_that_postgres_cannot_hold_are_stored(tmp_path: Path, postgres_url: str) -> None:
+    async with opened(tmp_path, postgres_url) as engine:
+        await add_indexed(engine, "Ada\0 met \ud800 Bob.")
+        context = await engine.retrieve(Question("Whom did Ada meet?", HERE, mode="naive"))
+        assert [source.text for source in context.sources] == [
+            "Ada\N{REPLACEMENT CHARACTER} met \N{REPLACEMENT CHARACTER} Bob."
+        ]
+
+
 async def test_one_process_at_a_time_works_on_a_database(tmp_path: Path, postgres_url: str) -> None:
     async with opened(tmp_path / "one", postgres_url):
         with pytest.raises(DatabaseInUse):
