@@ -213,7 +213,16 @@ def _join_distinct(parts: Sequence[str]) -> str:
 
 def _contains_words(part: str, text: str) -> bool:
     """Whether the text contains the words, not as part of longer words."""
-    return re.search(rf"(?<!\w){re.escape(part)}(?!\w)", text) is not None
+    start = text.find(part)
+    while start >= 0:
+        if not (_is_word(text[start - 1 : start]) or _is_word(text[start + len(part) :][:1])):
+            return True
+        start = text.find(part, start + 1)
+    return False
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
 
 
 def hash_prompts(*names: str) -> str:
