@@ -160,6 +160,7 @@ async def test_enabling_a_channel_backfills_only_that_channel(live: LiveBot[Disc
     town.channels["post"] = post.channel
     await live.read("post")
     await town.person("ada").posts(town.channels["ideas"], "The new safe", password("diamond"))
+    await live.wait_until_idle()
     answer = await live.ask("ada", "square", f"Again: {QUESTION}")
     assert find_secrets(answer) == "agate coral diamond"
     assert "The new safe" in answer
