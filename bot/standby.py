@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import bootstrap
-from engine.errors import DatabaseInUse, StoreError
+from engine.errors import DatabaseInUse, DatabaseUnreachable
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -31,9 +31,9 @@ async def open_when_free(
     while not stop.is_set():
         try:
             return await stack.enter_async_context(bootstrap.open_engine(settings, models))
-        except StoreError as error:
+        except (DatabaseInUse, DatabaseUnreachable) as error:
             # A server that restarts ends no stand-by; at the start its absence is reported.
-            if not (isinstance(error, DatabaseInUse) or has_waited):
+            if isinstance(error, DatabaseUnreachable) and not has_waited:
                 raise
             if not has_waited:
                 log.info("server.standing_by")

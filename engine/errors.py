@@ -112,6 +112,12 @@ class DatabaseInUse(DataDirInUse):
     hint = "Run the command on the machine of that process; `threadlore serve` waits and takes over when it ends."
 
 
+class DatabaseUnreachable(StoreError):
+    """The database server does not answer; retried without a limit."""
+
+    hint = "Check that the database server runs and that the address is right; it will be retried."
+
+
 class DatabaseLost(StoreError):
     """The connection that holds the database for this process was lost; another process may have taken over."""
 

@@ -54,20 +54,19 @@ class PostgresStorage:
             open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA)
         )
         await refill_after_given_stores(ledger)
-        vectors = await _open_vectors(pool, ledger, dim, self.supervisor)
+        vectors = await self._open_vectors(pool, ledger, dim)
         stack.push_async_callback(vectors.close)
         graph = LedgerGraph(pool)
         stack.push_async_callback(graph.close)
         return Stores(graph, vectors)
 
-
-async def _open_vectors(pool: Any, ledger: LedgerStore, dim: int, supervisor: Supervisor) -> PostgresVectors:
-    """The vectors; tables that are damaged or marked for reindexing are removed first."""
-    if not await ledger.work.get_setting("reindexing"):
-        try:
-            return await PostgresVectors.open(pool, dim, supervisor, PARTITIONS)
-        except CorruptProjection as error:
-            log.warning("vectors.recreated", error=str(error))
-            await ledger.work.set_setting("reindexing", 1)
-    await PostgresVectors.erase(pool)
-    return await PostgresVectors.open(pool, dim, supervisor, PARTITIONS)
+    async def _open_vectors(self, pool: Any, ledger: LedgerStore, dim: int) -> PostgresVectors:
+        """The vectors; tables that are damaged or marked for reindexing are removed first."""
+        if not await ledger.work.get_setting("reindexing"):
+            try:
+                return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.hold.epoch)
+            except CorruptProjection as error:
+                log.warning("vectors.recreated", error=str(error))
+                await ledger.work.set_setting("reindexing", 1)
+        await PostgresVectors.erase(pool)
+        return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.hold.epoch)

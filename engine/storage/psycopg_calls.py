@@ -1,4 +1,4 @@
-"""Calls of psycopg, whatever cursors the connections of a pool have by default, and translation of its errors."""
+"""Calls of psycopg by cursors of their own kind, and the translation of its errors for vectors and the graph."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import AsyncCursor, errors
 
-from engine.errors import CorruptProjection, DiskError, EngineError, StoreError
+from engine.errors import CorruptProjection, DatabaseUnreachable, DiskError, EngineError, StoreError
+from engine.storage.postgres.connection import is_unreachable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from psycopg import AsyncConnection, sql
-
-UNREACHABLE_HINT = "Check that the server runs and accepts connections; the work resumes by itself."
 
 
 async def run_statement(
@@ -42,8 +41,8 @@ def map_postgres_error(error: psycopg.Error) -> EngineError:
         return DiskError(f"The database cannot write: {text}")
     if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.DataCorrupted | errors.IndexCorrupted):
         return CorruptProjection(f"The database cannot be read: {text}")
-    if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
-        return StoreError(f"The database does not answer: {text}", hint=UNREACHABLE_HINT)
+    if is_unreachable(error):
+        return DatabaseUnreachable(f"The database does not answer: {text}")
     return StoreError(f"The database refused a statement: {text}")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from pydantic import SecretStr
 
 from bot import bootstrap, standby
 from bot.settings import Settings
+from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
 from tests.support.town.live_bot import ISOLATED, open_models
 
 
@@ -41,6 +43,26 @@ async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url:
         await asyncio.sleep(0.1)
         stop.set()
         assert await waiting is None
+
+
+async def test_a_stand_by_outlives_a_server_that_restarts_and_reports_what_only_a_person_can_fix(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    failures = [DatabaseInUse("Held."), DatabaseUnreachable("Restarting."), NewerSchema("Newer.")]
+
+    @asynccontextmanager
+    async def fail(*_: object) -> AsyncIterator[None]:
+        raise failures.pop(0)
+        yield
+
+    monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.01)
+    monkeypatch.setattr(bootstrap, "open_engine", fail)
+    async with open_models() as models, AsyncExitStack() as stack:
+        with pytest.raises(NewerSchema):
+            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event())
+        failures = [DatabaseUnreachable("Not there.")]
+        with pytest.raises(DatabaseUnreachable):
+            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event())
 
 
 async def test_a_bot_leaves_when_its_database_is_lost() -> None:

@@ -14,7 +14,7 @@ import psycopg
 from psycopg import RawCursor, RawServerCursor
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from engine.errors import DatabaseLost, DiskError, StoreError
+from engine.errors import DatabaseLost, DatabaseUnreachable, DiskError, StoreError
 from engine.storage.postgres.dialect import translate
 from engine.storage.postgres.values import build_adapters
 from engine.storage.sql.connection import Dialect, run_to_completion
@@ -31,11 +31,13 @@ Result = TypeVar("Result")
 POSTGRES_ERRORS = (psycopg.Error, PoolTimeout, PoolClosed)
 ROWS_PER_FETCH = 25  # of a stream
 BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+REPLACED = "Another process has taken over the database."
 READ_EPOCH = "SELECT epoch FROM threadlore_process.holder FOR SHARE"
 # A process that hangs inside a write must not keep the others from writing.
 LIMIT_IDLE_TIME = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
 WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
-UNREACHABLE_HINT = "Check that the database server runs and that the address is right; it will be retried."
+UNREACHABLE_CODES = ("08", "57P", "53300")  # connection failures, shutdowns, too many connections
+CANCEL_TIMEOUT = 5.0  # seconds to ask the server to end a statement
 FULL_HINT = "Make room on the disk of the database server; it will be retried."
 ADAPTERS = build_adapters()
 # Both sides notice within some 15 seconds that the other machine is gone; the server then frees its locks.
@@ -102,8 +104,9 @@ class PostgresConnection:
     async def settle(self) -> None:
         """Wait for the call that was cancelled, if any: the connection is used until then."""
         if self._pending is not None and not self._pending.done():
-            self._raw.cancel_safe()
+            await asyncio.to_thread(self._raw.cancel_safe, timeout=CANCEL_TIMEOUT)
             await asyncio.wait({self._pending})
+            self._pending.exception()  # nobody else asks for it
 
     async def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
         await self.settle()
@@ -136,9 +139,19 @@ def locked_transaction(raw: Raw, lock: str, epoch: int | None) -> Iterator[None]
     with raw.transaction():
         raw.execute(LIMIT_IDLE_TIME)
         if epoch is not None and raw.execute(READ_EPOCH).fetchone() != (epoch,):
-            raise DatabaseLost("Another process has taken over the database.")
+            raise DatabaseLost(REPLACED)
         raw.execute(WRITE_LOCK, (lock,))
         yield
+
+
+async def check_epoch(connection: psycopg.AsyncConnection[Any], epoch: int | None) -> None:
+    """Raise DatabaseLost in a transaction if another process has taken over since `epoch`."""
+    if epoch is None:
+        return
+    async with psycopg.AsyncRawCursor(connection) as cursor:
+        await cursor.execute(READ_EPOCH)
+        if await cursor.fetchone() != (epoch,):
+            raise DatabaseLost(REPLACED)
 
 
 def run_works(raw: Raw, works: Sequence[Work]) -> list[Any]:
@@ -171,6 +184,15 @@ def translate_error(error: BaseException, label: str) -> BaseException:
     """The engine's error for an error of PostgreSQL; other errors unchanged. `label`: of the data, for messages."""
     if isinstance(error, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory)):
         return DiskError(f"The database of the {label} could not write: {error}", hint=FULL_HINT)
-    if isinstance(error, (psycopg.OperationalError, PoolTimeout, PoolClosed)):
-        return StoreError(f"The database of the {label} could not be reached: {error}", hint=UNREACHABLE_HINT)
+    if is_unreachable(error):
+        return DatabaseUnreachable(f"The database of the {label} could not be reached: {error}")
+    if isinstance(error, psycopg.OperationalError):
+        return StoreError(f"The database of the {label} refused a statement: {error.diag.message_primary or error}")
     return error
+
+
+def is_unreachable(error: BaseException) -> bool:
+    """Whether the server does not answer, or ends its connections; other refusals have codes of other classes."""
+    if not isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
+        return False
+    return error.sqlstate is None or error.sqlstate.startswith(UNREACHABLE_CODES)

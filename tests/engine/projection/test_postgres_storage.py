@@ -101,6 +101,8 @@ async def test_a_process_that_was_replaced_writes_no_more(
         async with opened(tmp_path / "new", postgres_url) as new:
             with pytest.raises(DatabaseLost):
                 await old.add(doc("late", "Zoe saw Kim."))
+            with pytest.raises(DatabaseLost):
+                await old._runtime.vectors.delete("chunks", [1])
             await new.add(doc("d7", "Bob wrote to Zoe."))
 
 
