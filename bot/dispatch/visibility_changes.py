@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 class VisibilityChanges:
     """Receives visibility changes from adapters; `retry_failed`, called periodically, ends every suspension."""
 
-    def __init__(self, readers: AudienceResolver, event_queue: EventQueue, listening: IngestService) -> None:
-        self._audience = readers
+    def __init__(self, audience: AudienceResolver, event_queue: EventQueue, ingest_service: IngestService) -> None:
+        self._audience = audience
         self._event_queue = event_queue
-        self._ingest_service = listening
+        self._ingest_service = ingest_service
         self._unsaved: set[VisibilityChanged] = set()
         self._unreconciled: set[tuple[str, str]] = set()  # platform and workspace
 
@@ -33,14 +33,14 @@ class VisibilityChanges:
         if changed.members_only:
             self._audience.invalidate(changed.location, members_only=True)
             return True
-        doubted = self._audience.suspend(changed.location)
+        suspended_at = self._audience.suspend(changed.location)
         try:
             is_new = await self._event_queue.enqueue(changed, *keys)
         except BaseException:
             self.retry_later(changed)
             raise
         if not is_new:
-            self._audience.cancel(changed.location, doubted)
+            self._audience.cancel(changed.location, suspended_at)
         return is_new
 
     def retry_later(self, changed: VisibilityChanged) -> None:

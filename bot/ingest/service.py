@@ -67,17 +67,17 @@ class IngestService:
     `run` does the background work: back-fill, reconciliation and retention.
     """
 
-    def __init__(self, context: BotContext, reader: FileParser, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, context: BotContext, parser: FileParser, clock: Callable[[], datetime] = _now) -> None:
         self._context = context
         self._documents = ConversationDocuments(context)
-        self.files = FileIngest(context, self._documents, reader)
+        self.files = FileIngest(context, self._documents, parser)
         self.manual_facts = ManualFacts(context, self._documents)
         self._membership = ChannelMembership(context, self._documents, clock)
         self._messages = MessageIngest(context, self._documents, self._membership)
-        missing = DeletionCheck(context, self._documents, self._messages, clock)
+        deletion_check = DeletionCheck(context, self._documents, self._messages, clock)
         self._backfill = Backfill(context, self._documents, self._messages, self.files)
-        catching_up = Reconciler(context, self._backfill, missing, clock)
-        self._sync_queue = SyncQueue(self._documents, self._membership, self._backfill, catching_up, missing)
+        reconciler = Reconciler(context, self._backfill, deletion_check, clock)
+        self._sync_queue = SyncQueue(self._documents, self._membership, self._backfill, reconciler, deletion_check)
         self._jobs = PeriodicJobs(
             context, Retention(context, self._documents), self._sync_queue, self._membership.updated
         )

@@ -93,14 +93,14 @@ class SyncQueue:
         documents: ConversationDocuments,
         membership: ChannelMembership,
         past: Backfill,
-        catching_up: Reconciler,
-        missing: DeletionCheck,
+        reconciler: Reconciler,
+        deletion_check: DeletionCheck,
     ) -> None:
         self._documents = documents
         self._membership = membership
         self._backfill = past
-        self._reconciler = catching_up
-        self._deletion_check = missing
+        self._reconciler = reconciler
+        self._deletion_check = deletion_check
         self._pending = RetryQueue()
         self._unannounced: set[Location] = set()
         self._lock = asyncio.Lock()

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 GraphNode = str | int  # a canonical name, or the id of a chunk
-ENDS = 1 << 31  # more than there are nodes
+MAX_NODES = 1 << 31
 
 
 def personalized_pagerank(
@@ -36,7 +36,7 @@ class WalkGraph:
 
     def __init__(self, seeds: Mapping[GraphNode, float]) -> None:
         self._index: dict[GraphNode, int] = {}
-        self._ends = np.empty(0, np.int64)  # lower end * ENDS + higher end, ascending
+        self._ends = np.empty(0, np.int64)  # lower end * MAX_NODES + higher end, ascending
         self._weights = np.empty(0)
         self._degrees: dict[int, float] = {}
         self._seeds = self._place_seeds(seeds)
@@ -55,7 +55,7 @@ class WalkGraph:
         places = np.array(self._place(chain.from_iterable(edges)), np.int64).reshape(-1, 2)
         places.sort(axis=1)
         # The first of equal ends stays: so the newest edges come first.
-        ends = np.concatenate([(places[:, 0] * ENDS + places[:, 1])[::-1], self._ends])
+        ends = np.concatenate([(places[:, 0] * MAX_NODES + places[:, 1])[::-1], self._ends])
         weights = np.concatenate([np.fromiter(edges.values(), float, len(edges))[::-1], self._weights])
         self._ends, first = np.unique(ends, return_index=True)
         self._weights = weights[first]
@@ -75,7 +75,7 @@ class WalkGraph:
         if not start.any():
             return {}
         start /= start.sum()
-        lower, higher = np.divmod(self._ends, ENDS)
+        lower, higher = np.divmod(self._ends, MAX_NODES)
         source, target = np.concatenate([lower, higher]), np.concatenate([higher, lower])
         weight = np.tile(self._weights, 2)
         degree = np.bincount(source, weight, minlength=size)

@@ -128,7 +128,7 @@ async def test_zero_opens_as_many_shards_as_discord_recommends(
         assert {each.shard for each in fake.gateway.sessions.all.values()} == {0, 1, 2}
 
 
-async def test_a_bot_that_needs_shards_is_told_the_setting(fake: FakeDiscord, tmp_path: Path) -> None:
+async def test_a_bot_that_needs_shards_fails_with_the_setting(fake: FakeDiscord, tmp_path: Path) -> None:
     fake.world.recommended_shards = 2
     fake.world.requires_shards = True
     with pytest.raises(SetupError) as refused:
