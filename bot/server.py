@@ -69,7 +69,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
                     bot.limitations,
                 )
             )
-        leaving, lost = asyncio.Event(), engine_context.engine.database_hold.lost
+        leaving, lost = asyncio.Event(), engine_context.engine.processes.lost
         stack.push_async_callback(
             cancel_tasks, supervisor.spawn("watch database", standby.leave_when_lost(lost, leaving))
         )
@@ -86,7 +86,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
 async def running_bot(engine_context: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
     """Open the bot, and serve commands from other processes; what they forget, the bot forgets too."""
     async with (
-        BotStore.open(settings.store_place, engine_context.engine.database_hold.epoch) as store,
+        BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
         Bot.open(engine_context, store, settings) as bot,
         socket.serve_socket(settings.data_path, LocalService(_admin_context(bot, engine_context)).perform),
     ):

@@ -77,6 +77,9 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.retriever import Neighborhood as Neighborhood
+    from engine.scheduling.processes import LocalProcesses as LocalProcesses
+    from engine.scheduling.processes import Processes as Processes
+    from engine.scheduling.processes import RunningProcess as RunningProcess
     from engine.scheduling.supervisor import Supervisor as Supervisor
     from engine.scheduling.supervisor import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import describe_error as describe_error
@@ -172,6 +175,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
     "engine.retrieval.retriever": ("Neighborhood",),
+    "engine.scheduling.processes": ("LocalProcesses", "Processes", "RunningProcess"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.files": ("remove_tree",),

@@ -23,13 +23,12 @@ from engine.parsers.sandbox.pool import FileParser
 from engine.projection.duplicate_finder import DuplicateFinder
 from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
-from engine.projection.storage import select_storage
+from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Neighborhood, Retriever
 from engine.runtime import Runtime
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
-from engine.storage.sql.hold import DatabaseHold
 from engine.text.names import normalize_name
 
 if TYPE_CHECKING:
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from engine.models import Chunk, Context, ContextEntity, Document, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
+    from engine.scheduling.processes import Processes
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
 
 Result = TypeVar("Result")
@@ -65,7 +65,6 @@ class Engine(ManualCorrections, DocumentInput):
         self._answer_service = AnswerService(runtime, self._retriever)
         self._maintenance = Maintenance(runtime, self._projector, self._worker)
         self._parser = FileParser()
-        self.database_hold = DatabaseHold()
 
     @classmethod
     @asynccontextmanager
@@ -82,17 +81,16 @@ class Engine(ManualCorrections, DocumentInput):
         """Lock the data directory, open its stores (or use those given), and resume the work of the last run.
 
         Without `language` answers are quotations (offline); without `embedder` the built-in one makes the vectors.
-        If the options name a database, it holds the data instead. One process at a time works on it: raises
-        DatabaseInUse. `database_hold` tells when that ends.
+        If the options name a database, it holds the data instead; `processes` are those that work on it. Raises
+        DatabaseInUse if one of them must be alone.
         """
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor()
-        hold = DatabaseHold()
         check_options(options)
         async with AsyncExitStack() as stack:
             language, embedder = resolve_models(language, embedder, stack)
             stack.enter_context(folder.acquire_lock())
-            storage = select_storage(folder, options, supervisor, hold)
             stack.push_async_callback(supervisor.stop)
+            storage = await open_storage(folder, options, supervisor, stack)
             ledger = await storage.open_ledger(stack)
             await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
             await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
@@ -100,8 +98,8 @@ class Engine(ManualCorrections, DocumentInput):
                 await check_given_stores(ledger, stores, embedder)
             stores = stores or await storage.open_stores(ledger, embedder.dim, stack)
             models = language, embedder, reranker
-            engine = cls(folder, Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor))
-            engine.database_hold = hold
+            runtime = Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes)
+            engine = cls(folder, runtime)
             await stack.enter_async_context(engine._parser)
             await engine._start()
             stack.push_async_callback(engine._stop)
@@ -111,6 +109,11 @@ class Engine(ManualCorrections, DocumentInput):
     def supervisor(self) -> Supervisor:
         """The supervisor of background tasks; programs may run their own tasks in it."""
         return self._runtime.supervisor
+
+    @property
+    def processes(self) -> Processes:
+        """The processes that work on the data, and this one's place among them."""
+        return self._runtime.processes
 
     @property
     def uses_database(self) -> bool:

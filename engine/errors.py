@@ -107,7 +107,7 @@ class DataDirInUse(StoreError):
 
 
 class DatabaseInUse(DataDirInUse):
-    """Another process works on the database."""
+    """Another process works on the database, and one of both must be alone."""
 
     hint = "Run the command on the machine of that process; `threadlore serve` waits and takes over when it ends."
 
@@ -119,9 +119,9 @@ class DatabaseUnreachable(StoreError):
 
 
 class DatabaseLost(StoreError):
-    """The connection that holds the database for this process was lost; another process may have taken over."""
+    """The connection that proves that this process lives was lost; others may have taken over its work."""
 
-    hint = "Start the program again: it takes over, or waits until the other process ends."
+    hint = "Start the program again."
 
 
 class NewerSchema(StoreError):

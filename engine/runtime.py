@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.options import EngineOptions
 from engine.scheduling.foreground import ForegroundPriority
+from engine.scheduling.processes import LocalProcesses, Processes
 from engine.scheduling.supervisor import Supervisor
 from engine.text.tokenizer import O200kTokenizer
 
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
 class Runtime:
     """The shared dependencies of an engine's services, built once in `Engine.open`.
 
-    `priority` lets questions run before background work. `supervisor` runs the background tasks.
+    `priority` lets questions run before background work. `supervisor` runs the background tasks. `processes` share the
+    work on the data.
     """
 
     ledger: LedgerStore
@@ -33,5 +35,6 @@ class Runtime:
     reranker: Reranker | None = None
     options: EngineOptions = field(default_factory=EngineOptions)
     supervisor: Supervisor = field(default_factory=Supervisor)
+    processes: Processes = field(default_factory=LocalProcesses)
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
     priority: ForegroundPriority = field(default_factory=ForegroundPriority)

@@ -42,7 +42,7 @@ async def _open_ingest_service(
         yield None
         return
     async with (
-        BotStore.open(place, engine_context.engine.database_hold.epoch) as store,
+        BotStore.open(place, engine_context.engine.processes.id) as store,
         FileParser(engine_context.parser_limits) as parser,
     ):
         bot_context = BotContext(

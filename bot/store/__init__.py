@@ -68,11 +68,11 @@ __all__ = [
 ]
 
 
-def _open_database(place: Path | str, epoch: int | None) -> AbstractAsyncContextManager[Database]:
+def _open_database(place: Path | str, process: int | None) -> AbstractAsyncContextManager[Database]:
     if isinstance(place, str):
         from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
 
-        return PostgresStore.open(place, epoch)
+        return PostgresStore.open(place, process)
     return SqliteStore.open(place)
 
 
@@ -99,12 +99,12 @@ class BotStore:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, place: Path | str, epoch: int | None = None) -> AsyncIterator[BotStore]:
-        """Open or create the tables: in a file, or in the database with this address, held since `epoch`.
+    async def open(cls, place: Path | str, process: int | None = None) -> AsyncIterator[BotStore]:
+        """Open or create the tables: in a file, or in the database with this address, as this `process`.
 
         Raises StoreError, NewerSchema, DiskError.
         """
-        async with _open_database(place, epoch) as database:
+        async with _open_database(place, process) as database:
             yield cls(database)
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:

@@ -12,16 +12,17 @@ from engine.projection.open_stores import Stores, refill_after_given_stores
 from engine.storage.graph.ledger_graph import LedgerGraph
 from engine.storage.ledger import open_ledger
 from engine.storage.postgres.pool import open_pool
-from engine.storage.postgres.process_lock import hold_database
+from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.vectors.pgvector import PostgresVectors
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
+    from typing import Self
 
     from engine.options import EngineOptions
+    from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
-    from engine.storage.sql.hold import DatabaseHold
 
 log = structlog.get_logger(__name__)
 
@@ -32,16 +33,21 @@ PARTITIONS = 16  # of each table of vectors, by a hash of the space
 
 @dataclass(frozen=True, slots=True)
 class PostgresStorage:
-    """A database that one process at a time works on, as `hold` tells."""
+    """A database that `processes` work on."""
 
     options: EngineOptions
     supervisor: Supervisor
-    hold: DatabaseHold
+    processes: Processes
+
+    @classmethod
+    async def open(cls, options: EngineOptions, supervisor: Supervisor, stack: AsyncExitStack) -> Self:
+        """Register this process. Raises DatabaseInUse and StoreError."""
+        registry = ProcessRegistry.open(options.database, supervisor, alone=True)
+        return cls(options, supervisor, await stack.enter_async_context(registry))
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         url = self.options.database
-        await stack.enter_async_context(hold_database(url, self.supervisor, self.hold))
-        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.hold.epoch)
+        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.processes.id)
         stack.push_async_callback(ledger.close)
         return ledger
 
@@ -64,9 +70,9 @@ class PostgresStorage:
         """The vectors; tables that are damaged or marked for reindexing are removed first."""
         if not await ledger.work.get_setting("reindexing"):
             try:
-                return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.hold.epoch)
+                return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.processes.id)
             except CorruptProjection as error:
                 log.warning("vectors.recreated", error=str(error))
                 await ledger.work.set_setting("reindexing", 1)
         await PostgresVectors.erase(pool)
-        return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.hold.epoch)
+        return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.processes.id)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import StoreError
 from engine.projection.open_stores import open_stores
+from engine.scheduling.processes import LocalProcesses, Processes
 from engine.storage.ledger import open_ledger
 
 if TYPE_CHECKING:
@@ -17,16 +18,18 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
-    from engine.storage.sql.hold import DatabaseHold
 
 MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
 
 
 class Storage(Protocol):
-    """Opens the stores of an engine; `stack` closes them."""
+    """Opens the stores of an engine; `stack` closes them. `processes`: those that work on the data."""
+
+    @property
+    def processes(self) -> Processes: ...
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
-        """Open or create the ledger. Raises StoreError, also if another process uses the data."""
+        """Open or create the ledger. Raises StoreError."""
 
     @property
     def has_vectors(self) -> bool:
@@ -43,6 +46,7 @@ class EmbeddedStorage:
     folder: DataDir
     options: EngineOptions
     supervisor: Supervisor
+    processes: Processes = field(default_factory=LocalProcesses)
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         self.folder.check_ledger()
@@ -58,10 +62,12 @@ class EmbeddedStorage:
         return await open_stores(self.folder, ledger, dim, self.options, stack, self.supervisor)
 
 
-def select_storage(folder: DataDir, options: EngineOptions, supervisor: Supervisor, hold: DatabaseHold) -> Storage:
+async def open_storage(
+    folder: DataDir, options: EngineOptions, supervisor: Supervisor, stack: AsyncExitStack
+) -> Storage:
     """The storage in the database of the options, or in the folder if there is none. Raises StoreError.
 
-    `hold` tells whether a database is held for this process.
+    `stack` ends the registration of this process with the database.
     """
     if not options.database:
         return EmbeddedStorage(folder, options, supervisor)
@@ -69,4 +75,4 @@ def select_storage(folder: DataDir, options: EngineOptions, supervisor: Supervis
         from engine.projection.postgres_storage import PostgresStorage  # noqa: PLC0415 - it needs the extra `postgres`
     except ImportError as error:
         raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
-    return PostgresStorage(options, supervisor, hold)
+    return await PostgresStorage.open(options, supervisor, stack)

@@ -20,9 +20,9 @@ class PostgresStore(PostgresDatabase, Database):
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, url: str, epoch: int | None = None) -> AsyncIterator[PostgresStore]:
+    async def open(cls, url: str, process: int | None = None) -> AsyncIterator[PostgresStore]:
         """Connect, and create the tables. Raises StoreError."""
-        database = cls(url, SCHEMA, epoch)
+        database = cls(url, SCHEMA, process)
         await database._start()
         try:
             yield database

@@ -27,11 +27,11 @@ __all__ = [
 
 
 async def open_ledger(
-    place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor, epoch: int | None = None
+    place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor, process: int | None = None
 ) -> LedgerStore:
-    """Open or create the ledger in a file, or in the PostgreSQL database with this address, held since `epoch`."""
+    """Open or create the ledger in a file, or in the PostgreSQL database with this address, as this `process`."""
     if isinstance(place, Path):
         return await Ledger.open(place, fts_tokenizer, supervisor)
     from engine.storage.ledger.postgres.ledger import PostgresLedger  # noqa: PLC0415 - it needs the extra `postgres`
 
-    return await PostgresLedger.open(place, fts_tokenizer, supervisor, epoch)
+    return await PostgresLedger.open(place, fts_tokenizer, supervisor, process)

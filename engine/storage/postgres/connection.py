@@ -31,10 +31,11 @@ Result = TypeVar("Result")
 POSTGRES_ERRORS = (psycopg.Error, PoolTimeout, PoolClosed)
 ROWS_PER_FETCH = 25  # of a stream
 BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-REPLACED = "Another process has taken over the database."
-READ_EPOCH = "SELECT epoch FROM threadlore_process.holder FOR SHARE"
-# A process that hangs inside a write must not keep the others from writing.
-LIMIT_IDLE_TIME = "SET LOCAL idle_in_transaction_session_timeout = '30s'"
+REPLACED = "Other processes have taken over the work of this one."
+# A process that hangs inside a write must not keep the others from writing, nor from taking over its work.
+LIMIT_IDLE_TIME = "SELECT set_config('idle_in_transaction_session_timeout', '10s', true)"
+# Whoever removes the row of this process waits for the transaction.
+CHECK_PROCESS = f"{LIMIT_IDLE_TIME} FROM threadlore_process.process WHERE id = $1 FOR KEY SHARE"
 WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
 UNREACHABLE_CODES = ("08", "57P", "53300")  # connection failures, shutdowns, too many connections
 CANCEL_TIMEOUT = 5.0  # seconds to ask the server to end a statement
@@ -131,26 +132,27 @@ def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, 
 
 
 @contextmanager
-def locked_transaction(raw: Raw, lock: str, epoch: int | None) -> Iterator[None]:
+def locked_transaction(raw: Raw, lock: str, process: int | None) -> Iterator[None]:
     """A transaction; writers of other processes with the same lock wait.
 
-    Raises DatabaseLost if another process has taken over since `epoch`; one that takes over waits for this transaction.
+    Raises DatabaseLost if this process, registered by that number, was removed; whoever removes it waits for this.
     """
     with raw.transaction():
-        raw.execute(LIMIT_IDLE_TIME)
-        if epoch is not None and raw.execute(READ_EPOCH).fetchone() != (epoch,):
+        if process is None:
+            raw.execute(LIMIT_IDLE_TIME)
+        elif raw.execute(CHECK_PROCESS, (process,)).fetchone() is None:
             raise DatabaseLost(REPLACED)
         raw.execute(WRITE_LOCK, (lock,))
         yield
 
 
-async def check_epoch(connection: psycopg.AsyncConnection[Any], epoch: int | None) -> None:
-    """Raise DatabaseLost in a transaction if another process has taken over since `epoch`."""
-    if epoch is None:
+async def check_process(connection: psycopg.AsyncConnection[Any], process: int | None) -> None:
+    """Raise DatabaseLost in a transaction if this process, registered by that number, was removed."""
+    if process is None:
         return
     async with psycopg.AsyncRawCursor(connection) as cursor:
-        await cursor.execute(READ_EPOCH)
-        if await cursor.fetchone() != (epoch,):
+        await cursor.execute(CHECK_PROCESS, (process,))
+        if await cursor.fetchone() is None:
             raise DatabaseLost(REPLACED)
 
 

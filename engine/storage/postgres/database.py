@@ -28,6 +28,7 @@ from engine.storage.postgres.connection import (
     run_works,
     translate_error,
 )
+from engine.storage.postgres.schema import PROCESS_SCHEMA
 from engine.storage.sql.group_commit import GroupCommit
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
 class PostgresDatabase:
     """A schema in a PostgreSQL database. Waiting writes share a commit; each is atomic, and durable when it returns.
 
-    `epoch`: of the process that holds the database; writes fail once another one has taken over. `placeholders`: values
-    for the scripts of the schema.
+    `process`: this one's number in the registry; writes fail once it was removed. `placeholders`: values for the
+    scripts of the schema.
     """
 
-    def __init__(self, url: str, schema: PostgresSchema, epoch: int | None = None, **placeholders: str) -> None:
-        self._epoch = epoch
+    def __init__(self, url: str, schema: PostgresSchema, process: int | None = None, **placeholders: str) -> None:
+        self._process = process
         self._url = url
         self._schema = schema
         self._placeholders = placeholders
@@ -80,6 +81,7 @@ class PostgresDatabase:
 
     def _migrate(self) -> None:
         with psycopg.connect(self._url, **self._options) as raw:
+            PROCESS_SCHEMA.migrate(raw)  # tables refer to the processes that have claimed their rows
             self._schema.migrate(raw, **self._placeholders)
         self._pool.open()
 
@@ -197,7 +199,7 @@ class PostgresDatabase:
             raise self._translate_error(error) from error
 
     def _run_locked(self, work: Callable[[Raw], Result]) -> Result:
-        with self._pool.connection() as raw, locked_transaction(raw, self._schema.name, self._epoch):
+        with self._pool.connection() as raw, locked_transaction(raw, self._schema.name, self._process):
             return work(raw)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:

@@ -43,6 +43,7 @@ class PostgresSchema:
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext($1))", (f"migrate {self.name}",))
             connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.name)))
+            connection.execute("SELECT set_config('search_path', $1 || ', public', true)", (self.name,))
             connection.execute("CREATE TABLE IF NOT EXISTS schema_version (number integer NOT NULL)")
             [[version]] = connection.execute("SELECT COALESCE(MAX(number), 0) FROM schema_version").fetchall()
             if version > len(scripts):
@@ -52,3 +53,6 @@ class PostgresSchema:
             for number, script in enumerate(scripts[version:], version + 1):
                 connection.execute(self._fill(script, placeholders))
                 connection.execute("INSERT INTO schema_version VALUES ($1)", (number,))
+
+
+PROCESS_SCHEMA = PostgresSchema("engine.storage.postgres", "list of processes", "threadlore_process")

@@ -16,7 +16,7 @@ from psycopg.errors import TransactionRollback
 
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
-from engine.storage.postgres.connection import check_epoch
+from engine.storage.postgres.connection import check_process
 from engine.storage.psycopg_calls import fetch_rows, run_statement, translate_postgres_errors
 from engine.storage.vectors import pgvector_statements as statements
 from engine.storage.vectors import pgvector_tables as tables
@@ -41,14 +41,14 @@ MAX_ATTEMPTS = 4
 class PostgresVectors:
     """Vectors of one embedder, in a database that many processes use; the caller closes the pool of connections.
 
-    The space is part of every key. With `partitions`, new tables are partitioned by a hash of it. `epoch`: of the
-    process that holds the database; writes fail once another one has taken over.
+    The space is part of every key. With `partitions`, new tables are partitioned by a hash of it. `process`: this
+    one's number in the registry; writes fail once it was removed.
     """
 
     def __init__(
-        self, pool: AsyncConnectionPool[Any], dim: int, supervisor: Supervisor | None, epoch: int | None = None
+        self, pool: AsyncConnectionPool[Any], dim: int, supervisor: Supervisor | None, process: int | None = None
     ) -> None:
-        self._epoch = epoch
+        self._process = process
         self._pool = pool
         self._dim = dim
         self._supervisor = supervisor or Supervisor()
@@ -65,13 +65,13 @@ class PostgresVectors:
         dim: int,
         supervisor: Supervisor | None = None,
         partitions: int = 1,
-        epoch: int | None = None,
+        process: int | None = None,
     ) -> PostgresVectors:
         """Open or create the tables for vectors of `dim` dimensions. Raises EmbedderMismatch and StoreError."""
         with translate_postgres_errors():
             async with pool.connection() as connection:
                 await tables.create_tables(connection, dim, partitions)
-        return cls(pool, dim, supervisor, epoch)
+        return cls(pool, dim, supervisor, process)
 
     @staticmethod
     async def erase(pool: AsyncConnectionPool[Any]) -> None:
@@ -196,7 +196,7 @@ class PostgresVectors:
             ):
                 with attempt:
                     async with self._raw_connection() as connection, connection.transaction():
-                        await check_epoch(connection, self._epoch)
+                        await check_process(connection, self._process)
                         for each in (statement, *more):
                             await run_statement(connection, each, parameters)
 

@@ -27,8 +27,8 @@ async def export(engine: Engine, scope: Scope) -> list[str]:
     return [line async for line in engine.export("jsonl", scope)]
 
 
-def end_hold(url: str) -> None:
-    """End the connection that holds the database."""
+def end_proof_of_life(url: str) -> None:
+    """End the connections that prove that processes live."""
     with psycopg.connect(url, autocommit=True) as admin:
         admin.execute(
             "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
@@ -84,20 +84,20 @@ async def test_one_process_at_a_time_works_on_a_database(tmp_path: Path, postgre
 
 
 async def test_a_lost_connection_is_noticed(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engine.storage.postgres.process_lock.CHECK_SECONDS", 0.01)
+    monkeypatch.setattr("engine.storage.postgres.process_registry.CHECK_SECONDS", 0.01)
     async with opened(tmp_path, postgres_url) as engine:
-        end_hold(postgres_url)
+        end_proof_of_life(postgres_url)
         async with asyncio.timeout(10):
-            await engine.database_hold.lost.wait()
+            await engine.processes.lost.wait()
 
 
 async def test_a_process_that_was_replaced_writes_no_more(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engine.storage.postgres.process_lock.CHECK_SECONDS", 60)  # it has not noticed
+    monkeypatch.setattr("engine.storage.postgres.process_registry.CHECK_SECONDS", 60)  # it has not noticed
     async with opened(tmp_path / "old", postgres_url) as old:
         await add_indexed(old, "Ada met Bob.")
-        end_hold(postgres_url)
+        end_proof_of_life(postgres_url)
         async with opened(tmp_path / "new", postgres_url) as new:
             with pytest.raises(DatabaseLost):
                 await old.add(doc("late", "Zoe saw Kim."))

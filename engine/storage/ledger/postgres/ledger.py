@@ -26,8 +26,8 @@ SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_
 class PostgresLedger(SqlLedger, PostgresDatabase):
     """The ledger in a schema of a PostgreSQL database."""
 
-    def __init__(self, url: str, fts_tokenizer: FtsTokenizer, epoch: int | None = None) -> None:
-        PostgresDatabase.__init__(self, url, SCHEMA, epoch, tokenizer=fts_tokenizer)
+    def __init__(self, url: str, fts_tokenizer: FtsTokenizer, process: int | None = None) -> None:
+        PostgresDatabase.__init__(self, url, SCHEMA, process, tokenizer=fts_tokenizer)
         SqlLedger.__init__(self, self)
 
     @classmethod
@@ -36,10 +36,10 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
         url: str,
         fts_tokenizer: FtsTokenizer = "porter unicode61",
         supervisor: Supervisor | None = None,
-        epoch: int | None = None,
+        process: int | None = None,
     ) -> Self:
         """Connect to the database, and bring the schema up to date. `supervisor` runs the writer."""
-        ledger = cls(url, fts_tokenizer, epoch)
+        ledger = cls(url, fts_tokenizer, process)
         await ledger._start(supervisor)
         return ledger
 

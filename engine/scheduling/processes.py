@@ -1,0 +1,133 @@
+"""The processes that work on the same data: who runs, which named work belongs to whom, and wake-ups between them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+from weakref import WeakValueDictionary
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
+
+LOCAL_PROCESS = 0  # the number of the only process on files
+
+
+@dataclass(frozen=True, slots=True)
+class RunningProcess:
+    """A process that works on the data. `name`: its host and operating system id."""
+
+    id: int
+    name: str
+    started_at: datetime
+
+
+class Processes(Protocol):
+    """All processes that work on the same data, as one of them sees them.
+
+    `id` marks what it has claimed; it is never used again. `lost` is set when the others may take over its work: its
+    writes fail from then on. `taken_over`: ended processes whose work this one has freed.
+    """
+
+    id: int
+    lost: asyncio.Event
+    taken_over: int
+
+    def lease(self, name: str) -> AbstractAsyncContextManager[None]:
+        """Wait for a named lease and hold it: one task of one process has it at a time. Raises StoreError."""
+
+    def try_lease(self, name: str) -> AbstractAsyncContextManager[bool]:
+        """Hold a named lease unless it is held already; gives whether it is held here. Raises StoreError."""
+
+    def subscribe(self, topic: str, wake: Callable[[], object]) -> None:
+        """Call `wake` at every notification, and when the work of an ended process is free."""
+
+    def notify(self, topic: str) -> None:
+        """Wake the subscribers of this process at once, and those of the others within moments.
+
+        Call it after the commit of what they shall see. One may be lost: subscribers look from time to time, too.
+        """
+
+    async def list_running(self) -> list[RunningProcess]:
+        """All processes, the oldest first. Raises StoreError."""
+
+
+class LocalLeases:
+    """Locks by name between the tasks of this process; those that nobody uses are forgotten."""
+
+    def __init__(self) -> None:
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+
+    def lock(self, name: str) -> asyncio.Lock:
+        """The lock of this name."""
+        return self._locks.setdefault(name, asyncio.Lock())
+
+
+class Subscriptions:
+    """Who is woken by which notification."""
+
+    def __init__(self) -> None:
+        self._wakes: defaultdict[str, list[Callable[[], object]]] = defaultdict(list)
+
+    def add(self, topic: str, wake: Callable[[], object]) -> None:
+        """Call `wake` at every notification of the topic."""
+        self._wakes[topic].append(wake)
+
+    def remove(self, topic: str, wake: Callable[[], object]) -> None:
+        """Undo `add`."""
+        self._wakes[topic].remove(wake)
+        if not self._wakes[topic]:
+            del self._wakes[topic]
+
+    def wake(self, topic: str) -> None:
+        """Wake the subscribers of a topic."""
+        for wake in list(self._wakes.get(topic, ())):
+            wake()
+
+    def wake_all(self) -> None:
+        """Wake the subscribers of all topics."""
+        for topic in list(self._wakes):
+            self.wake(topic)
+
+
+class LocalProcesses:
+    """The only process: its data is in files, which it has locked."""
+
+    def __init__(self) -> None:
+        self.id = LOCAL_PROCESS
+        self.lost = asyncio.Event()
+        self.taken_over = 0
+        self._leases = LocalLeases()
+        self._subscriptions = Subscriptions()
+
+    @asynccontextmanager
+    async def lease(self, name: str) -> AsyncIterator[None]:
+        """Wait for a lock among the tasks of this process, and hold it."""
+        async with self._leases.lock(name):
+            yield
+
+    @asynccontextmanager
+    async def try_lease(self, name: str) -> AsyncIterator[bool]:
+        """Hold a lock among the tasks of this process unless one holds it."""
+        lock = self._leases.lock(name)
+        if lock.locked():
+            yield False
+            return
+        async with lock:
+            yield True
+
+    def subscribe(self, topic: str, wake: Callable[[], object]) -> None:
+        """Call `wake` at every notification."""
+        self._subscriptions.add(topic, wake)
+
+    def notify(self, topic: str) -> None:
+        """Wake the subscribers."""
+        self._subscriptions.wake(topic)
+
+    async def list_running(self) -> list[RunningProcess]:
+        """Nothing: processes are only counted where there may be several."""
+        return []

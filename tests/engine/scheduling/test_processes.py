@@ -1,0 +1,36 @@
+"""The only process on files: leases between its tasks, notifications within it."""
+
+from __future__ import annotations
+
+import asyncio
+
+from engine.scheduling.processes import LocalProcesses
+
+
+async def test_one_task_holds_a_lease() -> None:
+    processes, order = LocalProcesses(), list[str]()
+
+    async def hold(name: str) -> None:
+        async with processes.lease("work"):
+            order.append(f"{name} begins")
+            await asyncio.sleep(0)
+            order.append(f"{name} ends")
+
+    async with processes.lease("work"):
+        waiting = [asyncio.create_task(hold(name)) for name in ("a", "b")]
+        async with processes.try_lease("work") as is_held, processes.try_lease("other") as is_other_held:
+            assert (is_held, is_other_held) == (False, True)
+        await asyncio.sleep(0)
+        assert order == []
+    await asyncio.gather(*waiting)
+    assert order == ["a begins", "a ends", "b begins", "b ends"]
+    async with processes.try_lease("work") as is_held:
+        assert is_held
+
+
+async def test_subscribers_are_woken() -> None:
+    processes, woken = LocalProcesses(), list[str]()
+    processes.subscribe("work", lambda: woken.append("work"))
+    processes.subscribe("other", lambda: woken.append("other"))
+    processes.notify("work")
+    assert woken == ["work"]

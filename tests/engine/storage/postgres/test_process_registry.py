@@ -1,0 +1,221 @@
+"""Processes on one database: registration, proof of life, take-over, leases and notifications."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+import time
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from subprocess import PIPE
+
+import psycopg
+import pytest
+
+from engine.errors import DatabaseInUse, DatabaseLost
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.ledger.postgres.ledger import PostgresLedger
+from engine.storage.postgres import process_registry
+from engine.storage.postgres.process_registry import ProcessRegistry
+from engine.storage.postgres.process_statements import PROCESS_CLASS
+
+
+@asynccontextmanager
+async def registered(url: str, count: int = 2) -> AsyncIterator[list[ProcessRegistry]]:
+    """Several registrations, as of several processes."""
+    supervisor = Supervisor(first_wait=0.05)
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(supervisor.stop)
+        yield [await stack.enter_async_context(ProcessRegistry.open(url, supervisor)) for _ in range(count)]
+
+
+@asynccontextmanager
+async def other_process(url: str, lease: str) -> AsyncIterator[asyncio.subprocess.Process]:
+    command = (sys.executable, "-m", "tests.support.running_process", url, lease)
+    process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
+    assert process.stdout is not None
+    async with asyncio.timeout(30):
+        process.id_there = int(await process.stdout.readline())  # type: ignore[attr-defined]
+    yield process
+    if process.returncode is None:
+        process.kill()
+        await process.wait()
+
+
+def run_statement(url: str, statement: str) -> list[tuple[object, ...]]:
+    with psycopg.connect(url, autocommit=True) as admin:
+        cursor = admin.execute(statement.encode())
+        return cursor.fetchall() if cursor.description else []
+
+
+def end_connections(url: str, of: str) -> None:
+    """End the connections whose last statement is like this."""
+    run_statement(url, f"SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE query LIKE '{of}%'")
+
+
+def end_proofs_of_life(url: str) -> None:
+    """End the connections that prove that processes live."""
+    run_statement(
+        url,
+        "SELECT pg_terminate_backend(l.pid) FROM pg_locks l JOIN pg_database d ON d.oid = l.database"
+        f" WHERE l.classid = {PROCESS_CLASS} AND d.datname = current_database()",
+    )
+
+
+async def test_processes_are_listed_until_they_leave(postgres_url: str) -> None:
+    async with registered(postgres_url) as (one, two):
+        assert [each.id for each in await two.list_running()] == [one.id, two.id]
+        async with registered(postgres_url, 1) as [three]:
+            assert three.id == two.id + 1
+        assert [each.id for each in await one.list_running()] == [one.id, two.id]
+        assert one.taken_over == 0
+    assert run_statement(postgres_url, "SELECT * FROM threadlore_process.process") == []
+
+
+async def test_a_killed_process_is_removed_and_its_claims_and_leases_are_free(postgres_url: str) -> None:
+    run_statement(postgres_url, "SELECT 1")
+    async with registered(postgres_url, 1) as [here], other_process(postgres_url, "work") as there:
+        id_there = there.id_there  # type: ignore[attr-defined]
+        run_statement(
+            postgres_url,
+            "CREATE TABLE task (claimed_by integer REFERENCES threadlore_process.process ON DELETE SET NULL);"
+            f"INSERT INTO task VALUES ({id_there})",
+        )
+        woken = asyncio.Event()
+        here.subscribe("tasks", woken.set)
+        async with here.try_lease("work") as is_held:
+            assert not is_held
+        there.kill()
+        since = time.monotonic()
+        async with asyncio.timeout(5), here.lease("work"):
+            await woken.wait()
+        assert time.monotonic() - since < 5
+        assert run_statement(postgres_url, "SELECT claimed_by FROM task") == [(None,)]
+        assert [each.id for each in await here.list_running()] == [here.id]
+        assert here.taken_over == 1
+
+
+async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url: str) -> None:
+    async with registered(postgres_url) as (one, two):
+        ledger = await PostgresLedger.open(postgres_url, process=one.id)
+        await ledger.work.set_setting("a", 1)
+        end_proofs_of_life(postgres_url)
+        async with asyncio.timeout(5):
+            await asyncio.gather(one.lost.wait(), two.lost.wait())
+        async with registered(postgres_url, 1) as [three]:
+            assert [each.id for each in await two.list_running()] == [three.id]
+        with pytest.raises(DatabaseLost):
+            await ledger.work.set_setting("a", 2)
+        with pytest.raises(DatabaseLost):
+            async with one.lease("work"):
+                pass
+        await ledger.close()
+
+
+async def test_a_process_is_not_removed_while_it_writes(postgres_url: str) -> None:
+    async with registered(postgres_url, 1) as [one]:
+        with psycopg.connect(postgres_url) as writing:
+            writing.execute("SELECT 1 FROM threadlore_process.process WHERE id = %s FOR KEY SHARE", (one.id,))
+            end_proofs_of_life(postgres_url)
+            await asyncio.wait_for(one.lost.wait(), 5)
+            async with registered_later(postgres_url) as opening:
+                await asyncio.sleep(0.3)
+                assert not opening.done()
+                writing.commit()
+                [two] = await asyncio.wait_for(opening, 5)
+                assert [each.id for each in await two.list_running()] == [two.id]
+
+
+@asynccontextmanager
+async def registered_later(url: str) -> AsyncIterator[asyncio.Task[list[ProcessRegistry]]]:
+    """A task that registers a process, which waits for the last writes of ended ones."""
+    async with AsyncExitStack() as stack:
+        yield asyncio.create_task(stack.enter_async_context(registered(url, 1)))
+
+
+async def test_one_task_of_one_process_holds_a_lease(postgres_url: str) -> None:
+    holding, most = 0, 0
+
+    async def hold(processes: ProcessRegistry) -> None:
+        nonlocal holding, most
+        async with processes.lease("work"):
+            holding += 1
+            most = max(most, holding)
+            await asyncio.sleep(0.01)
+            holding -= 1
+
+    async with registered(postgres_url, 3) as processes:
+        since = time.monotonic()
+        await asyncio.gather(*(hold(each) for each in processes for _ in range(5)))
+        assert most == 1
+        assert time.monotonic() - since < 5  # woken, not by the poll of a second each
+        async with processes[0].lease("work"), processes[1].try_lease("work") as is_held:
+            assert not is_held
+        async with processes[0].lease("work"), processes[0].try_lease("work") as is_held:
+            assert not is_held
+        async with processes[1].try_lease("work") as is_held:
+            assert is_held
+    assert run_statement(postgres_url, "SELECT * FROM threadlore_process.lease") == []
+
+
+async def test_a_lease_is_free_after_a_cancellation(postgres_url: str) -> None:
+    async with registered(postgres_url) as (one, two):
+        held = asyncio.Event()
+
+        async def hold(processes: ProcessRegistry) -> None:
+            async with processes.lease("work"):
+                held.set()
+                await asyncio.Event().wait()
+
+        holder = asyncio.create_task(hold(one))
+        await held.wait()
+        waiter = asyncio.create_task(hold(two))
+        await asyncio.sleep(0.05)
+        waiter.cancel()
+        holder.cancel()
+        await asyncio.wait([holder, waiter])
+        async with asyncio.timeout(5), two.lease("work"):
+            pass
+
+
+async def test_a_notification_wakes_the_subscribers_of_all_processes(postgres_url: str) -> None:
+    async with registered(postgres_url) as (one, two):
+        here, there, elsewhere = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        one.subscribe("work", here.set)
+        two.subscribe("work", there.set)
+        two.subscribe("other", elsewhere.set)
+        one.notify("work")
+        assert here.is_set()
+        await asyncio.wait_for(there.wait(), 5)
+        assert not elsewhere.is_set()
+
+
+async def test_broken_connections_of_leases_and_notifications_are_replaced(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_registry, "REAP_SECONDS", 0.1)
+    async with registered(postgres_url) as (one, two):
+        woken = asyncio.Event()
+        two.subscribe("work", woken.set)
+        async with one.lease("work"):
+            end_connections(postgres_url, "INSERT INTO lease")
+        end_connections(postgres_url, "WITH ended")
+        one.notify("work")
+        async with asyncio.timeout(10):
+            await woken.wait()
+            async with two.lease("work"):
+                pass
+        assert not one.lost.is_set()
+
+
+async def test_a_process_that_must_be_alone_is_refused_and_refuses_others(postgres_url: str) -> None:
+    supervisor = Supervisor()
+    async with registered(postgres_url, 1):
+        with pytest.raises(DatabaseInUse):
+            async with ProcessRegistry.open(postgres_url, supervisor, alone=True):
+                pass
+    async with ProcessRegistry.open(postgres_url, supervisor, alone=True):
+        with pytest.raises(DatabaseInUse):
+            async with registered(postgres_url, 1):
+                pass
+    await supervisor.stop()
