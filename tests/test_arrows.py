@@ -133,7 +133,7 @@ ADAPTER_TABLE = f"""
 common: errors platform settings text
 console: admin cli settings text
 discord: {PLATFORM}
-slack: {PLATFORM}
+slack: {PLATFORM} store
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need

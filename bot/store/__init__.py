@@ -20,6 +20,8 @@ text of an answer once a source of it is removed. Each part of the store is one 
     backfill_cursors       how far each back-fill of a channel got
     usage                  tokens per workspace and day
     hints                  hints that a workspace has seen
+    installations          the app's installations in workspaces, encrypted
+    installation_states    installations that were begun in a browser
 """
 
 from __future__ import annotations
@@ -29,9 +31,9 @@ from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
-from bot.store.conversations import Conversations
+from bot.store.documents import Conversations, Files
 from bot.store.event_queue import EventQueueTable
-from bot.store.files import Files
+from bot.store.installations import Installations, InstallationStates
 from bot.store.messages import Messages, UnconfirmedDeletions
 from bot.store.models import (
     AnswerResult,
@@ -95,6 +97,8 @@ class BotStore:
         self.backfill_cursors = BackfillCursors(database)
         self.usage = DailyUsage(database)
         self.hints = OneTimeHints(database)
+        self.installations = Installations(database)
+        self.installation_states = InstallationStates(database)
         self._database = database
 
     @classmethod

@@ -1,11 +1,11 @@
-"""Table of files that are documents: who shared them, where, and with which message."""
+"""Tables of documents: files, who shared them and where, and conversations, their times and their size."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from bot.store.database import NO_LIMIT
-from bot.store.models import FileRecord
+from bot.store.models import ConversationRecord, FileRecord
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
 
-_COLUMNS = "document, room, message, upload, author, time, applied"
+_FILE_COLUMNS = "document, room, message, upload, author, time, applied"
+_CONVERSATION_COLUMNS = "document, room, thread, first, last, tokens"
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 
 
@@ -28,7 +29,7 @@ class Files:
     async def insert(self, file: FileRecord) -> None:
         """Insert a file before it is added to the engine."""
         await self._database.execute(
-            f"INSERT INTO file ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            f"INSERT INTO file ({_FILE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
             (
                 file.document,
                 file.room,
@@ -97,9 +98,55 @@ class Files:
 
     async def _select(self, condition: str, *parameters: Any, limit: int = NO_LIMIT) -> list[FileRecord]:
         rows = await self._database.fetch_all(
-            f"SELECT {_COLUMNS} FROM file WHERE {condition} ORDER BY document LIMIT {limit}", parameters
+            f"SELECT {_FILE_COLUMNS} FROM file WHERE {condition} ORDER BY document LIMIT {limit}", parameters
         )
         return [
             FileRecord(document, room, message, upload, author, from_micros(time) or EPOCH, bool(settled))
             for document, room, message, upload, author, time, settled in rows
+        ]
+
+
+class Conversations:
+    """Reads and writes the table of conversations."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def get(self, document: str) -> ConversationRecord | None:
+        """One conversation, or None."""
+        return next(iter(await self._select("document = ?", document)), None)
+
+    async def list_overlapping(self, room: str, since: datetime, until: datetime) -> list[ConversationRecord]:
+        """The windows of messages outside of threads that overlap a time span, by their last message."""
+        return await self._select(
+            "room = ? AND thread = '' AND last >= ? AND first <= ?", room, to_micros(since), to_micros(until)
+        )
+
+    async def list_active_since(self, room: str, since: datetime, limit: int) -> list[ConversationRecord]:
+        """The threads with messages since a time, newest first."""
+        found = await self._select("room = ? AND thread <> '' AND last >= ?", room, to_micros(since))
+        return found[-limit:]
+
+    async def list_idle_since(self, before: datetime) -> list[ConversationRecord]:
+        """Open conversations without messages since a time."""
+        return await self._select("open AND last <= ?", to_micros(before))
+
+    async def close(self, document: str) -> None:
+        """Mark a conversation as closed."""
+        await self._database.execute("UPDATE conversation SET open = false WHERE document = ?", (document,))
+
+    async def delete(self, document: str) -> None:
+        """Delete a conversation; its messages belong to no document anymore."""
+        await self._database.execute_all(
+            ("DELETE FROM conversation WHERE document = ?", (document,)),
+            ("UPDATE message SET document = '', applied = true WHERE document = ?", (document,)),
+        )
+
+    async def _select(self, condition: str, *parameters: Any) -> list[ConversationRecord]:
+        rows = await self._database.fetch_all(
+            f"SELECT {_CONVERSATION_COLUMNS} FROM conversation WHERE {condition} ORDER BY last, document", parameters
+        )
+        return [
+            ConversationRecord(document, room, thread, from_micros(first) or EPOCH, from_micros(last) or EPOCH, tokens)
+            for document, room, thread, first, last, tokens in rows
         ]

@@ -1,0 +1,125 @@
+"""The Slack SDK's stores of installations and of OAuth states, in the bot's database and encrypted."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import structlog
+from slack_bolt.error import BoltError
+from slack_sdk.oauth.installation_store import Installation
+from slack_sdk.oauth.installation_store.async_installation_store import AsyncInstallationStore
+from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
+
+from adapters.slack.context import NAME
+from bot.store.installations import InstallationRecord
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from adapters.slack.install.cipher import TokenCipher
+    from bot.store.installations import Installations, InstallationStates
+
+log = structlog.get_logger(__name__)
+
+STATE_SECONDS = 600  # from the start of an installation to its end
+STORED_FIELDS = (
+    "app_id",
+    "enterprise_id",
+    "enterprise_name",
+    "enterprise_url",
+    "team_id",
+    "team_name",
+    "bot_token",
+    "bot_id",
+    "bot_user_id",
+    "bot_scopes",
+    "bot_refresh_token",
+    "bot_token_expires_at",
+    "user_id",
+    "is_enterprise_install",
+    "installed_at",
+)  # tokens of users are never requested
+
+
+@dataclass(frozen=True, slots=True)
+class StoredInstallation:
+    """An installation, and the row that it was read from."""
+
+    installation: Installation
+    record: InstallationRecord
+
+
+def installation_key(installation: Installation) -> str:
+    """The id under which an installation is stored: that of its organization if it is for all of it."""
+    id_ = installation.enterprise_id if installation.is_enterprise_install else installation.team_id
+    return str(id_ or "")
+
+
+class InstallationStore(AsyncInstallationStore):
+    """One installation for each workspace, and one for each organization that installed the app as a whole."""
+
+    def __init__(self, table: Installations, cipher: TokenCipher) -> None:
+        self._table = table
+        self._cipher = cipher
+
+    async def async_save(self, installation: Installation) -> None:
+        """Add or replace an installation; if the database fails, raise the error that the library shows."""
+        try:
+            record = InstallationRecord(installation_key(installation), self._encrypt(installation))
+            await self._table.save(NAME, record)
+        except EngineError as error:
+            raise BoltError(str(error)) from error
+
+    async def list_all(self) -> list[StoredInstallation]:
+        """All installations that can be decrypted; others are logged."""
+        found = [(record, self._decrypt(record)) for record in await self._table.list_all(NAME)]
+        return [StoredInstallation(installation, record) for record, installation in found if installation]
+
+    async def replace(self, stored: StoredInstallation, installation: Installation) -> bool:
+        """Replace an installation unless another process did."""
+        return await self._table.replace(NAME, stored.record, self._encrypt(installation))
+
+    async def delete(self, key: str) -> None:
+        """Delete the installation with this key."""
+        await self._table.delete(NAME, key)
+
+    async def reencrypt(self) -> None:
+        """Encrypt all tokens with the first key that are encrypted with an older one."""
+        old = [each for each in await self.list_all() if not self._cipher.is_current(each.record.payload)]
+        for each in old:
+            await self.replace(each, each.installation)
+        if old:
+            log.info("slack.tokens_reencrypted", count=len(old))
+
+    def _encrypt(self, installation: Installation) -> str:
+        return self._cipher.encrypt(json.dumps({name: getattr(installation, name) for name in STORED_FIELDS}))
+
+    def _decrypt(self, record: InstallationRecord) -> Installation | None:
+        """Read an installation; None if no key fits, or if the payload is that of another one."""
+        text = self._cipher.decrypt(record.payload)
+        installation = Installation(**json.loads(text)) if text is not None else None
+        if installation is None or installation_key(installation) != record.workspace:
+            hint = "THREADLORE_SLACK_ENCRYPTION_KEYS lacks its key, or the row was altered; install the app again."
+            log.error("slack.installation_unreadable", workspace=record.workspace, hint=hint)
+            return None
+        return installation
+
+
+class StateStore(AsyncOAuthStateStore):
+    """States of installations in progress; each is accepted once, within ten minutes."""
+
+    def __init__(self, table: InstallationStates) -> None:
+        self._table = table
+
+    async def async_issue(self, *_: Any, **__: Any) -> str:
+        """Store a new state."""
+        state, now = secrets.token_urlsafe(32), time.time()
+        await self._table.add(state, now + STATE_SECONDS, now)
+        return state
+
+    async def async_consume(self, state: str) -> bool:
+        """Accept a state once."""
+        return await self._table.consume(state, time.time())
