@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
+    from engine.projection.restore import restore_database as restore_database
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.retriever import Neighborhood as Neighborhood
     from engine.scheduling.processes import LocalProcesses as LocalProcesses
@@ -174,6 +175,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.knowledge.duplicates.report": ("Duplicate", "DuplicateReport"),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
+    "engine.projection.restore": ("restore_database",),
     "engine.retrieval.retriever": ("Neighborhood",),
     "engine.scheduling.processes": ("LocalProcesses", "Processes", "RunningProcess"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),

@@ -116,9 +116,9 @@ class Engine(ManualCorrections, DocumentInput):
         return self._runtime.processes
 
     @property
-    def uses_database(self) -> bool:
-        """Whether a database holds the data, instead of files in the data directory."""
-        return bool(self._runtime.options.database)
+    def database(self) -> str:
+        """The address of the database that holds the data; "" if files in the data directory do."""
+        return self._runtime.options.database
 
     async def _start(self) -> None:
         await self._ledger.work.resume()

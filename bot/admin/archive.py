@@ -1,4 +1,7 @@
-"""Backup and restore: one compressed file with the ledger and the bot's database; the indexes are rebuilt from it."""
+"""Backup and restore: one compressed file with the ledger and the bot's database; the indexes are rebuilt from it.
+
+The file is the same whether the data is in a directory or in a PostgreSQL database, and is restored into either.
+"""
 
 from __future__ import annotations
 
@@ -7,22 +10,30 @@ import os
 import shutil
 import tempfile
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin import archive_format
 from bot.errors import file_write_error
-from bot.store import sqlite_file
-from engine import DataDir, compute_file_checksum, merge_log, prepare_restored_ledger, remove_tree
-from engine.errors import CorruptFile, DiskError, EarlySchema, NewerSchema, NotFound, StoreError
+from bot.store import copy_store, sqlite_file
+from engine import (
+    DataDir,
+    compute_file_checksum,
+    merge_log,
+    prepare_restored_ledger,
+    remove_tree,
+    restore_database,
+)
+from engine.errors import CorruptFile, CorruptLedger, DiskError, EarlySchema, NewerSchema, NotFound, StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engine import Engine
+    from engine import Engine, EngineOptions
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
-DATABASE_BACKUP_HINT = "Back up the database with its own tools, for example pg_dump; `threadlore export` writes texts."
+FINGERPRINTS = "fingerprints"
 WORK_DIR = ".restore-tmp"  # folder in the data directory while a backup is unpacked
 
 
@@ -30,15 +41,13 @@ async def create_backup(engine: Engine, path: Path) -> int:
     """Write a backup atomically and verify it; returns its size in bytes.
 
     The proof: it is restored into a temporary folder, and must hold what the databases held when they were copied.
-    Raises DiskError, and StoreError if the proof fails, or if a database holds the data.
+    Raises DiskError, and StoreError if the proof fails.
     """
-    if engine.uses_database:
-        raise StoreError(f"{path} was not written: the data is in a database.", hint=DATABASE_BACKUP_HINT)
     try:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
             folder = Path(name)
             # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
-            bot = await asyncio.to_thread(_copy_bot_database, engine.data_dir.path / BOT_FILE, folder / BOT_FILE)
+            bot = await copy_store(engine.database or engine.data_dir.path / BOT_FILE, folder / BOT_FILE)
             ledger = await engine.backup(folder / LEDGER_FILE)
             await asyncio.to_thread(_compress, folder)
             await _verify_backup(folder, path, {LEDGER_FILE: ledger, BOT_FILE: bot})
@@ -64,9 +73,7 @@ async def _verify_backup(folder: Path, path: Path, expected: dict[str, str]) -> 
             f"The backup cannot be restored, so {path} was not written: {error}", hint=UNVERIFIED_HINT
         ) from error
     if found != expected:
-        raise StoreError(
-            f"The backup differs from the data directory, so {path} was not written.", hint=UNVERIFIED_HINT
-        )
+        raise StoreError(f"The backup differs from the data, so {path} was not written.", hint=UNVERIFIED_HINT)
 
 
 UNVERIFIED_HINT = "Run the command again. If it fails again, `threadlore export` writes all readable data."
@@ -79,18 +86,44 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
     CorruptFile if it is no backup, EarlySchema or NewerSchema if another version wrote it. A refused backup leaves
     nothing behind.
     """
+    folder = DataDir(home)
+    if path.exists() and folder.ledger_path.exists() and not force:
+        raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
+    with _unpacked(path, folder) as unpacked:
+        _replace_databases(unpacked, folder)
+
+
+async def restore_into_database(path: Path, home: Path, options: EngineOptions, *, force: bool = False) -> None:
+    """Restore a backup into the empty PostgreSQL database of the options, all or nothing; `force` replaces its data.
+
+    `home`: the data directory of this machine. Raises what `restore_backup` does, and DatabaseInUse.
+    """
+    from bot.store.postgres import load_store  # noqa: PLC0415 - it needs the extra `postgres`
+
+    folder = DataDir(home)
+    with _unpacked(path, folder) as unpacked:
+        bot = unpacked / BOT_FILE
+        load_bot = partial(load_store, path=bot if bot.exists() else None, replace=force)
+        try:
+            await restore_database(options, unpacked / LEDGER_FILE, replace=force, also=load_bot)
+        except CorruptLedger as error:
+            raise CorruptFile(f"{path} is not a backup ({error}).", hint=archive_format.NOT_A_BACKUP_HINT) from error
+        remove_tree(home / FINGERPRINTS)
+
+
+@contextmanager
+def _unpacked(path: Path, folder: DataDir) -> Iterator[Path]:
+    """The checked files of a backup, in a folder in the locked data directory."""
     if not path.exists():
         raise NotFound(f"There is no file {path}.", hint="Check the path.")
-    folder = DataDir(home)
-    if folder.ledger_path.exists() and not force:
-        raise StoreError(f"{home} already contains data.", hint="Use --force to replace it.")
+    home = folder.path
     with _remove_on_failure(home), folder.acquire_lock():
         unpacked = home / WORK_DIR
         try:
             shutil.rmtree(unpacked, ignore_errors=True)  # left by a killed restore
             unpacked.mkdir(mode=0o700)
             _extract(path, unpacked)
-            _replace_databases(unpacked, folder)
+            yield unpacked
         except OSError as error:
             problem = f"{path} cannot be restored: {(error.strerror or str(error)).lower()}."
             raise DiskError(
@@ -110,11 +143,6 @@ def _remove_on_failure(home: Path) -> Iterator[None]:
         if not existed and not (home / LEDGER_FILE).exists():
             shutil.rmtree(home, ignore_errors=True)
         raise
-
-
-def _copy_bot_database(source: Path, target: Path) -> str:
-    """Copy the bot's database if it exists; returns its checksum. Raises OSError."""
-    return sqlite_file.copy_database(source, target) if source.exists() else ""
 
 
 def _compress(folder: Path) -> None:
@@ -149,7 +177,7 @@ def _replace_databases(unpacked: Path, folder: DataDir) -> None:
     for name in (
         f"{LEDGER_FILE}-wal",
         f"{LEDGER_FILE}-shm",
-        "fingerprints",
+        FINGERPRINTS,
         BOT_FILE,
         f"{BOT_FILE}-wal",
         f"{BOT_FILE}-shm",

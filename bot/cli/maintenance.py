@@ -35,7 +35,7 @@ Examples:
   threadlore export --format graphml -o town.graphml
 """
 BACKUP_HELP = "Write all data to one compressed file; also works while the bot is running."
-RESTORE_HELP = "Restore a backup into the data directory and rebuild the graph and vector indexes."
+RESTORE_HELP = "Restore a backup into the data directory or the database and rebuild the graph and vector indexes."
 
 
 def register(app: typer.Typer) -> None:
@@ -144,7 +144,7 @@ def backup(context: typer.Context, file: BackupArgument) -> None:
 def restore(
     context: typer.Context,
     file: BackupArgument,
-    force: Annotated[bool, typer.Option("--force", help="Replace an existing data directory.")] = False,  # noqa: FBT002  - an option
+    force: Annotated[bool, typer.Option("--force", help="Replace existing data.")] = False,  # noqa: FBT002  - an option
 ) -> None:
     """Unpack the ledger, then rebuild the indexes."""
 
@@ -153,15 +153,15 @@ def restore(
         from bot.admin.requests import Reindex  # noqa: PLC0415  - keeps --help fast
         from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
-        from bot.errors import BadSetting  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings()
-        if settings.database.get_secret_value():
-            raise BadSetting(
-                "THREADLORE_DATABASE is set: a backup is restored into a data directory.",
-                hint="Restore the database with its own tools, or run the command without this setting.",
-            )
-        archive.restore_backup(file.expanduser(), settings.data_path, force=force)
+        if database := settings.database.get_secret_value():
+            from engine import EngineOptions  # noqa: PLC0415  - keeps --help fast
+
+            options = EngineOptions(database=database, fts_tokenizer=settings.fulltext_tokenizer)
+            await archive.restore_into_database(file.expanduser(), settings.data_path, options, force=force)
+        else:
+            archive.restore_backup(file.expanduser(), settings.data_path, force=force)
         async with connect_or_open(settings, replace_embedder=True) as service:
             await Screen().show(service.perform(Reindex()))
         return 0

@@ -26,6 +26,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ from bot.store.models import (
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
-from bot.store.sqlite_file import SqliteStore
+from bot.store.sqlite_file import SqliteStore, copy_database
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -67,6 +68,7 @@ __all__ = [
     "FileRecord",
     "MessageRecord",
     "StoredAnswer",
+    "copy_store",
 ]
 
 
@@ -76,6 +78,19 @@ def _open_database(place: Path | str, process: int | None) -> AbstractAsyncConte
 
         return PostgresStore.open(place, process)
     return SqliteStore.open(place)
+
+
+async def copy_store(place: Path | str, target: Path) -> str:
+    """Copy all tables as of one moment into a file; returns the checksum of their rows, "" if there is no file.
+
+    Raises OSError and StoreError.
+    """
+    if isinstance(place, str):
+        from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
+
+        async with PostgresStore.open(place) as store:
+            return await store.copy_to(target)
+    return await asyncio.to_thread(copy_database, place, target)
 
 
 class BotStore:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+LIST_TABLES = (
+    "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
+)
 SCHEMA = Schema("bot.store", "bot's database", marker="event", early_marker="inbox")
 
 
@@ -44,7 +47,9 @@ class SqliteStore(SqliteDatabase, Database):
 
 
 def copy_database(source: Path, target: Path) -> str:
-    """Copy the database as of one moment; returns the checksum of its rows at that moment. Raises OSError."""
+    """Copy the database, if it exists, as of one moment; returns the checksum of its rows then. Raises OSError."""
+    if not source.exists():
+        return ""
     try:
         with closing(sqlite3.connect(source, isolation_level=None)) as db, closing(sqlite3.connect(target)) as copy:
             db.execute("BEGIN")
@@ -74,8 +79,7 @@ def file_checksum(path: Path) -> str:
 
 def _checksum(database: sqlite3.Connection) -> str:
     digest = sha256()
-    tables = [name for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
-    for table in tables:
+    for (table,) in database.execute(LIST_TABLES).fetchall():
         digest.update(table.encode())
         columns = ", ".join(str(place) for place, _ in enumerate(_columns(database, table), 1))
         for row in database.execute(f'SELECT * FROM "{table}" ORDER BY {columns}'):

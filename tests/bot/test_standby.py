@@ -30,7 +30,7 @@ async def test_a_bot_takes_over_the_database_of_one_that_ended(
             assert not waiting.done()
         context = await waiting
         assert context is not None
-        assert context.engine.uses_database
+        assert context.engine.database
 
 
 async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url: str) -> None:

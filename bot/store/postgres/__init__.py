@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
+from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING
 
 from bot.store.database import Database
+from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
+from engine.errors import StoreError
+from engine.storage.postgres import portable
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+    from pathlib import Path
 
+    from engine.storage.postgres.connection import Raw
+
+NOT_EMPTY_HINT = "Use --force to replace it."
 SCHEMA = PostgresSchema("bot.store.postgres", "bot's database", "threadlore_bot")
 
 
@@ -32,3 +40,29 @@ class PostgresStore(PostgresDatabase, Database):
     async def compact(self) -> None:
         """Free the space of deleted rows in all tables."""
         await self.vacuum()
+
+    async def copy_to(self, path: Path) -> str:
+        """Copy the tables as of one moment into a SQLite file; returns the checksum of their rows."""
+        tables = portable.list_columns(FILE_SCHEMA)
+        with closing(await asyncio.to_thread(portable.create_file, path, FILE_SCHEMA)) as file:
+            async with self.stream_connection() as source:
+                checksum = await portable.compute_row_checksum(source, tables)
+                await portable.copy_to_file(source, file, tables)
+        return checksum
+
+
+def load_store(raw: Raw, path: Path | None, *, replace: bool) -> None:
+    """Fill the tables with the rows of a file, or with none, in the present transaction.
+
+    Raises StoreError if there are rows, unless `replace`; CorruptLedger, EarlySchema and NewerSchema.
+    """
+    raw.execute(f"SET LOCAL search_path TO {SCHEMA.name}, public".encode())
+    SCHEMA.migrate(raw)
+    tables = portable.list_columns(FILE_SCHEMA)
+    if not replace and portable.has_rows(raw, tables):
+        raise StoreError("The database already contains data of a bot.", hint=NOT_EMPTY_HINT)
+    if path is None:
+        portable.empty_tables(raw)
+    else:
+        portable.upgrade_file(path, FILE_SCHEMA)
+        portable.load_tables(raw, path, tables, FILE_SCHEMA.label)

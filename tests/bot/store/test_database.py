@@ -8,13 +8,16 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 
 from bot.platform.models import Location
 from bot.store import BotStore
 from bot.store.database import Database, Row
+from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
 from bot.store.sqlite_file import SqliteStore
 from engine.errors import StoreError
+from engine.storage.postgres import portable
 from tests.support.fake_platform import START
 
 ROOF = Location("slack", "T1", "ROOF", "m1")
@@ -105,3 +108,14 @@ async def planned(folder: Path, ask: Callable[[BotStore], Awaitable[object]]) ->
         noted = Asked(database)
         await ask(BotStore(noted))  # type: ignore[arg-type]
         return await noted.plans()
+
+
+def test_every_table_of_a_bot_in_a_database_is_in_its_backup(postgres_store_url: str) -> None:
+    """Tables that only PostgreSQL has would be lost: name here those that describe running processes."""
+    tables = portable.list_columns(FILE_SCHEMA)
+    with psycopg.connect(postgres_store_url) as raw:
+        rows = raw.execute(
+            "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'threadlore_bot'"
+        ).fetchall()
+    assert {(table, column) for table, columns in tables.items() for column in columns} <= set(rows)
+    assert {table for table, _ in rows} - set(tables) == {"schema_version"}

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from functools import partial
+import asyncio
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import CorruptLedger
 from engine.storage.ledger.full_text.tsvector import find_tokenizer
 from engine.storage.ledger.postgres.integrity import find_problems
-from engine.storage.ledger.postgres.portable import copy_to_file, load_file
+from engine.storage.ledger.postgres.portable import copy_to_file, load_file, upgrade_file
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.schema import PostgresSchema
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.database import FtsTokenizer
+    from engine.storage.postgres.connection import Raw
 
 SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_ledger")
 
@@ -54,10 +56,20 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
             await copy_to_file(source, path, await find_tokenizer(source))
         return found
 
-    async def load_file(self, path: Path) -> None:
-        """Fill the empty ledger with the content of a SQLite file, and have graph and vectors made again."""
-        await self.run_locked(partial(load_file, path=path))
-        await self.work.set_setting("reindexing", 1)
+    async def load_file(self, path: Path, *, replace: bool = False, also: Callable[[Raw], None] | None = None) -> None:
+        """Fill the ledger with the content of a SQLite file, and have graph and vectors made again.
+
+        `also` runs in the same transaction. Raises StoreError if the ledger is not empty, unless `replace`;
+        CorruptLedger, EarlySchema and NewerSchema.
+        """
+        await asyncio.to_thread(upgrade_file, path)
+
+        def load(raw: Raw) -> None:
+            load_file(raw, path, replace=replace)
+            if also is not None:
+                also(raw)
+
+        await self.run_locked(load)
 
     async def check_integrity(self) -> None:
         """Raise CorruptLedger, with all that is wrong, unless indexes and counters are as they should."""

@@ -93,7 +93,7 @@ async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path)
     assert await export(embedded) == await export(served)
     assert await search(embedded) == await search(served) != []
     assert isinstance(served.ledger, PostgresLedger)
-    with pytest.raises(StoreError, match="not empty"):
+    with pytest.raises(StoreError, match="already contains"):
         await served.ledger.load_file(copied)
     await change(served)
     await change(embedded)

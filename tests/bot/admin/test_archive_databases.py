@@ -1,0 +1,137 @@
+"""Backups of a PostgreSQL database, and backups that move between it and a data directory."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager, closing
+from pathlib import Path
+
+import pytest
+
+from bot.admin import archive
+from bot.store import AnswerResult, BotStore, copy_store
+from engine import Engine, EngineOptions
+from engine.errors import CorruptFile, DatabaseInUse, StoreError
+from tests.bot.admin.test_archive import contents, entry, live_through, packed
+from tests.support.builders import make_answer
+from tests.support.engine_fixture import canonical_export, doc, is_clean
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
+
+
+@asynccontextmanager
+async def open_place(home: Path, database: str = "") -> AsyncIterator[tuple[Engine, BotStore]]:
+    """An engine and a bot's store in a folder, or in a database."""
+    options = EngineOptions(database=database)
+    async with (
+        Engine.open(home, language=ToyLanguage(), embedder=HashEmbedder(), options=options) as engine,
+        BotStore.open(database or home / archive.BOT_FILE, engine.processes.id) as store,
+    ):
+        yield engine, store
+
+
+async def fill(engine: Engine, store: BotStore) -> None:
+    await live_through(engine, store)
+    await store.event_queue.enqueue("Message", '{"text": "ß \\u0001"}', ["a", "b"], 1.5)
+    await store.event_queue.finish(1)
+    await store.event_queue.enqueue("Message", "{}", ["c"], 2.25)
+    await store.answers.begin(make_answer("a2"))
+    await store.answers.finish("a2", AnswerResult("She.", documents=frozenset({"b"})))
+
+
+async def state(engine: Engine, store: BotStore, copy: Path) -> tuple[Sequence[str], str]:
+    """The canonical export and the rows of the bot's tables."""
+    await engine.wait_until_indexed()
+    rows = await copy_store(engine.database or engine.data_dir.path / archive.BOT_FILE, copy)
+    assert await store.event_queue.count_waiting() == 1
+    return await canonical_export(engine), rows
+
+
+async def test_a_backup_moves_to_a_database_and_back(tmp_path: Path, postgres_url: str) -> None:
+    async with open_place(tmp_path / "files") as (engine, store):
+        await fill(engine, store)
+        before = await state(engine, store, tmp_path / "1")
+        await archive.create_backup(engine, tmp_path / "first")
+    await archive.restore_into_database(tmp_path / "first", tmp_path / "home", EngineOptions(database=postgres_url))
+    async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+        assert await state(engine, store, tmp_path / "2") == before
+        assert await is_clean(engine)
+        await archive.create_backup(engine, tmp_path / "second")
+        await engine.add(doc("later", "Ada wrote to Dora."))
+        await engine.wait_until_indexed()
+        assert await store.event_queue.enqueue("Message", "{}", ["d"], 3.0)
+        await engine._ledger.check_integrity()
+    archive.restore_backup(tmp_path / "second", tmp_path / "again")
+    async with open_place(tmp_path / "again") as (engine, store):
+        assert await state(engine, store, tmp_path / "3") == before
+        assert await is_clean(engine)
+
+
+async def test_a_backup_replaces_what_a_database_holds_only_by_force(tmp_path: Path, postgres_url: str) -> None:
+    options = EngineOptions(database=postgres_url)
+    async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+        await fill(engine, store)
+        before = await state(engine, store, tmp_path / "1")
+        await archive.create_backup(engine, tmp_path / "backup")
+        with pytest.raises(StoreError):  # its data directory is in use
+            await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options, force=True)
+        with pytest.raises(DatabaseInUse):
+            await archive.restore_into_database(tmp_path / "backup", tmp_path / "other", options, force=True)
+        await engine.forget("a")
+        await store.delete_workspace("slack", "T1")
+    (tmp_path / "home" / archive.FINGERPRINTS).write_text("a file that is ingested")
+    with pytest.raises(StoreError, match="already contains") as caught:
+        await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options)
+    assert "--force" in caught.value.hint
+    await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options, force=True)
+    assert not (tmp_path / "home" / archive.FINGERPRINTS).exists()
+    async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+        assert await state(engine, store, tmp_path / "2") == before
+        assert await is_clean(engine)
+
+
+async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_url: str) -> None:
+    async with open_place(tmp_path / "files") as (engine, store):
+        await fill(engine, store)
+        await archive.create_backup(engine, tmp_path / "backup")
+    async with BotStore.open(postgres_url) as store:
+        await store.opt_outs.opt_out("slack", "T1", "U9")
+    with pytest.raises(StoreError, match="data of a bot"):
+        await archive.restore_into_database(
+            tmp_path / "backup", tmp_path / "home", EngineOptions(database=postgres_url)
+        )
+    async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+        assert await canonical_export(engine) == []
+        assert await store.opt_outs.is_opted_out("slack", "T1", "U9")
+
+
+@pytest.mark.parametrize(
+    ("file", "statement"),
+    [
+        ("ledger.db", "PRAGMA foreign_keys = OFF; DELETE FROM space"),
+        ("ledger.db", "UPDATE document SET space = 99"),
+        ("ledger.db", "UPDATE passage SET text = 'a' || char(0)"),
+        ("ledger.db", "DROP TABLE alias"),
+        ("bot.db", "UPDATE answer_message SET answer = 'nobody'"),
+        ("bot.db", "ALTER TABLE opt_out DROP COLUMN ended_at"),
+    ],
+)
+async def test_rows_that_do_not_fit_leave_the_database_as_it_is(
+    tmp_path: Path, postgres_url: str, file: str, statement: str
+) -> None:
+    options = EngineOptions(database=postgres_url)
+    async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+        await fill(engine, store)
+        before = await state(engine, store, tmp_path / "1")
+        await archive.create_backup(engine, tmp_path / "backup")
+    held = contents(tmp_path / "backup")
+    (tmp_path / "x.db").write_bytes(held[file])
+    with closing(sqlite3.connect(tmp_path / "x.db")) as database:
+        database.executescript(statement)
+    held[file] = (tmp_path / "x.db").read_bytes()
+    packed(tmp_path / "odd", *(entry(*each) for each in held.items()))
+    with pytest.raises(CorruptFile):
+        await archive.restore_into_database(tmp_path / "odd", tmp_path / "home", options, force=True)
+    async with open_place(tmp_path / "home", postgres_url) as (engine, store):
+        assert await state(engine, store, tmp_path / "2") == before
