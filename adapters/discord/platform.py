@@ -201,7 +201,7 @@ class DiscordPlatform:
         """Fetch a message; None if it was deleted."""
         return await histories.fetch_message(self.channel_lookup, location, message)
 
-    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+    async def fetch_file(self, location: Location, upload: Upload, limit: int) -> bytes:  # noqa: ARG002
         """Download a file of at most `limit` bytes. Its URL expires after about a day."""
         return (await self._downloader.download(upload, limit)).data
 

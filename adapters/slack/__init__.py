@@ -7,20 +7,16 @@ from typing import TYPE_CHECKING
 
 import aiohttp
 
-from adapters.slack import clients
+from adapters.slack.clients import TIMEOUT_SECONDS, ClientFactory
 from adapters.slack.connection import SocketConnection
-from adapters.slack.context import NAME, SlackContext, fetch_identity
-from adapters.slack.events.listener import Listener
-from adapters.slack.http_receiver import HttpReceiver
-from adapters.slack.platform import SlackPlatform
-from adapters.slack.replies.sender import MessageSender
-from adapters.slack.replies.streaming import MessageStreams
-from adapters.slack.retries import RateLimits
-from adapters.slack.settings import TRAITS, SlackSettings
-from adapters.slack.workspace.users import UserDirectory
-from bot.commands.table import list_commands
+from adapters.slack.context import NAME
+from adapters.slack.events.app import build_app
+from adapters.slack.http_receiver import HttpReceiver, serve_routes
+from adapters.slack.retries import idempotent_handlers
+from adapters.slack.routing import RoutingPlatform
+from adapters.slack.settings import SlackSettings
+from adapters.slack.workspaces import WorkspaceFactory, Workspaces
 from bot.errors import SetupError
-from engine import Supervisor
 
 if TYPE_CHECKING:
     import asyncio
@@ -40,19 +36,19 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     """
     own = SlackSettings.load(settings)
     _check_secrets(own)
-    timeout = aiohttp.ClientTimeout(total=clients.TIMEOUT_SECONDS)
-    async with aiohttp.ClientSession(timeout=timeout) as session:
-        context = await build_context(settings, session, RateLimits(), bot.supervisor)
-        platform = SlackPlatform(context, clients.history_client(settings, session), settings.membership_cache_seconds)
-        listener = Listener(bot, platform, context, list_commands(TRAITS))
-        app = listener.build_app(context.idempotent_client)
-        bot.suspend_visibility(NAME)  # until the changes during downtime are known
-        bot.attach(platform)
+    async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)) as session:
+        clients = ClientFactory(session, own.api_base)
+        factory = WorkspaceFactory(bot, clients, over_http=own.mode == "http")
+        workspaces = Workspaces(bot, is_single=True)
+        token = own.bot_token.get_secret_value()
+        workspaces.add(await factory.open(token))
+        app = build_app(clients.build(token, handlers=idempotent_handlers()), workspaces)
+        bot.attach(RoutingPlatform(workspaces))
         serve = _serve_http if own.mode == "http" else _serve_socket
         try:
-            await serve(bot, own, listener, app, stop)
+            await serve(bot, own, workspaces, app, stop)
         finally:
-            await listener.close()
+            await workspaces.close()
 
 
 def _check_secrets(own: SlackSettings) -> None:
@@ -65,12 +61,14 @@ def _check_secrets(own: SlackSettings) -> None:
             raise SetupError(f"{variable} is not set.", hint=f"Slack in {own.mode} mode needs it: set {variable} too.")
 
 
-async def _serve_socket(bot: Bot, own: SlackSettings, listener: Listener, app: AsyncApp, stop: asyncio.Event) -> None:
+async def _serve_socket(
+    bot: Bot, own: SlackSettings, workspaces: Workspaces, app: AsyncApp, stop: asyncio.Event
+) -> None:
     connection = SocketConnection(
         app,
         own.app_token.get_secret_value(),
         lambda: bot.record_activity(NAME),
-        listener.handle_reconnect,
+        workspaces.handle_connect,
         on_attempt=partial(_record_connection, bot),
     )
     try:
@@ -79,9 +77,10 @@ async def _serve_socket(bot: Bot, own: SlackSettings, listener: Listener, app: A
         await connection.close()
 
 
-async def _serve_http(bot: Bot, own: SlackSettings, listener: Listener, app: AsyncApp, stop: asyncio.Event) -> None:
-    receiver = HttpReceiver(bot, listener, app, own.signing_secret.get_secret_value())
-    await receiver.run(stop, own.http_host, own.http_port)
+async def _serve_http(_: Bot, own: SlackSettings, workspaces: Workspaces, app: AsyncApp, stop: asyncio.Event) -> None:
+    receiver = HttpReceiver(app, own.signing_secret.get_secret_value())
+    address = own.http_host, own.http_port
+    await serve_routes(receiver.list_routes(), address, workspaces.handle_connect, stop)
 
 
 def _record_connection(bot: Bot, error: BaseException | None) -> None:
@@ -90,20 +89,3 @@ def _record_connection(bot: Bot, error: BaseException | None) -> None:
         bot.supervisor.record_success(CONNECTION_TASK)
     else:
         bot.supervisor.record_failure(CONNECTION_TASK, error)
-
-
-async def build_context(
-    settings: Settings, session: aiohttp.ClientSession, rate_limits: RateLimits, supervisor: Supervisor | None = None
-) -> SlackContext:
-    """Identify the bot and build what replies share. Raises SetupError."""
-    idempotent_client, write_client = (
-        clients.idempotent_client(settings, session),
-        clients.write_client(settings, session),
-    )
-    identity = await fetch_identity(idempotent_client)
-    users = UserDirectory(idempotent_client, identity)
-    sender = MessageSender(write_client, rate_limits)
-    streams = MessageStreams(write_client, rate_limits, users, sender)
-    return SlackContext(
-        idempotent_client, write_client, identity, rate_limits, users, sender, streams, supervisor or Supervisor()
-    )

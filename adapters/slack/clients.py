@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 from urllib.request import proxy_bypass
@@ -10,15 +11,12 @@ from urllib.request import proxy_bypass
 from slack_sdk.web.async_client import AsyncWebClient
 
 from adapters.slack.retries import history_handlers, idempotent_handlers
-from adapters.slack.settings import SlackSettings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import aiohttp
     from slack_sdk.http_retry.async_handler import AsyncRetryHandler
-
-    from bot.settings import Settings
 
 TIMEOUT_SECONDS = 30  # of one call
 
@@ -33,33 +31,51 @@ def build_silent_logger() -> logging.Logger:
     return logger
 
 
-def _build_client(
-    settings: Settings, session: aiohttp.ClientSession, handlers: Sequence[AsyncRetryHandler]
-) -> AsyncWebClient:
-    slack = SlackSettings.load(settings)
-    client = AsyncWebClient(
-        slack.bot_token.get_secret_value(),
-        base_url=slack.api_base,
-        timeout=TIMEOUT_SECONDS,
-        session=session,
-        logger=build_silent_logger(),
-        retry_handlers=list(handlers),
-    )
-    if proxy_bypass(urlsplit(slack.api_base).hostname or ""):
-        client.proxy = None
-    return client
+@dataclass(frozen=True, slots=True)
+class ClientFactory:
+    """Builds clients that share a session. `api_base`: the base URL of the Web API."""
+
+    session: aiohttp.ClientSession
+    api_base: str
+
+    def build(self, token: str = "", team: str = "", handlers: Sequence[AsyncRetryHandler] = ()) -> AsyncWebClient:
+        """Build a client. `team`: the workspace that the calls are for, if the token is that of an organization."""
+        client = AsyncWebClient(
+            token or None,
+            base_url=self.api_base,
+            timeout=TIMEOUT_SECONDS,
+            session=self.session,
+            team_id=team or None,
+            logger=build_silent_logger(),
+            retry_handlers=list(handlers),
+        )
+        if proxy_bypass(urlsplit(self.api_base).hostname or ""):
+            client.proxy = None
+        return client
+
+    def build_set(self, token: str, team: str = "") -> WorkspaceClients:
+        """Build the clients of a workspace."""
+        return WorkspaceClients(
+            self.build(token, team, idempotent_handlers()),
+            self.build(token, team, history_handlers()),
+            self.build(token, team),
+        )
 
 
-def idempotent_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """Build the client for calls that may be repeated."""
-    return _build_client(settings, session, idempotent_handlers())
+@dataclass(frozen=True, slots=True)
+class WorkspaceClients:
+    """The clients of a workspace.
 
+    `idempotent` is for calls that may be repeated, `history` for history pages, whose caller handles rate limits
+    (retries.call_when_allowed), `write` for calls whose repetition people would see; it never retries
+    (retries.call_in_turn).
+    """
 
-def history_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """Build the client for history pages; its caller handles rate limits (retries.call_when_allowed)."""
-    return _build_client(settings, session, history_handlers())
+    idempotent: AsyncWebClient
+    history: AsyncWebClient
+    write: AsyncWebClient
 
-
-def write_client(settings: Settings, session: aiohttp.ClientSession) -> AsyncWebClient:
-    """Build the client for calls whose repetition people would see; it never retries (see retries.call_in_turn)."""
-    return _build_client(settings, session, ())
+    def set_token(self, token: str) -> None:
+        """Use another token from now on; with an empty one Slack refuses every call."""
+        for client in (self.idempotent, self.history, self.write):
+            client.token = token

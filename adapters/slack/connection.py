@@ -112,10 +112,11 @@ class SocketConnection:
         await asyncio.gather(*(task for task in tasks if task is not None), return_exceptions=True)
 
     async def _reconnect(self) -> None:
-        """Check the bot token by a plain call, then open a new connection."""
+        """Check the bot token by a plain call, unless each workspace has its own, then open a new connection."""
         await self.close()
-        with map_connect_errors(BOT_TOKEN):
-            await self._web.auth_test()
+        if self._web.token:
+            with map_connect_errors(BOT_TOKEN):
+                await self._web.auth_test()
         await self.connect()
         self._on_reconnect()
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.web.async_client import AsyncWebClient
 
+    from adapters.slack.clients import WorkspaceClients
     from adapters.slack.replies.sender import MessageSender
     from adapters.slack.replies.streaming import MessageStreams
     from adapters.slack.retries import RateLimits
@@ -38,7 +39,7 @@ class BotIdentity:
 
 
 async def fetch_identity(client: AsyncWebClient) -> BotIdentity:
-    """Fetch the bot's identity. Raises SetupError if the token is invalid, and PlatformError."""
+    """Fetch the bot's identity in a workspace. Raises SetupError if the token is invalid, and PlatformError."""
     with map_connect_errors(BOT_TOKEN):
         response = await client.auth_test()
     if not (response.get("team_id") and response.get("user_id")):
@@ -56,13 +57,11 @@ async def fetch_identity(client: AsyncWebClient) -> BotIdentity:
 class SlackContext:
     """Shared state of a workspace.
 
-    `idempotent_client` retries failed calls, `write_client` never does. `supervisor` runs background tasks, `tasks`
-    are those that belong to replies. `active_messages` are ids (ts) of messages of replies in progress,
-    `refs_by_answer` their reply references by answer id.
+    `supervisor` runs background tasks, `tasks` are those that belong to replies. `active_messages` are ids (ts) of
+    messages of replies in progress, `refs_by_answer` their reply references by answer id.
     """
 
-    idempotent_client: AsyncWebClient
-    write_client: AsyncWebClient
+    clients: WorkspaceClients
     identity: BotIdentity
     rate_limits: RateLimits
     users: UserDirectory
@@ -72,3 +71,13 @@ class SlackContext:
     active_messages: set[str] = field(default_factory=set)
     refs_by_answer: dict[str, str] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def idempotent_client(self) -> AsyncWebClient:
+        """The client that retries failed calls."""
+        return self.clients.idempotent
+
+    @property
+    def write_client(self) -> AsyncWebClient:
+        """The client that never retries."""
+        return self.clients.write

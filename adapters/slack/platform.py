@@ -1,4 +1,4 @@
-"""Implements bot.platform.ports.Platform for one Slack workspace."""
+"""Implements bot.platform.ports.Platform for one workspace; `routing` for all of them."""
 
 from __future__ import annotations
 
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Sequence
     from datetime import datetime
 
-    from slack_sdk.web.async_client import AsyncWebClient
-
     from adapters.slack.context import SlackContext
     from bot.platform.models import Card, Channel, ListedChannel, Location, Message, Person, Upload
     from bot.platform.ports import Reaction, Reply, ReplyTarget, ThreadPage
@@ -44,18 +42,18 @@ PICTURE_NOTICE = "I sent you the picture in a direct message."
 
 
 class SlackPlatform:
-    """One Slack workspace. `history_client` must not retry rate-limited calls by itself."""
+    """One Slack workspace."""
 
     name = NAME
     traits = TRAITS
     limits = MessageLimits(max_length=11_000, write_interval=0.7)
 
-    def __init__(self, context: SlackContext, history_client: AsyncWebClient, membership_cache_seconds: float) -> None:
+    def __init__(self, context: SlackContext, membership_cache_seconds: float) -> None:
         self._context = context
         self._client = context.idempotent_client
         self._max_member_age = membership_cache_seconds
         self._channels = Channels(context.idempotent_client, context.identity, context.users)
-        self._history = ChannelHistory(history_client, context.identity)
+        self._history = ChannelHistory(context.clients.history, context.identity)
         self._files = Files(context.idempotent_client)
         self._private_messages = PrivateMessages(context)
         self._user_groups = UserGroups(context.idempotent_client)
@@ -94,7 +92,7 @@ class SlackPlatform:
             self._is_listing_forbidden = True
             raise
 
-    async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - there is one workspace
+    async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - it is this workspace
         return await self._context.users.get_person(person, self._max_member_age)
 
     async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002
@@ -139,7 +137,7 @@ class SlackPlatform:
     async def fetch_message(self, location: Location, message: str) -> Message | None:
         return await self._history.fetch_message(location, message)
 
-    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+    async def fetch_file(self, location: Location, upload: Upload, limit: int) -> bytes:  # noqa: ARG002
         return await self._files.download(upload, limit)
 
     # Posting.

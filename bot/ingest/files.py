@@ -181,7 +181,7 @@ class FileIngest:
             shared.build_record(upload),
         )
         _check_upload(upload, limit)
-        data = await self._context.platform_for(message.location).fetch_file(upload, limit)
+        data = await self._context.platform_for(message.location).fetch_file(message.location, upload, limit)
         read = await self._parser.parse(upload.name, data)
         time = plausible_time(read.time, message.time) or message.time
         return Document(filed.document, shared.space, filed.room, upload.name, read.passages, time, shared.link)

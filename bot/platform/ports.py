@@ -118,8 +118,8 @@ class Platform(Protocol):
     async def fetch_message(self, location: Location, message: str) -> Message | None:
         """The current message; None only if it was certainly deleted. Raises PlatformError if that is unknown."""
 
-    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
-        """The bytes of a file, from the platform's own hosts only.
+    async def fetch_file(self, location: Location, upload: Upload, limit: int) -> bytes:
+        """The bytes of a file that was shared in a location, from the platform's own hosts only.
 
         Raises InvalidDocument if it is too large or can never be read, PlatformError to be called again later.
         """

@@ -285,7 +285,7 @@ class FakePlatform:
         self.record_call("message")
         return next((each for each in self.messages if _message_key(each) == (place.channel, message)), None)
 
-    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+    async def fetch_file(self, location: Location, upload: Upload, limit: int) -> bytes:
         self.record_call("fetch")
         data = self.files.get(upload.id)
         if data is None:

@@ -31,7 +31,7 @@ def parse_command(
     event_id = str(body.get("trigger_id") or f"{body.get('user_id')}:{now.timestamp()}")
     location = Location(NAME, identity.team, str(body.get("channel_id") or ""), str(body.get("thread_ts") or ""))
     person, handle = str(body.get("user_id") or ""), str(body.get("response_url") or "")
-    key = (f"{NAME}:command:{event_id}",)
+    key = (f"{NAME}:command:{identity.team}:{event_id}",)
     is_question = name == "ask" or (name not in command_names and rest)
     if not is_question or not rest.strip():
         command = name if name in command_names else "help"
@@ -55,4 +55,4 @@ def parse_click(body: Mapping[str, Any], identity: BotIdentity) -> TranslatedEve
     event_id = f"{channel}:{container.get('message_ts') or ''}:{person}:{action.get('action_ts') or ''}"
     location = Location(NAME, identity.team, str(channel), str(thread))
     event = ButtonPressed(event_id, location, person, *found, handle=str(body.get("response_url") or ""))
-    return TranslatedEvent(event, (f"{NAME}:click:{event_id}",))
+    return TranslatedEvent(event, (f"{NAME}:click:{identity.team}:{event_id}",))

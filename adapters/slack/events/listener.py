@@ -1,15 +1,11 @@
-"""Receive Slack's envelopes; each is acknowledged only after the bot has stored its event."""
+"""Receive the events of one workspace; each is acknowledged only after the bot has stored it."""
 
 from __future__ import annotations
 
-import re
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import structlog
-from slack_bolt.async_app import AsyncApp
-from slack_bolt.authorization import AuthorizeResult
-from slack_bolt.response import BoltResponse
 
 from adapters.slack.context import NAME
 from adapters.slack.errors import SLACK_ERRORS, error_code
@@ -23,10 +19,9 @@ from engine.errors import EngineError
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
+    from collections.abc import Collection, Coroutine, Mapping
 
-    from slack_bolt.async_app import AsyncAck, AsyncBoltRequest
-    from slack_sdk.web.async_client import AsyncWebClient
+    from slack_bolt.async_app import AsyncBoltRequest
 
     from adapters.slack.context import SlackContext
     from adapters.slack.events.translate import TranslatedEvent
@@ -35,7 +30,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-ANY_TYPE = re.compile(".*")
 MESSAGE_EVENTS = frozenset({"app_mention", "message"})  # losing one of these leaves no wrong access data
 RETRY_HEADER = "x-slack-retry-num"
 SUGGESTED_PROMPTS = (
@@ -46,7 +40,7 @@ SUGGESTED_PROMPTS = (
 )
 
 
-class Listener:
+class WorkspaceListener:
     """Receives events, slash commands and button presses. `commands` are the names of the bot's commands."""
 
     def __init__(self, bot: Bot, platform: SlackPlatform, context: SlackContext, commands: Collection[str]) -> None:
@@ -55,22 +49,6 @@ class Listener:
         self._context = context
         self._commands = commands
         self._tasks: set[asyncio.Task[None]] = set()
-
-    def build_app(self, client: AsyncWebClient) -> AsyncApp:
-        """Build the app with all its listeners."""
-        app = AsyncApp(
-            client=client,
-            logger=client.logger,
-            authorize=build_authorize(self._context),
-            process_before_response=True,
-            request_verification_enabled=False,  # HttpReceiver checks signatures; sockets have none
-            attaching_conversation_kwargs_enabled=False,
-        )
-        app.middleware(self.handle_rate_limit)
-        app.event(ANY_TYPE)(self.handle_event)
-        app.command(ANY_TYPE)(self.handle_command)
-        app.action(ANY_TYPE)(self.handle_action)
-        return app
 
     async def handle_event(self, body: dict[str, Any], request: AsyncBoltRequest) -> None:
         """Handle an event of the Events API."""
@@ -85,7 +63,7 @@ class Listener:
         if handler is not None:
             await handler(self, event)
         if translated is not None:
-            await self._submit(translated, is_first=set(request.headers.get(RETRY_HEADER) or ()) <= {"0"})
+            await self._submit(translated, is_first=not is_repeated(request.headers))
 
     def _handle_unparsed(self, event_type: str, error: Exception) -> None:
         """Log an event that cannot be parsed; if it could concern channels, reconcile as after a reconnect."""
@@ -93,21 +71,19 @@ class Listener:
         if event_type not in MESSAGE_EVENTS:
             self.handle_reconnect()
 
-    async def handle_command(self, body: dict[str, Any], ack: AsyncAck) -> None:
+    async def handle_command(self, body: dict[str, Any]) -> None:
         """Handle a slash command."""
         self._bot.record_activity(NAME)
         await self._submit(
             calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)), is_first=True
         )
-        await ack()
 
-    async def handle_action(self, body: dict[str, Any], ack: AsyncAck) -> None:
+    async def handle_action(self, body: dict[str, Any]) -> None:
         """Handle a pressed button."""
         self._bot.record_activity(NAME)
         translated = calling.parse_click(body, self._context.identity)
         if translated is not None:
             await self._submit(translated, is_first=True)
-        await ack()
 
     async def _submit(self, translated: TranslatedEvent, *, is_first: bool) -> None:
         """Pass an event to the bot. `is_first`: Slack has not sent it before."""
@@ -128,10 +104,9 @@ class Listener:
         """Update a user; if their access changed, report a visibility change of all channels."""
         if self._context.users.save_user(event.get("user") or {}):
             changed_at = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
-            key = f"{NAME}:person:{(event.get('user') or {}).get('id')}:{changed_at}"
-            await self._bot.receive(
-                VisibilityChanged(Location(NAME, self._context.identity.team, ""), members_only=True), key
-            )
+            team = self._context.identity.team
+            key = f"{NAME}:person:{team}:{(event.get('user') or {}).get('id')}:{changed_at}"
+            await self._bot.receive(VisibilityChanged(Location(NAME, team, ""), members_only=True), key)
 
     async def handle_app_opened(self, event: Mapping[str, Any]) -> None:
         """Show the home tab, or the suggested prompts of the messages tab."""
@@ -139,16 +114,6 @@ class Listener:
             self._run_in_background(self._set_prompts(str(event.get("channel") or "")))
         elif event.get("tab", "home") == "home":
             self._run_in_background(self._publish_home(str(event.get("user") or "")))
-
-    async def handle_rate_limit(
-        self, body: Mapping[str, Any], next_: Callable[[], Awaitable[BoltResponse]]
-    ) -> BoltResponse:
-        """Reconcile if Slack reports that it drops events because of its rate limit; this is no event of its own."""
-        if body.get("type") != "app_rate_limited":
-            return await next_()
-        log.warning("slack.events_rate_limited", hint="Slack sends at most 30,000 events an hour.")
-        self.handle_reconnect()
-        return BoltResponse(status=200)
 
     async def _set_prompts(self, channel: str) -> None:
         await self._context.idempotent_client.assistant_threads_setSuggestedPrompts(
@@ -167,12 +132,13 @@ class Listener:
 
     def handle_reconnect(self) -> None:
         """Reconcile after a reconnect: events may have been lost, and user data may be stale."""
-        log.info("slack.connected", workspace=self._context.identity.team)
+        team = self._context.identity.team
+        log.info("slack.connected", workspace=team)
         self._context.users.invalidate()
         self._run_in_background(self._context.users.preload())
         self._platform.invalidate_channel("")
-        self._bot.suspend_visibility(NAME)
-        self._run_in_background(self._bot.reconcile(NAME))
+        self._bot.suspend_visibility(NAME, team)
+        self._run_in_background(self._bot.reconcile(NAME, team))
 
     def invalidate_users(self) -> None:
         """Look up users again before they are trusted: changes of their access may have been missed."""
@@ -183,16 +149,9 @@ class Listener:
         await cancel_tasks(*self._tasks)
 
 
-def build_authorize(context: SlackContext) -> Callable[..., Awaitable[AuthorizeResult]]:
-    """Build Bolt's authorize callback from the known identity, so that no envelope waits for another API call."""
-    identity, token = context.identity, context.idempotent_client.token
-
-    async def authorize(team_id: str | None) -> AuthorizeResult:
-        return AuthorizeResult(
-            enterprise_id=None, team_id=team_id, bot_user_id=identity.user, bot_id=identity.bot, bot_token=token
-        )
-
-    return authorize
+def is_repeated(headers: Mapping[str, Any]) -> bool:
+    """Whether Slack delivers an event again."""
+    return bool(set(headers.get(RETRY_HEADER) or ()) - {"0"})
 
 
 async def _log_errors(work: Coroutine[Any, Any, None]) -> None:
@@ -203,7 +162,7 @@ async def _log_errors(work: Coroutine[Any, Any, None]) -> None:
 
 
 SIDE_HANDLERS = {
-    "user_change": Listener.handle_user_change,
-    "team_join": Listener.handle_user_change,
-    "app_home_opened": Listener.handle_app_opened,
+    "user_change": WorkspaceListener.handle_user_change,
+    "team_join": WorkspaceListener.handle_user_change,
+    "app_home_opened": WorkspaceListener.handle_app_opened,
 }

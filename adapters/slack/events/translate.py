@@ -42,15 +42,15 @@ def translate_event(body: Event, identity: BotIdentity) -> TranslatedEvent | Non
     translate = EVENT_TRANSLATORS.get(str(event.get("type")))
     platform_event = translate(event, identity) if translate else None
     return (
-        TranslatedEvent(platform_event, (_event_key(body, event), *_message_keys(platform_event)))
+        TranslatedEvent(platform_event, (_event_key(body, event, identity), *_message_keys(platform_event)))
         if platform_event
         else None
     )
 
 
-def _event_key(body: Event, event: Event) -> str:
+def _event_key(body: Event, event: Event, identity: BotIdentity) -> str:
     event_id = body.get("event_id") or f"{event.get('type')}:{_channel_id(event)}:{event.get('event_ts')}"
-    return f"{NAME}:event:{event_id}"
+    return f"{NAME}:event:{identity.team}:{event_id}"
 
 
 def _message_keys(platform_event: PlatformEvent) -> tuple[str, ...]:

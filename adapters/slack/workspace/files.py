@@ -26,12 +26,7 @@ class Files:
     def __init__(self, client: AsyncWebClient) -> None:
         self._client = client
         base = urlsplit(client.base_url)
-        self._downloader = Downloader(
-            "Slack",
-            FileHosts(FILE_DOMAINS, f"{base.scheme}://{base.netloc}"),
-            {"Authorization": f"Bearer {client.token}"},
-            client.proxy,
-        )
+        self._hosts = FileHosts(FILE_DOMAINS, f"{base.scheme}://{base.netloc}")
 
     async def download(self, upload: Upload, limit: int) -> bytes:
         """Download a file of at most `limit` bytes.
@@ -41,7 +36,8 @@ class Files:
         """
         if not upload.url:
             upload = await self._fetch_info(upload)
-        content_type, data = await self._downloader.download(upload, limit)
+        token = {"Authorization": f"Bearer {self._client.token}"}  # it may be renewed at any time
+        content_type, data = await Downloader("Slack", self._hosts, token, self._client.proxy).download(upload, limit)
         if content_type in HTML_TYPES and not _is_html_file(upload, data):
             raise InvalidDocument(
                 f"Slack does not hand out “{upload.name}”.", hint="The bot needs the scope files:read."

@@ -76,7 +76,7 @@ class JsonlPlatform:
             raise PlatformError(f"The message {message} in {location.channel} is not known in this run.")
         return self.messages[message]
 
-    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+    async def fetch_file(self, location: Location, upload: Upload, limit: int) -> bytes:  # noqa: ARG002
         path = (self._files / upload.url).resolve()
         if not path.is_relative_to(self._files) or not path.is_file():
             raise InvalidDocument(f"{upload.name} is not a file of this platform.")

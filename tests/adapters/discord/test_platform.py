@@ -193,15 +193,16 @@ async def test_a_history_that_is_hidden_from_the_bot_does_not_look_empty(town: T
 
 async def test_a_file_is_fetched_from_discord_alone_and_not_beyond_the_limit(town: Town) -> None:
     await town.ada.says(town.square, files=[File("plan.txt", b"x" * 1000, "text/plain")])
-    [upload] = (await town.bot.wait_for(MessageReceived)).message.uploads
-    assert await town.platform.fetch_file(upload, 1000) == b"x" * 1000
+    message = (await town.bot.wait_for(MessageReceived)).message
+    [upload] = message.uploads
+    assert await town.platform.fetch_file(message.location, upload, 1000) == b"x" * 1000
     for refused, limit, error in (
         (upload, 999, DocumentTooLarge),
         (replace(upload, size=1), 999, DocumentTooLarge),
         (replace(upload, url="https://evil.example/plan.txt"), 1000, InvalidDocument),
     ):
         with pytest.raises(InvalidDocument) as caught:
-            await town.platform.fetch_file(refused, limit)
+            await town.platform.fetch_file(message.location, refused, limit)
         assert type(caught.value) is error
 
 

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 import aiohttp
 
-from adapters.slack import build_context, clients
-from adapters.slack.context import SlackContext
+from adapters.slack.clients import ClientFactory
+from adapters.slack.context import SlackContext, fetch_identity
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.retries import RateLimits
+from adapters.slack.workspaces import build_context
 from bot.platform.models import AnswerFooter, Button, FooterSource, Location, Picture
 from bot.platform.ports import Reply, ReplyTarget
 from bot.settings import Settings
@@ -58,9 +59,10 @@ class Scene:
 async def open_scene(slack: FakeSlack, ada: Person, roof: Room) -> AsyncIterator[Scene]:
     settings = settings_for(slack)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
-        context = await build_context(settings, session, RateLimits(slack.clock.now, slack.clock.sleep))
-        history_client = clients.history_client(settings, session)
-        platform = SlackPlatform(context, history_client, settings.membership_cache_seconds)
+        clients = ClientFactory(session, slack.base_url).build_set(slack.space.app.bot_token)
+        identity = await fetch_identity(clients.idempotent)
+        context = build_context(clients, identity, RateLimits(slack.clock.now, slack.clock.sleep))
+        platform = SlackPlatform(context, settings.membership_cache_seconds)
         yield Scene(slack, ada, roof, platform, context)
         for task in list(context.tasks):
             task.cancel()

@@ -12,7 +12,8 @@ import pytest
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryIntervalCalculator
 
-from adapters.slack import clients, run
+from adapters.slack import run
+from adapters.slack.clients import ClientFactory
 from adapters.slack.connection import SocketConnection
 from bot.errors import SetupError
 from bot.platform.events import MessageReceived
@@ -39,7 +40,7 @@ async def connected(slack: FakeSlack, max_silence: float) -> AsyncIterator[Count
     """A connection; gives its signs of life and its reconnects."""
     signals, stop = Counter[str](), asyncio.Event()
     async with aiohttp.ClientSession() as session:
-        client = clients.idempotent_client(settings_for(slack), session)
+        client = ClientFactory(session, slack.base_url).build(slack.space.app.bot_token)
         app = AsyncApp(name="test", client=client, logger=client.logger)
         on_activity, on_reconnect = (partial(signals.update, [name]) for name in ("activity", "reconnects"))
         connection = SocketConnection(app, slack.space.app.app_token, on_activity, on_reconnect, max_silence)

@@ -13,7 +13,8 @@ import pytest
 from aiohttp import web
 
 from adapters.slack import run
-from adapters.slack.http_receiver import MAX_BODY, PATH, shows_missed_events
+from adapters.slack.delivery_watch import shows_missed_events
+from adapters.slack.http_receiver import MAX_BODY, PATH
 from bot.errors import BadSetting, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
 from tests.adapters.recording_bot import RecordingBot
@@ -192,7 +193,7 @@ async def test_a_repeated_delivery_suspends_visibility_first_and_reconciles(
 
 
 async def test_audiences_are_compared_at_intervals(town: SlackHttpTown, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.slack.http_receiver.MIN_REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.slack.delivery_watch.MIN_REFRESH_SECONDS", 0.01)
     async with serving(town) as bot:
         await town.wait_for(lambda: bot.refreshed > 2)
         assert bot.active > 2

@@ -36,7 +36,7 @@ async def test_a_question_has_its_options_and_is_acknowledged_in_time(town: Town
     asked = await town.bot.wait_for(QuestionAsked)
     assert (asked.text, asked.private, asked.mode) == ("who?", True, "naive")
     assert [each.name for each in asked.uploads] == ["plan.txt"]
-    assert await town.platform.fetch_file(asked.uploads[0], 100) == b"plan"
+    assert await town.platform.fetch_file(asked.location, asked.uploads[0], 100) == b"plan"
     assert (used.error, used.took < 3.0, town.bot.all(MessageReceived)) == ("", True, [])
 
 

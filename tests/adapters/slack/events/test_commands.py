@@ -36,7 +36,7 @@ def invoke(command: str, words: str = "") -> PlatformEvent:
 def test_a_slash_command_is_a_question_or_a_command_of_the_bot(text: str, event: PlatformEvent) -> None:
     body = {"text": text, "user_id": "UADA", "channel_id": "C1", "trigger_id": "7.8", "response_url": HANDLE}
     translated = parse_command(body, IDENTITY, NAMES, NOW)
-    assert (translated.event, translated.keys) == (event, ("slack:command:7.8",))
+    assert (translated.event, translated.keys) == (event, ("slack:command:T1:7.8",))
 
 
 @pytest.mark.parametrize(

@@ -67,7 +67,7 @@ async def test_a_question_of_an_earlier_run_is_not_new(
 ) -> None:
     sent = await ada.mentions(roof, "why is it wet?")
     await slack.wait_until_delivered()
-    platform: Any = bot.platforms[0]
+    platform: Any = bot.platforms[0]._get(slack.space.team)
     assert (roof.id, sent.ts) in platform._new_questions
     platform._new_questions.clear()  # as in another run, to which Slack sends it again
     slack.redelivers()
@@ -104,14 +104,14 @@ async def test_edits_changes_of_channels_and_the_end_are_received(
 async def test_only_a_change_of_access_is_a_change_of_visibility(
     slack: FakeSlack, bot: RecordingBot, ada: Person
 ) -> None:
-    await bot.platforms[0].fetch_person("", ada.id)
+    await bot.platforms[0].fetch_person(slack.space.team, ada.id)
     await ada.renames_self("Ada L.")
     await slack.wait_until_delivered()
     assert bot.events == []
     await ada.becomes("guest")
     await slack.wait_until_delivered()
     assert bot.events == [VisibilityChanged(Location("slack", slack.space.team, ""), members_only=True)]
-    assert (await bot.platforms[0].fetch_person("", ada.id)).is_guest
+    assert (await bot.platforms[0].fetch_person(slack.space.team, ada.id)).is_guest
 
 
 async def test_commands_are_acknowledged_without_a_reply(

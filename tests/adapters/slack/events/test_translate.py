@@ -101,7 +101,7 @@ def test_a_mention_and_its_message_are_one_event() -> None:
     assert mention is not None
     assert plain.event == mention.event
     assert [each.keys for each in (plain, mention)] == [
-        (f"slack:event:{event_id}", f"slack:message:T1:C1:{TS}") for event_id in ("Ev1", "Ev2")
+        (f"slack:event:T1:{event_id}", f"slack:message:T1:C1:{TS}") for event_id in ("Ev1", "Ev2")
     ]
 
 

@@ -1,0 +1,94 @@
+"""HTTP mode: notice that deliveries to a workspace were missed.
+
+Unlike a socket, HTTP shows no lost connection. What was missed is noticed by late and repeated deliveries, and the
+audiences of channels are compared with Slack at short intervals.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from adapters.slack.context import NAME
+from adapters.slack.events.listener import is_repeated
+from engine import cancel_tasks
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from adapters.slack.events.listener import WorkspaceListener
+    from bot.bot import Bot
+
+log = structlog.get_logger(__name__)
+
+MAX_DELAY = 60.0  # seconds from an event to its delivery, beyond which others may be missing
+MIN_REFRESH_SECONDS = 10.0  # between two comparisons of audiences; each lists all channels
+# Seconds between two look-ups of all users, and between two comparisons of all channels with their messages.
+USERS_INTERVAL, COMPARE_INTERVAL = 600.0, 3600.0
+RECONCILE_INTERVAL = 30.0  # seconds between two reconciliations for missed events
+
+
+def shows_missed_events(headers: Mapping[str, Any], body: Mapping[str, Any], now: float) -> bool:
+    """Whether a delivery shows that Slack could not deliver for a while: it is repeated or late."""
+    event_time = body.get("event_time")
+    return is_repeated(headers) or (isinstance(event_time, int) and now - event_time > MAX_DELAY)
+
+
+class DeliveryWatch:
+    """Reconciles one workspace when deliveries were missed."""
+
+    def __init__(self, bot: Bot, listener: WorkspaceListener, team: str) -> None:
+        self._bot = bot
+        self._listener = listener
+        self._team = team
+        self._interval = max(bot.settings.membership_cache_seconds, MIN_REFRESH_SECONDS)
+        self._missed_event = asyncio.Event()
+        self._tasks: tuple[asyncio.Task[None], ...] = ()
+
+    def start(self) -> None:
+        """Start to compare."""
+        self._tasks = (
+            self._bot.supervisor.run("slack missed deliveries", self._reconcile_missed),
+            self._bot.supervisor.run("slack visibility", self._refresh_visibility),
+        )
+
+    async def close(self) -> None:
+        """Stop."""
+        await cancel_tasks(*self._tasks)
+
+    def inspect(self, headers: Mapping[str, Any], body: Mapping[str, Any]) -> None:
+        """Suspend visibility if a delivery shows that events were missed, before the delivery is handled."""
+        if shows_missed_events(headers, body, time.time()):
+            self._bot.suspend_visibility(NAME, self._team)
+            self._listener.invalidate_users()
+            self._missed_event.set()
+
+    async def _reconcile_missed(self) -> None:
+        while True:
+            await self._missed_event.wait()
+            self._missed_event.clear()
+            log.warning("slack.deliveries_missed", workspace=self._team)
+            self._listener.handle_reconnect()
+            await asyncio.sleep(RECONCILE_INTERVAL)
+
+    async def _refresh_visibility(self) -> None:
+        """Compare audiences at intervals, and messages at longer ones; that Slack answers is a sign of life."""
+        users_at = compared_at = time.monotonic()
+        while True:
+            await asyncio.sleep(self._interval)
+            now = time.monotonic()
+            if now - compared_at >= COMPARE_INTERVAL:
+                compared_at = users_at = now
+                self._listener.handle_reconnect()
+                continue
+            if now - users_at >= USERS_INTERVAL:
+                users_at = now
+                self._listener.invalidate_users()
+            with suppress(EngineError):  # the bot retries it
+                await self._bot.refresh_visibility(NAME, self._team)
+                self._bot.record_activity(NAME)
