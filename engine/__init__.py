@@ -75,7 +75,6 @@ if TYPE_CHECKING:
     from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
-    from engine.projection.restore import restore_database as restore_database
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.retriever import Neighborhood as Neighborhood
     from engine.scheduling.processes import LocalProcesses as LocalProcesses
@@ -94,6 +93,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger import compute_file_checksum as compute_file_checksum
     from engine.storage.ledger import merge_log as merge_log
     from engine.storage.ledger import prepare_restored_ledger as prepare_restored_ledger
+    from engine.storage.ledger import restore_database as restore_database
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
     from engine.storage.ledger.records import IndexStatus as IndexStatus
@@ -175,14 +175,19 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.knowledge.duplicates.report": ("Duplicate", "DuplicateReport"),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
-    "engine.projection.restore": ("restore_database",),
     "engine.retrieval.retriever": ("Neighborhood",),
     "engine.scheduling.processes": ("LocalProcesses", "Processes", "RunningProcess"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.files": ("remove_tree",),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
-    "engine.storage.ledger": ("Ledger", "compute_file_checksum", "merge_log", "prepare_restored_ledger"),
+    "engine.storage.ledger": (
+        "Ledger",
+        "compute_file_checksum",
+        "merge_log",
+        "prepare_restored_ledger",
+        "restore_database",
+    ),
     "engine.storage.ledger.records": ("StatingPassage", "DocumentInfo", "DocumentStatus", "IndexStatus"),
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),

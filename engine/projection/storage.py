@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from engine.errors import StoreError
 from engine.projection.open_stores import open_stores
 from engine.scheduling.processes import LocalProcesses, Processes
-from engine.storage.ledger import open_ledger
+from engine.storage.ledger import MISSING_LIBRARY_HINT, open_ledger
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
-
-MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
 
 
 class Storage(Protocol):

@@ -6,22 +6,30 @@ Doors for the rest of the engine: this module opens a ledger, `api` holds its Pr
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from engine.errors import StoreError
 from engine.storage.ledger.content.documents import validate_document
 from engine.storage.ledger.database import Ledger, compute_file_checksum, merge_log, prepare_restored_ledger
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from engine.options import EngineOptions
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
     from engine.storage.ledger.database import FtsTokenizer
 
+MISSING_LIBRARY_HINT = "Install the extra: pip install 'threadlore[postgres]'."
+
 __all__ = [
+    "MISSING_LIBRARY_HINT",
     "Ledger",
     "compute_file_checksum",
     "merge_log",
     "open_ledger",
     "prepare_restored_ledger",
+    "restore_database",
     "validate_document",
 ]
 
@@ -35,3 +43,16 @@ async def open_ledger(
     from engine.storage.ledger.postgres.ledger import PostgresLedger  # noqa: PLC0415 - it needs the extra `postgres`
 
     return await PostgresLedger.open(place, fts_tokenizer, supervisor, process)
+
+
+async def restore_database(options: EngineOptions, path: Path, *, replace: bool, also: Callable[[Any], None]) -> None:
+    """Fill the database of the options with a ledger file; the next engine builds graph and vectors again.
+
+    `also` loads other tables on the connection, in the same transaction. Raises StoreError if there is data, unless
+    `replace`; DatabaseInUse if any process works on the database, and CorruptLedger if the rows do not fit the tables.
+    """
+    try:
+        from engine.storage.ledger.postgres.restore import fill_database  # noqa: PLC0415 - it needs the extra `postgres`
+    except ImportError as error:
+        raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
+    await fill_database(options, path, replace=replace, also=also)
