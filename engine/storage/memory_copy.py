@@ -6,6 +6,7 @@ import asyncio
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from engine.scheduling.tasks import cancel_tasks
 from engine.storage.column_arrays import ArraysFull
 
 if TYPE_CHECKING:
@@ -13,12 +14,14 @@ if TYPE_CHECKING:
 
 Rows = TypeVar("Rows")
 
+MAX_WAIT_SECONDS = 0.3
+
 
 class MemoryCopy(Generic[Rows]):
     """Loads the rows at the first read and applies every later change to them.
 
-    `load` reads all rows as they are stored at any moment of the call. If it or a change raises ArraysFull, there is no
-    copy until rows have been deleted.
+    `load` reads all rows as they are stored at any moment of the call. If it raises ArraysFull, there is no copy until
+    rows have been deleted; if a change does, the rows are loaded again.
     """
 
     def __init__(self, load: Callable[[], Awaitable[Rows]]) -> None:
@@ -26,7 +29,8 @@ class MemoryCopy(Generic[Rows]):
         self._rows: Rows | None = None
         self._is_too_large = False
         self._changes: list[Callable[[Rows], None]] | None = None  # those made while rows are loaded
-        self._loading = asyncio.Lock()
+        self._loading: asyncio.Task[None] | None = None
+        self._patience_ends = 0.0
 
     @property
     def is_loaded(self) -> bool:
@@ -34,14 +38,20 @@ class MemoryCopy(Generic[Rows]):
         return self._rows is not None
 
     async def get(self) -> Rows | None:
-        """The rows, loaded if necessary. Use them before awaiting anything else.
+        """The rows. Use them before awaiting anything else.
 
-        None if they are too many, or if `drop` was called while they were loaded. Writes continue meanwhile.
+        None if they are too many, if loading them takes long (it goes on), or if `drop` was called meanwhile. Writes
+        continue during the load.
         """
-        if self._needs_rows():
-            async with self._loading:
-                if self._needs_rows():
-                    await self._load()
+        if self._rows is None and not self._is_too_large:
+            loop = asyncio.get_running_loop()
+            if self._loading is None:
+                self._loading, self._patience_ends = asyncio.create_task(self._load()), loop.time() + MAX_WAIT_SECONDS
+            loading = self._loading
+            await asyncio.wait({loading}, timeout=max(0.0, self._patience_ends - loop.time()))
+            if loading.done() and not loading.cancelled():
+                self._loading = None
+                loading.result()
         return self._rows
 
     @contextmanager
@@ -63,29 +73,36 @@ class MemoryCopy(Generic[Rows]):
             try:
                 change(self._rows)
             except ArraysFull:
-                self._rows, self._is_too_large = None, True
+                self._rows = None
 
     def drop(self) -> None:
         """Free the rows; the next read loads them again."""
-        self._rows = self._changes = None
+        if self._loading is not None:
+            self._loading.cancel()
+        self._rows = self._changes = self._loading = None
         self._is_too_large = False
 
-    def _needs_rows(self) -> bool:
-        return self._rows is None and not self._is_too_large
+    async def close(self) -> None:
+        """Free the rows, and wait until nothing reads the store any more."""
+        loading = self._loading
+        self.drop()
+        if loading is not None:
+            await cancel_tasks(loading)
 
     async def _load(self) -> None:
         """Read all rows, then repeat the changes made meanwhile, because the version that was read may lack them."""
         changes: list[Callable[[Rows], None]] = []
         self._changes = changes
-        rows: Rows | None = None
         try:
+            rows = await self._load_rows()
             with suppress(ArraysFull):
-                loaded = await self._load_rows()
                 for change in changes:
-                    change(loaded)
-                rows = loaded
-            if self._changes is changes:
-                self._rows, self._is_too_large = rows, rows is None
+                    change(rows)
+                if self._changes is changes:
+                    self._rows = rows
+            self._loading = None
+        except ArraysFull:
+            self._loading, self._is_too_large = None, True
         finally:
             if self._changes is changes:
                 self._changes = None

@@ -133,7 +133,7 @@ class KuzuGraph:
         if self._is_closed:
             return
         self._is_closed = True
-        self._cache.drop()
+        await self._cache.close()
         try:
             await asyncio.get_running_loop().run_in_executor(self._writer_executor, self._translate_errors, self._close)
         finally:

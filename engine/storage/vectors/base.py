@@ -23,7 +23,7 @@ class VectorRow(NamedTuple):
 
 
 class VectorHit(NamedTuple):
-    """A row found, with its cosine similarity (exact, not quantized)."""
+    """A row found, with its cosine similarity (within 0.005 of the exact one)."""
 
     id: int
     part: int

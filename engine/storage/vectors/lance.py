@@ -62,7 +62,7 @@ class LanceVectors:
     ) -> LanceVectors:
         """Open or create the vectors in the folder `path`; `dim` dimensions each.
 
-        A table of up to `cache_bytes` is searched in memory.
+        A table whose rows fit into `cache_bytes`, rounded if need be, is searched in memory.
         Raises EmbedderMismatch, DiskError, or CorruptProjection if the files cannot be read; then `erase` helps.
         """
         with translate_library_errors(path):
@@ -154,7 +154,6 @@ class LanceVectors:
     async def compact(self) -> None:
         for name in TABLES:
             await self._wait_for_maintenance(name)
-            self._get_table(name).drop_cache()  # which still holds vectors of deleted rows
             await self._run_maintenance(name, purge=True)
 
     async def close(self) -> None:
@@ -163,6 +162,7 @@ class LanceVectors:
             timer.cancel()
         for name in list(self._tables):
             await self._wait_for_maintenance(name)
+            await self._get_table(name).drop_cache()
         self._tables.clear()
         self._connection.close()
 

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from engine.scheduling.tasks import wait_for_completion
-from engine.storage.column_arrays import ArraysFull
 from engine.storage.library_errors import translate_library_errors
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.row_arrays import RowArrays
+from engine.storage.vectors.row_arrays import RowArrays, reserve_rows
 from engine.storage.vectors.search_plan import (
     SearchPlan,
     build_filter,
@@ -38,7 +37,7 @@ LOADED_BATCH_ROWS = 2_048  # copied into memory without a pause: 2 ms
 class LanceTable:
     """The rows (id, space, room, part, vector) of one table, with files in `folder`.
 
-    Up to `cache_bytes` of rows are also kept in memory, and searched there.
+    If its rows, rounded, fit into `cache_bytes`, they are also kept in memory, and searched there.
     """
 
     table: Any
@@ -52,7 +51,7 @@ class LanceTable:
         self._dim = dim
         self._max_id = -1
         self._has_parts = False
-        self._max_cached_rows = cache_bytes // RowArrays.row_bytes(dim)
+        self._cache_bytes = cache_bytes
         self._cache = MemoryCopy(self._load_rows)
         self._reads: set[asyncio.Future[None]] = set()
         self._readable = asyncio.Event()
@@ -72,9 +71,9 @@ class LanceTable:
         """Whether the rows are in memory."""
         return self._cache.is_loaded
 
-    def drop_cache(self) -> None:
+    async def drop_cache(self) -> None:
         """Free the rows in memory; the next search loads them from the files."""
-        self._cache.drop()
+        await self._cache.close()
 
     async def index_columns(self) -> set[str]:
         """The columns that have an index."""
@@ -172,9 +171,7 @@ class LanceTable:
 
     async def _load_rows(self) -> RowArrays:
         """All rows of one version of the table. Raises ArraysFull."""
-        if await self.count_rows() > self._max_cached_rows:
-            raise ArraysFull
-        rows = RowArrays(self._dim, self._max_cached_rows)
+        rows = reserve_rows(self._dim, await self.count_rows(), self._cache_bytes)
         async with self.hold_files():
             query = self.table.query().select([*KEY_COLUMNS, "vector"])
             async for batch in await query.to_batches(max_batch_length=LOADED_BATCH_ROWS):

@@ -13,11 +13,11 @@ import numpy as np
 
 from engine.errors import EmbedderMismatch
 from engine.options import VECTOR_CACHE_BYTES
-from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
 from engine.storage.surreal_database import record_id
+from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow, VectorTable
-from engine.storage.vectors.row_arrays import KEY_TYPES, RowArrays
+from engine.storage.vectors.row_arrays import KEY_TYPES, RowArrays, reserve_rows
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ class SurrealVectors:
     def __init__(self, database: SurrealDatabase, dim: int, cache_bytes: int) -> None:
         self._database = database
         self._dim = dim
-        self._max_cached_rows = cache_bytes // RowArrays.row_bytes(dim)
+        self._cache_bytes = cache_bytes
         self._locks = {table: asyncio.Lock() for table in TABLES}
         self._caches = {table: self._build_cache(table) for table in TABLES}
 
@@ -108,7 +108,7 @@ class SurrealVectors:
         )
         parameters = {"space": sorted(vector_filter.spaces), "room": sorted(vector_filter.rooms)}
         found = await self._database.run(f"SELECT {FIELDS} FROM {_name(table)} WHERE {condition}", parameters)
-        arrays = RowArrays(self._dim, len(found))
+        arrays = RowArrays(ExactColumns(self._dim), len(found))
         self._append(arrays, found)
         return arrays.search(query, k, vector_filter)
 
@@ -124,7 +124,7 @@ class SurrealVectors:
         found = await self._database.run(
             f"SELECT {FIELDS} FROM {_name(table)} WHERE number IN $ids", {"ids": sorted(ids)}
         )
-        arrays = RowArrays(self._dim, len(found))
+        arrays = RowArrays(ExactColumns(self._dim), len(found))
         self._append(arrays, found)
         return arrays.fetch(ids)
 
@@ -147,7 +147,8 @@ class SurrealVectors:
 
     async def close(self) -> None:
         """Free the rows in memory. May be called twice."""
-        await self.compact()
+        for cache in self._caches.values():
+            await cache.close()
 
     def _build_cache(self, table: VectorTable) -> MemoryCopy[RowArrays]:
         return MemoryCopy(lambda: self._load_rows(table))
@@ -155,9 +156,7 @@ class SurrealVectors:
     async def _load_rows(self, table: VectorTable) -> RowArrays:
         """All rows, in batches between which others run. Raises ArraysFull."""
         counted = await self._database.run(f"SELECT count() FROM {_name(table)} GROUP ALL")
-        if counted and counted[0]["count"] > self._max_cached_rows:
-            raise ArraysFull
-        arrays = RowArrays(self._dim, self._max_cached_rows)
+        arrays = reserve_rows(self._dim, counted[0]["count"] if counted else 0, self._cache_bytes)
         async with self._locks[table]:
             start = 0
             while found := await self._database.run(

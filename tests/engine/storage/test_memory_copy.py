@@ -9,6 +9,7 @@ import pytest
 
 from engine.storage.column_arrays import ArraysFull
 from engine.storage.memory_copy import MemoryCopy
+from engine.storage.vector_columns import ExactColumns
 from engine.storage.vectors.base import VectorRow
 from engine.storage.vectors.row_arrays import RowArrays
 
@@ -28,7 +29,7 @@ class PausedTable:
     async def load(self) -> RowArrays:
         """At most 5 rows."""
         self.reads += 1
-        seen, rows = sorted(self.ids), RowArrays(DIM, 5)
+        seen, rows = sorted(self.ids), RowArrays(ExactColumns(DIM), 5)
         if len(seen) > 5:
             raise ArraysFull
         self.started.set()
@@ -129,7 +130,43 @@ async def test_large_table_is_not_read_again_until_rows_are_deleted() -> None:
     upsert(copy, table, 5)
     assert not copy.is_loaded
     assert await copied_ids(copy) is None
-    assert table.reads == 2
+    assert await copied_ids(copy) is None
+    assert table.reads == 3
+
+
+async def test_slow_load_is_not_awaited_but_goes_on() -> None:
+    table = PausedTable(1)
+    copy = open_copy(table)
+    assert await copied_ids(copy) is None
+    upsert(copy, table, 2)
+    assert await copied_ids(copy) is None
+    table.go_on.set()
+    await asyncio.sleep(0.01)
+    assert await copied_ids(copy) == [1, 2]
+    assert table.reads == 1
+
+
+async def test_failure_that_nobody_awaited_is_raised_by_the_next_read() -> None:
+    table = PausedTable(1)
+    copy = open_copy(table)
+    assert await copied_ids(copy) is None
+    table.error = OSError("torn")
+    table.go_on.set()
+    await asyncio.sleep(0.01)
+    with pytest.raises(OSError, match="torn"):
+        await copy.get()
+    table.error = None
+    assert await copied_ids(copy) == [1]
+
+
+async def test_closing_ends_a_load() -> None:
+    table = PausedTable(1)
+    copy = open_copy(table)
+    loading = asyncio.create_task(copied_ids(copy))
+    await table.started.wait()
+    await copy.close()
+    assert await loading is None
+    assert len(asyncio.all_tasks()) == 1
 
 
 async def test_table_that_outgrows_its_memory_during_a_load_is_not_kept() -> None:

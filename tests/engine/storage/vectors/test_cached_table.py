@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.storage.vector_columns import ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
-from engine.storage.vectors.row_arrays import RowArrays
+from engine.storage.vectors.row_arrays import row_bytes
 from tests.contracts.test_vectors_contract import DIM, ONE, fill_store, random_units, search_ids, unit_vector
 
 
@@ -56,7 +57,7 @@ async def test_rows_in_memory_are_found_as_on_disk(tmp_path: Path) -> None:
 
 
 async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path) -> None:
-    store = await LanceVectors.open(tmp_path, DIM, cache_bytes=4 * RowArrays.row_bytes(DIM))
+    store = await LanceVectors.open(tmp_path, DIM, cache_bytes=16 * row_bytes(ExactColumns(DIM)))
     await fill_store(store)
     assert len(await search_ids(store, VectorFilter(frozenset({1, 2, 3})))) == 4
     await store.upsert("chunks", [VectorRow(9, 1, 5, 0)], unit_vector(1)[None])
@@ -68,6 +69,29 @@ async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path
     await store.close()
 
 
+async def test_large_table_is_rounded_in_memory_and_still_finds_the_nearest(tmp_path: Path) -> None:
+    vectors = random_units(9_000, 32)
+    vectors[1:60] = vectors[0] + 0.1 * vectors[1:60]
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    space = 2 * 9_000 * row_bytes(RoundedColumns(32))
+    assert space < 4 * 9_000 * row_bytes(ExactColumns(32))
+    store = await LanceVectors.open(tmp_path, 32, cache_bytes=space)
+    await store.upsert("relations", [VectorRow(at, at % 2, 0, 0) for at in range(9_000)], vectors)
+    async with asyncio.timeout(30):
+        while not store._tables["relations"].is_cached:
+            await store.search("relations", vectors[0], 1, VectorFilter(ONE))
+    for scope in ({0, 1}, {1}):
+        inside = [at for at in range(9_000) if at % 2 in scope]
+        exact = sorted(inside, key=lambda at: -float(vectors[at] @ vectors[0]))[:20]
+        found = await store.search("relations", vectors[0], 20, VectorFilter(frozenset(scope)))
+        assert len({hit.id for hit in found} & set(exact)) >= 19
+    await store.delete("relations", [exact[0]])
+    found = await store.search("relations", vectors[0], 20, VectorFilter(frozenset({1})))
+    assert exact[0] not in {hit.id for hit in found}
+    assert store._tables["relations"].is_cached
+    await store.close()
+
+
 async def test_search_sees_a_write_as_soon_as_it_has_returned(tmp_path: Path) -> None:
     """Writes and first searches at once: no row may be missing from what a load and the writes beside it leave."""
     store = await LanceVectors.open(tmp_path, DIM)
@@ -76,7 +100,7 @@ async def test_search_sees_a_write_as_soon_as_it_has_returned(tmp_path: Path) ->
         for number in range(first, first + 20):
             await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
             if number % 4 == 0:
-                store._tables["chunks"].drop_cache()
+                await store._tables["chunks"].drop_cache()
             hits = await store.search("chunks", unit_vector(1, number), 200, VectorFilter(ONE))
             assert number in {hit.id for hit in hits}
             await store.delete("chunks", [number - 2])

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from engine.storage.column_arrays import ArraysFull
+from engine.storage.vector_columns import ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
-from engine.storage.vectors.row_arrays import COPY_SHARE, RowArrays
+from engine.storage.vectors.row_arrays import COPY_SHARE, RowArrays, reserve_rows, row_bytes
 
 DIM = 4
 ALL = VectorFilter(frozenset({1, 2}))
@@ -17,14 +18,14 @@ ALL = VectorFilter(frozenset({1, 2}))
 
 def fill_arrays(count: int, max_rows: int = 1_000) -> tuple[RowArrays, np.ndarray]:
     """Rows of space 1, every 20th of space 2."""
-    arrays, vectors = RowArrays(DIM, max_rows), np.random.default_rng(1).standard_normal((count, DIM))
+    arrays, vectors = RowArrays(ExactColumns(DIM), max_rows), np.random.default_rng(1).standard_normal((count, DIM))
     vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
     arrays.upsert([VectorRow(at, 1 + (at % 20 == 0), 0, 0) for at in range(count)], vectors)
     return arrays, vectors
 
 
 def test_equal_rows_come_by_id_and_part_and_the_lowest_are_chosen() -> None:
-    arrays = RowArrays(DIM, 10)
+    arrays = RowArrays(ExactColumns(DIM), 10)
     for id_ in (7, 3, 5):
         arrays.upsert([VectorRow(id_, 1, 0, part) for part in (1, 0)], np.eye(DIM, dtype=np.float32)[[0, 0]])
     found = arrays.search(np.eye(DIM, dtype=np.float32)[0], 3, ALL)
@@ -70,13 +71,46 @@ def test_too_many_rows_are_refused() -> None:
         arrays.upsert([VectorRow(10, 1, 0, 0)], vectors[[0]])
 
 
+def test_rounded_rows_give_nearly_the_exact_similarities_and_vectors() -> None:
+    vectors = np.random.default_rng(1).standard_normal((5_000, 384), np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    vectors[7] = 0.0
+    arrays = RowArrays(RoundedColumns(384), 5_000)
+    arrays.upsert([VectorRow(at, 1 + (at % 20 == 0), 0, 0) for at in range(5_000)], vectors)
+    for query in vectors[:7]:
+        for scope in ({1, 2}, {2}):
+            inside = [at for at in range(5_000) if at != 7 and 1 + (at % 20 == 0) in scope]
+            exact = sorted(inside, key=lambda at: -float(vectors[at] @ query))[:20]
+            found = arrays.search(query, 20, VectorFilter(frozenset(scope)))
+            assert len({hit.id for hit in found} & set(exact)) >= 19
+            assert [hit.similarity for hit in found] == pytest.approx(
+                [float(vectors[hit.id] @ query) for hit in found], abs=0.005
+            )
+    fetched = arrays.fetch([3, 7])
+    assert fetched[3][0] == pytest.approx(vectors[3], abs=0.002)
+    assert not fetched[7].any()
+
+
+def test_rows_are_exact_where_they_take_little_of_the_memory() -> None:
+    space = 1_000 * row_bytes(RoundedColumns(384))
+    few, many = reserve_rows(384, 60, space), reserve_rows(384, 1_000, space)
+    vector = np.random.default_rng(2).standard_normal((1, 384), np.float32)
+    vector /= np.linalg.norm(vector)
+    for arrays in (few, many):
+        arrays.upsert([VectorRow(1, 1, 0, 0)], vector)
+    assert (few.fetch([1])[1] == vector).all()
+    assert not (many.fetch([1])[1] == vector).all()
+    with pytest.raises(ArraysFull):
+        reserve_rows(384, 1_001, space)
+
+
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the memory of the process from Linux")
 def test_room_for_rows_takes_no_memory_before_they_come() -> None:
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
     before = resident()
-    arrays = RowArrays(384, 100_000)
+    arrays = RowArrays(ExactColumns(384), 100_000)
     assert resident() - before < 10 << 20
     keys = {name: np.zeros(20_000, int) for name in VectorRow._fields}
     arrays.append(keys, np.ones((20_000, 384), np.float32))
