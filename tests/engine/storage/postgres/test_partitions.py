@@ -1,0 +1,83 @@
+"""Statements of the hot roads, ingest and questions, read the partitions of their spaces only."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import get_args
+
+import psycopg
+import pytest
+
+from engine import Engine, EngineOptions
+from engine.models import Question, RetrievalMode, Scope
+from engine.projection.postgres_storage import PARTITIONS
+from engine.storage.vectors.base import VectorTable
+from tests.support.engine_fixture import doc
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.recorded_statements import EXPLAINED, Statement, explainer, recording
+from tests.support.toy_language import ToyLanguage
+
+ASKED = ("red", "blue")
+OTHERS = tuple(f"other {number}" for number in range(6))
+# A chunk may have moved to another space since it was embedded, and what is gone has no space anymore: old vectors are
+# deleted by their ids, with one look at the index of each partition.
+BY_ID = 'DELETE FROM "vector_'
+
+
+def is_planned(statement: Statement) -> bool:
+    return statement.text.lstrip("( ").upper().startswith(EXPLAINED)
+
+
+async def live(engine: Engine) -> None:
+    """Documents of two spaces, questions of each mode, and a deletion."""
+    for number in range(4):
+        text = f"Ada met Bob {number}."
+        await engine.add(doc(f"d{number}", text, "Bob wrote to Carla.", space=ASKED[number % 2], room=f"r{number}"))
+    await engine.wait_until_indexed()
+    for mode in get_args(RetrievalMode):
+        scope = Scope(frozenset(ASKED), frozenset())
+        question = Question("Whom did Ada meet?", scope, mode=mode, high=("met",), low=("Ada",))
+        assert (await engine.retrieve(question)).sources or mode == "bypass"
+    await engine.forget("d0")
+    await engine.wait_until_indexed()
+
+
+def map_partitions(url: str, table: str) -> dict[int, str]:
+    """The partition of a table where the rows of each space belong."""
+    with psycopg.connect(url) as raw:
+        rows = raw.execute(
+            "SELECT s.id, c.relname FROM threadlore_ledger.space s CROSS JOIN pg_inherits i"
+            " JOIN pg_class c ON c.oid = i.inhrelid WHERE i.inhparent = %(table)s::regclass AND"
+            " satisfies_hash_partition(i.inhparent, %(count)s, substring(c.relname from '[0-9]+$')::int, s.id::int)",
+            {"table": table, "count": PARTITIONS},
+        ).fetchall()
+    return dict(rows)
+
+
+async def test_no_hot_statement_leaves_the_partitions_of_its_spaces(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    options = EngineOptions(database=postgres_url)
+    with recording(monkeypatch) as recorder:
+        async with Engine.open(
+            tmp_path / "home", language=ToyLanguage(), embedder=HashEmbedder(), options=options
+        ) as engine:
+            for number, space in enumerate(OTHERS):
+                await engine.add(doc(f"o{number}", "Ada met Dora.", "Dora wrote to Zoe.", space=space))
+            await engine.wait_until_indexed()
+            recorder.statements.clear()
+            await live(engine)
+            statements = [each for each in recorder.statements if is_planned(each)]
+    tables = [map_partitions(postgres_url, f"threadlore_vectors.vector_{kind}") for kind in get_args(VectorTable)]
+    assert all(len(set(each.values())) > 3 for each in tables)
+    outside, counts = set[str](), Counter[int]()
+    with explainer(postgres_url) as explain:
+        for each in statements:
+            found = {name for name in explain(each) if name[-1].isdigit()}
+            spaces = [] if each.is_raw else each.parameters.get("spaces") or each.parameters.get("space") or []
+            counts[len(found)] += 1
+            if not found <= {table[space] for space in spaces for table in tables} and not each.text.startswith(BY_ID):
+                outside.add(each.text)
+    assert outside == set()
+    assert (counts[1] > 5, counts[2] > 5) == (True, True)
