@@ -103,11 +103,13 @@ def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
 
 
 def configured_platforms(settings: Settings) -> tuple[str, ...]:
-    """The installed adapters that have a token: a setting THREADLORE_<ADAPTER>_…TOKEN that is not empty."""
-    tokens = [
-        name for name, value in settings.adapter_settings.items() if name.endswith("token") and value.get_secret_value()
+    """The installed adapters that have a token or a client id: THREADLORE_<ADAPTER>_…TOKEN or …CLIENT_ID."""
+    found = [
+        name
+        for name, value in settings.adapter_settings.items()
+        if name.endswith(("token", "client_id")) and value.get_secret_value()
     ]
-    return tuple(adapter for adapter in list_adapter_names() if any(name.startswith(f"{adapter}_") for name in tokens))
+    return tuple(adapter for adapter in list_adapter_names() if any(name.startswith(f"{adapter}_") for name in found))
 
 
 def _describe_adapter_settings(settings: Settings) -> str:

@@ -2,85 +2,137 @@
 
 from __future__ import annotations
 
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
+import structlog
+from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.slack.clients import TIMEOUT_SECONDS, ClientFactory
 from adapters.slack.connection import SocketConnection
 from adapters.slack.context import NAME
 from adapters.slack.events.app import build_app
-from adapters.slack.http_receiver import HttpReceiver, serve_routes
+from adapters.slack.http_receiver import HttpReceiver, serving_routes
+from adapters.slack.install import installed, pages
+from adapters.slack.install.accesses import Accesses
+from adapters.slack.install.cipher import TokenCipher
+from adapters.slack.install.store import InstallationStore, StateStore
 from adapters.slack.retries import idempotent_handlers
 from adapters.slack.routing import RoutingPlatform
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces import WorkspaceFactory, Workspaces
 from bot.errors import SetupError
+from engine import cancel_tasks
 
 if TYPE_CHECKING:
     import asyncio
+    from collections.abc import AsyncIterator
 
+    from aiohttp import web
     from slack_bolt.async_app import AsyncApp
 
     from bot.bot import Bot
     from bot.settings import Settings
 
+log = structlog.get_logger(__name__)
+
 CONNECTION_TASK = "slack connection"
 
 
+@dataclass(frozen=True, slots=True)
+class SlackService:
+    """What is served: the workspaces, the app that receives their requests, and the pages that install it."""
+
+    workspaces: Workspaces
+    app: AsyncApp
+    pages: list[web.RouteDef] = field(default_factory=list)
+
+
 async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
-    """Serve a workspace until `stop` is set. Raises SetupError if a token is invalid.
+    """Serve one workspace, or all that installed the app, until `stop` is set. Raises SetupError for a bad secret.
 
     Raises PlatformError if Slack cannot identify the bot at the start; later failures to connect are retried here.
     """
     own = SlackSettings.load(settings)
     _check_secrets(own)
+    open_service = _open_installed if own.client_id else _open_single
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)) as session:
-        clients = ClientFactory(session, own.api_base)
-        factory = WorkspaceFactory(bot, clients, over_http=own.mode == "http")
-        workspaces = Workspaces(bot, is_single=True)
-        token = own.bot_token.get_secret_value()
-        workspaces.add(await factory.open(token))
-        app = build_app(clients.build(token, handlers=idempotent_handlers()), workspaces)
-        bot.attach(RoutingPlatform(workspaces))
-        serve = _serve_http if own.mode == "http" else _serve_socket
-        try:
-            await serve(bot, own, workspaces, app, stop)
-        finally:
-            await workspaces.close()
+        factory = WorkspaceFactory(bot, ClientFactory(session, own.api_base), over_http=own.mode == "http")
+        async with open_service(own, factory) as service:
+            bot.attach(RoutingPlatform(service.workspaces))
+            try:
+                await (_serve_http if own.mode == "http" else _serve_socket)(bot, own, service, stop)
+            finally:
+                await service.workspaces.close()
 
 
 def _check_secrets(own: SlackSettings) -> None:
-    """Raise SetupError if a secret is missing that the mode needs."""
-    needed = {"BOT_TOKEN": own.bot_token}
+    """Raise SetupError if a secret is missing that the settings need."""
+    needed = {"CLIENT_SECRET": own.client_secret} if own.client_id else {"BOT_TOKEN": own.bot_token}
     needed |= {"SIGNING_SECRET": own.signing_secret} if own.mode == "http" else {"APP_TOKEN": own.app_token}
     for name, secret in needed.items():
         if not secret.get_secret_value():
             variable = f"THREADLORE_SLACK_{name}"
             raise SetupError(f"{variable} is not set.", hint=f"Slack in {own.mode} mode needs it: set {variable} too.")
+    if own.client_id and own.bot_token.get_secret_value():
+        log.warning("slack.bot_token_ignored", hint="With THREADLORE_SLACK_CLIENT_ID each installation has its own.")
 
 
-async def _serve_socket(
-    bot: Bot, own: SlackSettings, workspaces: Workspaces, app: AsyncApp, stop: asyncio.Event
-) -> None:
+@asynccontextmanager
+async def _open_single(own: SlackSettings, factory: WorkspaceFactory) -> AsyncIterator[SlackService]:
+    """Open the workspace of the bot token."""
+    token = own.bot_token.get_secret_value()
+    workspaces = Workspaces(factory.bot, is_single=True)
+    workspaces.add(await factory.open(token))
+    yield SlackService(workspaces, build_app(factory.clients.build(token, handlers=idempotent_handlers()), workspaces))
+
+
+@asynccontextmanager
+async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> AsyncIterator[SlackService]:
+    """Open all workspaces that the app is installed in, and follow its installations."""
+    bot, clients, workspaces = factory.bot, factory.clients, Workspaces(factory.bot)
+    store = InstallationStore(bot.store.installations, TokenCipher(own.encryption_key_list))
+    await store.reencrypt()
+    rotator = AsyncTokenRotator(
+        client_id=own.client_id, client_secret=own.client_secret.get_secret_value(), client=clients.build()
+    )
+    following = installed.InstalledWorkspaces(bot, store, Accesses(store, rotator, clients), factory, workspaces)
+    await following.update()
+    flow = pages.build_flow(
+        own, clients.build(), (store, StateStore(bot.store.installation_states)), following.update_soon
+    )
+    task = bot.supervisor.run(installed.TASK, following.run)
+    try:
+        app = build_app(clients.build(handlers=idempotent_handlers()), workspaces, following)
+        yield SlackService(workspaces, app, pages.list_routes(flow))
+    finally:
+        await cancel_tasks(task)
+        await following.close()
+
+
+async def _serve_socket(bot: Bot, own: SlackSettings, service: SlackService, stop: asyncio.Event) -> None:
     connection = SocketConnection(
-        app,
+        service.app,
         own.app_token.get_secret_value(),
         lambda: bot.record_activity(NAME),
-        workspaces.handle_connect,
+        service.workspaces.handle_connect,
         on_attempt=partial(_record_connection, bot),
     )
-    try:
+    async with AsyncExitStack() as stack:
+        if service.pages:
+            await stack.enter_async_context(serving_routes(service.pages, own.http_host, own.http_port))
+        stack.push_async_callback(connection.close)
         await connection.run(stop)
-    finally:
-        await connection.close()
 
 
-async def _serve_http(_: Bot, own: SlackSettings, workspaces: Workspaces, app: AsyncApp, stop: asyncio.Event) -> None:
-    receiver = HttpReceiver(app, own.signing_secret.get_secret_value())
-    address = own.http_host, own.http_port
-    await serve_routes(receiver.list_routes(), address, workspaces.handle_connect, stop)
+async def _serve_http(_: Bot, own: SlackSettings, service: SlackService, stop: asyncio.Event) -> None:
+    receiver = HttpReceiver(service.app, own.signing_secret.get_secret_value())
+    async with serving_routes([*receiver.list_routes(), *service.pages], own.http_host, own.http_port):
+        service.workspaces.handle_connect()
+        await stop.wait()
 
 
 def _record_connection(bot: Bot, error: BaseException | None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,7 +15,7 @@ from slack_sdk.signature import SignatureVerifier
 from bot.errors import BadSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping
 
     from slack_bolt.async_app import AsyncApp
 
@@ -25,19 +26,17 @@ MAX_BODY = 1024 * 1024  # bytes
 READ_TIMEOUT = 5.0  # seconds for a request to arrive completely
 
 
-async def serve_routes(
-    routes: Iterable[web.RouteDef], address: tuple[str, int], on_listening: Callable[[], object], stop: asyncio.Event
-) -> None:
-    """Serve routes at a host and a port until `stop` is set. Raises BadSetting if the address cannot be used."""
+@asynccontextmanager
+async def serving_routes(routes: Iterable[web.RouteDef], host: str, port: int) -> AsyncIterator[None]:
+    """Serve routes at an address. Raises BadSetting if it cannot be used."""
     server = web.Application(client_max_size=MAX_BODY)
     server.add_routes(routes)
     runner = web.AppRunner(server, access_log=None, shutdown_timeout=5.0)
     await runner.setup()
     try:
-        await _start_site(runner, *address)
+        await _start_site(runner, host, port)
         log.info("slack.http_listening", port=runner.addresses[0][1])
-        on_listening()
-        await stop.wait()
+        yield
     finally:
         await runner.cleanup()
 

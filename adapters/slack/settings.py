@@ -22,9 +22,18 @@ class SlackSettings(AdapterSettings):
     mode: Literal["socket", "http"] = "socket"
     app_token: SecretStr = SecretStr("")
     signing_secret: SecretStr = SecretStr("")
+    client_id: str = ""
+    client_secret: SecretStr = SecretStr("")
+    encryption_keys: SecretStr = SecretStr("")
     http_host: str = "127.0.0.1"
     http_port: int = Field(default=3000, ge=0, le=65535)
     api_base: str = "https://slack.com/api/"
+
+    @property
+    def encryption_key_list(self) -> list[str]:
+        """The keys that encrypt tokens, the current one first."""
+        keys = self.encryption_keys.get_secret_value().split(",")
+        return [key for each in keys if (key := each.strip())]
 
 
 def parse_link_part(part: str) -> str:

@@ -169,10 +169,13 @@ def test_settings_of_adapters_come_from_the_environment_before_the_file(
     [
         ({"slack_bot_token": "x", "discord_bot_token": "y"}, ("discord", "slack")),
         ({"slack_bot_token": "x", "discord_bot_token": "", "slack_api_base": "z"}, ("slack",)),
+        ({"slack_client_id": "x"}, ("slack",)),
         ({"discord_api_base": "z"}, ()),
     ],
 )
-def test_platforms_with_a_token_are_served(variables: dict[str, str], platforms: tuple[str, ...]) -> None:
+def test_platforms_with_a_token_or_a_client_id_are_served(
+    variables: dict[str, str], platforms: tuple[str, ...]
+) -> None:
     own = {name: SecretStr(value) for name, value in variables.items()}
     assert configured_platforms(Settings(adapter_settings=own)) == platforms
 

@@ -13,17 +13,21 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
+from bot.errors import NotConnected
+
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from slack_bolt.async_app import AsyncAck, AsyncBoltContext, AsyncBoltRequest
     from slack_sdk.web.async_client import AsyncWebClient
 
+    from adapters.slack.install.installed import InstalledWorkspaces
     from adapters.slack.workspaces import Workspace, Workspaces
 
 log = structlog.get_logger(__name__)
 
 ANY_TYPE = re.compile(".*")
+WORKSPACE = "threadlore_workspace"  # key of the context of a request
 
 
 def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str, ...]:
@@ -40,8 +44,8 @@ def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str
     return tuple(str(each) for each in teams if each)
 
 
-def build_app(client: AsyncWebClient, workspaces: Workspaces) -> AsyncApp:
-    """Build the app with its listeners."""
+def build_app(client: AsyncWebClient, workspaces: Workspaces, installed: InstalledWorkspaces | None = None) -> AsyncApp:
+    """Build the app with its listeners. `installed`: what follows the installations, if there can be several."""
     app = AsyncApp(
         client=client,
         logger=client.logger,
@@ -50,8 +54,8 @@ def build_app(client: AsyncWebClient, workspaces: Workspaces) -> AsyncApp:
         request_verification_enabled=False,  # HttpReceiver checks signatures; sockets have none
         attaching_conversation_kwargs_enabled=False,
     )
-    router = EventRouter(workspaces)
-    app.middleware(router.handle_signals)
+    router = EventRouter(workspaces, installed)
+    app.middleware(router.find_workspace)
     app.event(ANY_TYPE)(router.handle_event)
     app.command(ANY_TYPE)(router.handle_command)
     app.action(ANY_TYPE)(router.handle_action)
@@ -77,17 +81,19 @@ def _build_authorize(workspaces: Workspaces) -> Callable[..., Awaitable[Authoriz
 class EventRouter:
     """Finds the workspace of each request."""
 
-    def __init__(self, workspaces: Workspaces) -> None:
+    def __init__(self, workspaces: Workspaces, installed: InstalledWorkspaces | None) -> None:
         self._workspaces = workspaces
+        self._installed = installed
 
-    async def handle_signals(
+    async def find_workspace(
         self, body: dict[str, Any], request: AsyncBoltRequest, next_: Callable[[], Awaitable[BoltResponse]]
     ) -> BoltResponse:
-        """Notice missed events before a request is handled.
+        """Put the workspace into the context of a request, and notice missed events before it is handled.
 
         `app_rate_limited` reports that Slack drops events because of its rate limit; it is no event of its own.
+        Raises NotConnected for a workspace that is being opened: Slack repeats what is not acknowledged.
         """
-        workspace = await self._find(request.context, body)
+        request.context[WORKSPACE] = workspace = self._find(list_candidate_teams(request.context.team_id, body))
         if workspace is not None and workspace.watch is not None:
             workspace.watch.inspect(request.headers, body)
         if body.get("type") != "app_rate_limited":
@@ -97,26 +103,30 @@ class EventRouter:
             workspace.listener.handle_reconnect()
         return BoltResponse(status=200)
 
+    def _find(self, teams: Collection[str]) -> Workspace | None:
+        workspace = self._workspaces.find(teams)
+        if workspace is None and self._installed is not None:
+            if not self._workspaces.expected.isdisjoint(teams):
+                raise NotConnected("The workspace is being opened.")
+            log.info("slack.workspace_unknown", workspaces=teams)
+            self._installed.update_soon()
+        return workspace
+
     async def handle_event(self, body: dict[str, Any], context: AsyncBoltContext, request: AsyncBoltRequest) -> None:
         """Pass an event on."""
-        if workspace := await self._find(context, body):
+        if self._installed is not None and (body.get("event") or {}).get("type") in self._installed.events:
+            await self._installed.handle_event(body, context)
+        elif workspace := context.get(WORKSPACE):
             await workspace.listener.handle_event(body, request)
 
     async def handle_command(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
         """Pass a slash command on."""
-        if workspace := await self._find(context, body):
+        if workspace := context.get(WORKSPACE):
             await workspace.listener.handle_command(body)
         await ack()
 
     async def handle_action(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
         """Pass a pressed button on."""
-        if workspace := await self._find(context, body):
+        if workspace := context.get(WORKSPACE):
             await workspace.listener.handle_action(body)
         await ack()
-
-    async def _find(self, context: AsyncBoltContext, body: Mapping[str, Any]) -> Workspace | None:
-        teams = list_candidate_teams(context.team_id, body)
-        workspace = self._workspaces.find(teams)
-        if workspace is None:
-            log.info("slack.request_dropped", workspaces=teams, hint="The app is not installed there.")
-        return workspace

@@ -1,4 +1,4 @@
-"""Installations of one app in many workspaces: the encrypted store.
+"""Installations of one app in many workspaces: the pages, the encrypted store, and the workspaces that follow it.
 
-Imports the adapter's `context`.
+Imports the adapter's `context`, `errors`, `settings` and `workspaces`.
 """

@@ -9,6 +9,8 @@ from typing import Any
 from adapters.slack.events.listener import SIDE_HANDLERS, SUGGESTED_PROMPTS
 from adapters.slack.events.translate import EVENT_TRANSLATORS
 from adapters.slack.http_receiver import PATH
+from adapters.slack.install.installed import EVENTS
+from adapters.slack.install.pages import REDIRECT_PATH, list_scopes
 from bot.dispatch.dispatcher import HELP_WORDS
 from engine.text.overview_request import parse_overview_request
 from tests.support.slack_server.app import NEEDS
@@ -65,3 +67,12 @@ def test_the_manifest_for_http_differs_in_its_urls_alone() -> None:
     expected["settings"]["interactivity"]["request_url"] = url
     expected["settings"]["socket_mode_enabled"] = False
     assert over_http == expected
+
+
+def test_the_manifest_for_many_workspaces_adds_what_installations_need() -> None:
+    distributed, expected = load("manifest-distributed.json"), load("manifest-http.json")
+    expected["oauth_config"]["redirect_urls"] = [f"https://threadlore.example.com{REDIRECT_PATH}"]
+    expected["settings"] |= {"org_deploy_enabled": True, "token_rotation_enabled": True}
+    expected["settings"]["event_subscriptions"]["bot_events"] = sorted(SUBSCRIBED | EVENTS)
+    assert distributed == expected
+    assert list_scopes() == MANIFEST["oauth_config"]["scopes"]["bot"]

@@ -95,7 +95,7 @@ class FakeSlack(Server):
         self.changes.emit_lifecycle("unshared", room.channel, previously_connected_team_id=FOREIGN)
 
     async def uninstalls(self) -> None:
-        """Uninstall the app: it gets two last events, and its tokens stop working."""
+        """Uninstall the app from the workspace: it gets two last events, and its tokens stop working."""
         self.changes.emit("tokens_revoked", {"tokens": {"oauth": [], "bot": [self.space.bot.id]}})
         self.changes.emit("app_uninstalled", {})
         self.space.revoked = "account_inactive"

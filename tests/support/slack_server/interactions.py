@@ -58,7 +58,7 @@ class Interactions:
             "command": command,
             "text": text,
             "api_app_id": space.app.id,
-            "is_enterprise_install": "false",
+            "is_enterprise_install": str(space.is_org_install).lower(),
             "response_url": self.create_response_url(channel, user.id),
             "trigger_id": space.new_id("1"),
         }
@@ -98,7 +98,7 @@ class Interactions:
             "api_app_id": space.app.id,
             "team": {"id": space.team, "domain": space.domain},
             "trigger_id": space.new_id("1"),
-            "is_enterprise_install": False,
+            "is_enterprise_install": space.is_org_install,
         }
         return await self._deliver("interactive", {**base, **payload, "actions": [action]})
 

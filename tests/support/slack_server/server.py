@@ -27,7 +27,7 @@ from tests.support.slack_server.methods.call import (
 )
 from tests.support.slack_server.socket import Socket, Timing
 from tests.support.slack_server.state import SlackError
-from tests.support.slack_server.workspace import Clock, Workspace
+from tests.support.slack_server.workspace import TEAM, Clock, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,7 +43,10 @@ class ConnectionCut(Exception):
 
 
 class Server:
-    """The server, to which `FakeSlack` adds people. `page` limits each page of a listing; `calls` has every call."""
+    """The server, to which `FakeSlack` adds people. `page` limits each page of a listing; `calls` has every call.
+
+    `shared`: the clock and the socket, if the workspace is one of several that a `Hub` serves.
+    """
 
     def __init__(
         self,
@@ -52,13 +55,16 @@ class Server:
         rates: RateSettings | None = None,
         limits: PayloadLimits | None = None,
         timing: Timing | None = None,
+        team: str = TEAM,
+        shared: tuple[Clock, Socket] | None = None,
     ) -> None:
-        self.clock = Clock()
+        self.clock = shared[0] if shared else Clock()
+        self.is_shared = shared is not None
         self.page = 0
         self.port = 0
         self.limits = limits or PayloadLimits()
-        self.space = Workspace(app or App.from_manifest(), self.clock, self._changed)
-        self.socket = Socket(self.clock, timing or Timing(), self._changed)
+        self.space = Workspace(app or App.from_manifest(), self.clock, self._changed, team)
+        self.socket = shared[1] if shared else Socket(self.clock, timing or Timing(), self._changed)
         self.changes = Changes(self.space, self.socket)
         self.buckets = RateBuckets(rates or RateSettings(), self.clock)
         self.faults = Faults()
@@ -71,7 +77,7 @@ class Server:
 
     async def __aenter__(self) -> Self:
         server = web.Application(client_max_size=64 * 1024 * 1024)
-        server.router.add_route("*", "/api/{method}", self._serve_call)
+        server.router.add_route("*", "/api/{method}", self.serve_call)
         server.router.add_get("/link/", self.socket.connect)
         server.router.add_post("/hooks/{hook}", self.interactions.answer)
         server.router.add_post("/upload/v1/{file}", partial(files.receive, self))
@@ -103,12 +109,12 @@ class Server:
 
     def _changed(self) -> None:
         event, self._change_event = self._change_event, asyncio.Event()
-        self._changed_at = asyncio.get_running_loop().time() if self._runner else 0.0
+        self._changed_at = asyncio.get_running_loop().time() if self.port else 0.0
         event.set()
 
     # Calls.
 
-    async def _serve_call(self, request: web.Request) -> web.StreamResponse:
+    async def serve_call(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
         args, token = await read_arguments(request)
         recorded = RecordedCall(name, args, self.clock.now())
@@ -158,9 +164,9 @@ class Server:
         if name not in METHODS:
             raise SlackError("unknown_method", req_method=name)
         method, app = METHODS[name], self.space.app
-        if token not in {app.bot_token, app.app_token}:
-            raise SlackError("invalid_auth" if token else "not_authed")
-        if self.space.revoked:
+        if token != app.app_token:
+            self.space.check_token(token)
+        elif self.space.revoked and not self.is_shared:
             raise SlackError(self.space.revoked)
         if not token.startswith(method.token):
             raise SlackError("not_allowed_token_type")

@@ -130,16 +130,17 @@ def thread_counters(room: Channel, root: Message) -> JSON:
 
 def wrap_event(space: Workspace, event: JSON, event_id: str, *, shared: bool) -> JSON:
     """An event in the wrapper of the Events API."""
-    authorization = {"enterprise_id": None, "team_id": space.team, "user_id": space.bot.id, "is_bot": True}
+    organization = space.organization or None
+    authorization = {"enterprise_id": organization, "team_id": space.team, "user_id": space.bot.id, "is_bot": True}
     return {
         "type": "event_callback",
         "team_id": space.team,
         "context_team_id": space.team,
-        "context_enterprise_id": None,
+        "context_enterprise_id": organization,
         "api_app_id": space.app.id,
         "event": event,
         "event_id": event_id,
         "event_time": int(space.clock.now()),
-        "authorizations": [{**authorization, "is_enterprise_install": False}],
+        "authorizations": [{**authorization, "is_enterprise_install": space.is_org_install}],
         "is_ext_shared_channel": shared,
     }

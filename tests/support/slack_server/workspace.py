@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import math
 import re
 import time
 from typing import TYPE_CHECKING
@@ -44,15 +45,21 @@ class Clock:
 
 
 class Workspace:
-    """The state. `changed` is called after every visible change; a free plan hides messages older than `hidden`."""
+    """The state. `changed` is called after every visible change; a free plan hides messages older than `hidden`.
 
-    def __init__(self, app: App, clock: Clock, changed: Callable[[], None]) -> None:
+    `tokens`: the bot tokens with the time at which they expire. `organization`: its id, if the workspace is in one;
+    `is_org_install`: the app is installed in all of it.
+    """
+
+    def __init__(self, app: App, clock: Clock, changed: Callable[[], None], team: str = TEAM) -> None:
         self.app = app
         self.clock = clock
         self.changed = changed
         self.base = ""
-        self.name, self.domain, self.team = "Small & Co", "smallco", TEAM
-        self.users: dict[str, User] = {"USLACKBOT": User("USLACKBOT", "Slackbot", TEAM)}
+        self.name, self.domain, self.team = "Small & Co", "smallco", team
+        self.organization, self.is_org_install = "", False
+        self.tokens = {app.bot_token: math.inf} if app.bot_token else {}
+        self.users: dict[str, User] = {"USLACKBOT": User("USLACKBOT", "Slackbot", team)}
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, StoredFile] = {}
         self.homes: dict[str, JSON] = {}  # views by user
@@ -66,15 +73,16 @@ class Workspace:
 
     def new_id(self, prefix: str) -> str:
         self._number += 1
-        return f"{prefix}0{self._number:09X}"
+        mark = "" if self.team == TEAM else self.team[1:]  # no other workspace has the id
+        return f"{prefix}0{self._number:09X}{mark}"
 
     def new_ts(self) -> str:
         """A timestamp later than every other."""
         self._last = max(int(self.clock.now() * 1_000_000), self._last + 1)
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
-    def add_user(self, name: str, *, kind: Kind = "member", admin: bool = False, team: str = TEAM) -> User:
-        user = User(self.new_id("U"), name, team, kind, admin)
+    def add_user(self, name: str, *, kind: Kind = "member", admin: bool = False, team: str = "") -> User:
+        user = User(self.new_id("U"), name, team or self.team, kind, admin)
         self.users[user.id] = user
         return user
 
@@ -97,6 +105,15 @@ class Workspace:
         channel = self.add_channel("", "im", [user, self.bot.id])
         channel.user = user
         return channel
+
+    def check_token(self, token: str) -> None:
+        """Raises SlackError unless this is a valid bot token."""
+        if token not in self.tokens:
+            raise SlackError("invalid_auth" if token else "not_authed")
+        if self.clock.now() >= self.tokens[token]:
+            raise SlackError("token_expired")
+        if self.revoked:
+            raise SlackError(self.revoked)
 
     def user(self, user: str) -> User:
         if user not in self.users:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 from tests.support.slack_server import shapes
-from tests.support.slack_server.methods.call import Call, method
+from tests.support.slack_server.methods.call import Call, check_scopes, method
 from tests.support.slack_server.methods.chat import find_thread_root
 from tests.support.slack_server.state import Message, SlackError, StoredFile
 
@@ -74,8 +74,10 @@ async def download(slack: Server, request: web.Request) -> web.Response:
     elif fault is not None:
         return web.Response(status=fault.status)
     file = space.files.get(request.match_info["file"].rpartition("-")[2])
-    is_allowed = request.headers.get("Authorization") == f"Bearer {space.app.bot_token}" and not space.revoked
-    if not is_allowed or "files:read" not in space.app.scopes:
+    try:
+        space.check_token(request.headers.get("Authorization", "").removeprefix("Bearer "))
+        check_scopes(space, ("files:read",))
+    except SlackError:
         return web.Response(text=LOGIN, content_type="text/html")
     if file is None or file.deleted or not space.can_read_file(file):
         return web.Response(status=404, text="file not found", content_type="text/html")

@@ -1,0 +1,170 @@
+"""Serve the workspaces that the app is installed in: open new ones, close those that it was removed from."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
+
+import structlog
+
+from adapters.slack.context import NAME
+from bot.errors import PlatformError, SetupError
+from bot.platform.events import WorkspaceLeft
+from engine import backoff_seconds, cancel_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from slack_bolt.async_app import AsyncBoltContext
+
+    from adapters.slack.install.accesses import Access, Accesses
+    from adapters.slack.install.store import InstallationStore
+    from adapters.slack.workspaces import WorkspaceFactory, Workspaces
+    from bot.bot import Bot
+
+log = structlog.get_logger(__name__)
+
+EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_granted", "team_access_revoked"})
+TASK = "slack installations"
+UPDATE_SECONDS = 30.0  # between two looks at the database: another process may have changed it
+MIN_UPDATE_SECONDS = 1.0
+MAX_CONCURRENT_OPENINGS = 16
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 300.0  # before a workspace is opened again; doubled after each failure
+
+
+class InstalledWorkspaces:
+    """Keeps the served workspaces in step with the stored installations. `events`: the types that it handles."""
+
+    events = EVENTS
+
+    def __init__(
+        self, bot: Bot, store: InstallationStore, accesses: Accesses, factory: WorkspaceFactory, workspaces: Workspaces
+    ) -> None:
+        self._bot = bot
+        self._store = store
+        self._accesses = accesses
+        self._factory = factory
+        self._workspaces = workspaces
+        self._current: dict[str, Access] = {}
+        self._refused: dict[str, Access] = {}
+        self._openings: dict[str, asyncio.Task[None]] = {}
+        self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
+        self._changed = asyncio.Event()
+        self._lock = asyncio.Lock()
+        bot.supervisor.add_problem_source(self._describe_refusals)
+
+    def update_soon(self) -> None:
+        """Look at the installations again: one was added, or an unknown workspace sent an event."""
+        self._changed.set()
+
+    async def run(self) -> None:
+        """Follow the installations until cancelled."""
+        while True:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(UPDATE_SECONDS):
+                    await self._changed.wait()
+            self._changed.clear()
+            await self.update()
+            self._bot.supervisor.record_success(TASK)
+            await asyncio.sleep(MIN_UPDATE_SECONDS)
+
+    async def update(self) -> None:
+        """Open, close and renew workspaces as the installations say. Raises StoreError."""
+        async with self._lock:
+            wanted = await self._accesses.list_all()
+            for team in [team for team in self._current if team not in wanted]:
+                await self._close(team)
+            for team, access in wanted.items():
+                await self._apply(team, access)
+
+    async def close(self) -> None:
+        """Stop opening workspaces."""
+        await cancel_tasks(*self._openings.values())
+
+    async def _apply(self, team: str, access: Access) -> None:
+        before = self._current.get(team)
+        self._current[team] = access
+        workspace = self._workspaces.get(team)
+        if workspace is not None and before is not None and before.installation == access.installation:
+            workspace.context.clients.set_token(access.token)
+        elif before != access:
+            await self._workspaces.remove(team)
+            await cancel_tasks(*filter(None, [self._openings.pop(team, None)]))
+            self._refused.pop(team, None)
+            self._workspaces.expected.add(team)
+            self._openings[team] = self._bot.supervisor.spawn("open slack workspace", self._open(team, access))
+
+    async def _open(self, team: str, access: Access) -> None:
+        """Open a workspace; a failure that may pass is retried without a limit."""
+        failures = 0
+        while True:
+            try:
+                async with self._semaphore:
+                    workspace = await self._factory.open(access.token, access.identity)
+                break
+            except SetupError as error:
+                self._refuse(team, access, str(error))
+                return
+            except PlatformError as error:
+                failures += 1
+                log.warning("slack.workspace_unreachable", workspace=team, error=str(error))
+                await asyncio.sleep(backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
+        if workspace.team != team:
+            self._refuse(team, access, f"The token is that of the workspace {workspace.team}.")
+            return
+        self._workspaces.add(workspace)
+
+    def _refuse(self, team: str, access: Access, reason: str) -> None:
+        """Serve a workspace no more whose token Slack refuses; its installation stays until it is replaced."""
+        log.error("slack.workspace_refused", workspace=team, reason=reason, hint="Install the app there again.")
+        self._workspaces.expected.discard(team)
+        self._refused[team] = access
+
+    async def _close(self, team: str) -> None:
+        """Stop to serve a workspace."""
+        self._current.pop(team, None)
+        self._refused.pop(team, None)
+        await cancel_tasks(*filter(None, [self._openings.pop(team, None)]))
+        await self._workspaces.remove(team)
+
+    def _describe_refusals(self) -> Sequence[str]:
+        names = ", ".join(sorted(self._refused))
+        return [f"Slack refuses the token of these workspaces: {names}. Install the app there again."] if names else []
+
+    # Events about the installations.
+
+    async def handle_event(self, body: Mapping[str, Any], context: AsyncBoltContext) -> None:
+        """Handle one of EVENTS; what it ends has ended when this returns."""
+        event = body.get("event") or {}
+        reason, organization = str(event.get("type")), context.enterprise_id or ""
+        if reason == "team_access_revoked":
+            await self._leave([str(each) for each in event.get("team_ids") or ()], body)
+        for stored in await self._store.list_all() if reason in ("app_uninstalled", "tokens_revoked") else ():
+            key, bot = stored.record.workspace, stored.installation.bot_user_id
+            if key not in (context.team_id, organization if _is_for_organization(context) else ""):
+                continue
+            if reason == "app_uninstalled" or bot in ((event.get("tokens") or {}).get("bot") or ()):
+                await self._leave(self._list_teams(key), body, key)
+        self._accesses.invalidate_organizations()
+        self.update_soon()
+
+    def _list_teams(self, installation: str) -> list[str]:
+        """The workspaces that an installation gives access to."""
+        return [team for team, access in self._current.items() if access.installation == installation]
+
+    async def _leave(self, teams: Collection[str], body: Mapping[str, Any], installation: str = "") -> None:
+        """Report that the app was removed from workspaces, delete their installation, and close them."""
+        for team in teams:
+            key = f"{NAME}:left:{team}:{body.get('event_id')}"
+            await self._bot.receive(WorkspaceLeft(NAME, team, str(body["event"]["type"])), key)
+        async with self._lock:
+            if installation:
+                await self._store.delete(installation)
+            for team in teams:
+                await self._close(team)
+
+
+def _is_for_organization(context: AsyncBoltContext) -> bool:
+    """Whether an event is about the installation in a whole organization."""
+    return bool(context.is_enterprise_install) or context.team_id in (None, "", context.enterprise_id)
