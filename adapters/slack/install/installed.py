@@ -52,6 +52,7 @@ class InstalledWorkspaces:
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
         self._changed = asyncio.Event()
         self._lock = asyncio.Lock()
+        self._removals = 0
         bot.supervisor.add_problem_source(self._describe_refusals)
 
     def update_soon(self) -> None:
@@ -71,8 +72,11 @@ class InstalledWorkspaces:
 
     async def update(self) -> None:
         """Open, close and renew workspaces as the installations say. Raises StoreError."""
+        removals, wanted = self._removals, await self._accesses.list_all()
         async with self._lock:
-            wanted = await self._accesses.list_all()
+            if self._removals != removals:  # what was listed is out of date
+                self.update_soon()
+                return
             for team in [team for team in self._current if team not in wanted]:
                 await self._close(team)
             for team, access in wanted.items():
@@ -138,14 +142,15 @@ class InstalledWorkspaces:
         """Handle one of EVENTS; what it ends has ended when this returns."""
         event = body.get("event") or {}
         reason, organization = str(event.get("type")), context.enterprise_id or ""
-        if reason == "team_access_revoked":
-            await self._leave([str(each) for each in event.get("team_ids") or ()], body)
-        for stored in await self._store.list_all() if reason in ("app_uninstalled", "tokens_revoked") else ():
-            key, bot = stored.record.workspace, stored.installation.bot_user_id
-            if key not in (context.team_id, organization if _is_for_organization(context) else ""):
-                continue
-            if reason == "app_uninstalled" or bot in ((event.get("tokens") or {}).get("bot") or ()):
-                await self._leave(self._list_teams(key), body, key)
+        async with self._lock:
+            if reason == "team_access_revoked":
+                await self._leave([str(each) for each in event.get("team_ids") or ()], body)
+            for stored in await self._store.list_all() if reason in ("app_uninstalled", "tokens_revoked") else ():
+                key, bot = stored.record.workspace, stored.installation.bot_user_id
+                if key not in (context.team_id, organization if _is_for_organization(context) else ""):
+                    continue
+                if reason == "app_uninstalled" or bot in ((event.get("tokens") or {}).get("bot") or ()):
+                    await self._leave(self._list_teams(key), body, key)
         self._accesses.invalidate_organizations()
         self.update_soon()
 
@@ -158,11 +163,11 @@ class InstalledWorkspaces:
         for team in teams:
             key = f"{NAME}:left:{team}:{body.get('event_id')}"
             await self._bot.receive(WorkspaceLeft(NAME, team, str(body["event"]["type"])), key)
-        async with self._lock:
-            if installation:
-                await self._store.delete(installation)
-            for team in teams:
-                await self._close(team)
+        if installation:
+            await self._store.delete(installation)
+        self._removals += 1
+        for team in teams:
+            await self._close(team)
 
 
 def _is_for_organization(context: AsyncBoltContext) -> bool:

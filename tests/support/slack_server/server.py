@@ -168,7 +168,7 @@ class Server:
             self.space.check_token(token)
         elif self.space.revoked and not self.is_shared:
             raise SlackError(self.space.revoked)
-        if not token.startswith(method.token):
+        if not token.removeprefix("xoxe.").startswith(method.token):
             raise SlackError("not_allowed_token_type")
         self.buckets.count_call(name, method.minute)
         check_scopes(self.space, method.scopes)
