@@ -128,7 +128,12 @@ def execute_many(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> Non
 def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
     """Run one statement; returns its rows."""
     cursor = raw.execute(translate(sql), parameters)
-    return cursor.fetchall() if cursor.description is not None else []
+    try:
+        return cursor.fetchall()
+    except psycopg.ProgrammingError as error:
+        if error.sqlstate is None and cursor.description is None:
+            return []
+        raise
 
 
 @contextmanager

@@ -203,7 +203,16 @@ class PostgresDatabase:
             return work(raw)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
-        return await self._run(self._run_locked, partial(run_works, works=works))
+        return await self._run(self._run_works, works)
+
+    def _run_works(self, works: Sequence[Work]) -> list[Any]:
+        """Run works in one transaction. In a pipeline, statements without rows wait for no answer of their own."""
+        with (
+            self._pool.connection() as raw,
+            raw.pipeline(),
+            locked_transaction(raw, self._schema.name, self._process),
+        ):
+            return run_works(raw, works)
 
     async def _run(self, function: Callable[..., Result], *arguments: Any) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
