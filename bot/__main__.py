@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from bot.cli import ask, chat, corrections, documents, maintenance, serve, setup
+from bot.cli import ask, chat, corrections, documents, history_import, maintenance, serve, setup
 from bot.cli.runner import GlobalOptions
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
@@ -59,6 +59,7 @@ def common(
 chat.register(app)
 ask.register(app)
 documents.register(app)
+history_import.register(app)
 maintenance.register(app)
 serve.register(app)
 setup.register(app)

@@ -14,8 +14,10 @@ from bot.store import ChannelSettings
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
+    from contextlib import AbstractAsyncContextManager
 
     from bot.permissions.resolver import AudienceResolver
+    from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
@@ -32,6 +34,7 @@ class EngineContext:
 
     `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
+    `open_import` prepares an import of the past of a workspace; None where only the engine is open.
     """
 
     engine: Engine
@@ -40,6 +43,7 @@ class EngineContext:
     count_tokens: Callable[[str], int]
     forget_document: Callable[[str], Awaitable[bool]]
     replace_document: Callable[[Document], Awaitable[bool]]
+    open_import: Callable[[HistorySource], AbstractAsyncContextManager[RunningImport]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ from adapters.slack.workspace.channels import Channels, ListingForbidden
 from adapters.slack.workspace.files import Files
 from adapters.slack.workspace.history import ChannelHistory
 from adapters.slack.workspace.markup import find_mentioned_groups, find_mentioned_ids, to_plain_text
+from adapters.slack.workspace.messages import message_link
 from adapters.slack.workspace.users import UserGroups
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.ports import MessageLimits
@@ -122,9 +123,7 @@ class SlackPlatform:
         self._channel_names.invalidate((channel,) if channel else ())
 
     def message_link(self, location: Location, message: str) -> str:
-        url = f"{self._context.identity.url}archives/{location.channel}/p{message.replace('.', '')}"
-        is_reply = location.thread and location.thread != message
-        return f"{url}?thread_ts={location.thread}&cid={location.channel}" if is_reply else url
+        return message_link(self._context.identity.url, location, message)
 
     # Messages and files.
 

@@ -1,4 +1,4 @@
-"""Delete documents while no bot is running, including what the bot's database stores about them."""
+"""Change documents while no bot is running, including what the bot's database stores about them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.context import EngineContext
+    from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
     from engine import Document
 
@@ -33,16 +34,33 @@ async def replace(engine_context: EngineContext, settings: Settings, document: D
 
 
 @asynccontextmanager
+async def open_import(
+    engine_context: EngineContext, settings: Settings, source: HistorySource
+) -> AsyncIterator[RunningImport]:
+    """An import into the bot's database, which is created if there is none. Raises EngineError."""
+    async with (
+        _create_ingest_service(engine_context, settings) as service,
+        service.open_import(source) as history_import,
+    ):
+        yield history_import
+
+
+@asynccontextmanager
 async def _open_ingest_service(
     engine_context: EngineContext, settings: Settings
 ) -> AsyncIterator[IngestService | None]:
     """The ingest service over the bot's database, or None if there is no database."""
-    place = settings.store_place
-    if isinstance(place, Path) and not place.exists():
+    if isinstance(settings.store_place, Path) and not settings.store_place.exists():
         yield None
         return
+    async with _create_ingest_service(engine_context, settings) as service:
+        yield service
+
+
+@asynccontextmanager
+async def _create_ingest_service(engine_context: EngineContext, settings: Settings) -> AsyncIterator[IngestService]:
     async with (
-        BotStore.open(place, engine_context.engine.processes.id) as store,
+        BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
         FileParser(engine_context.parser_limits) as parser,
     ):
         bot_context = BotContext(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bot.admin import corrections, maintenance, queries, requests
+from bot.admin import corrections, history_import, maintenance, queries, requests
 from bot.admin.ingest import ingest
 
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.Verify: maintenance.verify,
     requests.Export: maintenance.export,
     requests.Backup: maintenance.backup,
+    requests.ImportHistory: history_import.import_history,
     requests.Retry: maintenance.retry,
 }
 

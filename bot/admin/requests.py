@@ -187,6 +187,20 @@ class Backup:
 
 
 @dataclass(frozen=True, slots=True)
+class ImportHistory:
+    """Import an export of a workspace: a file or folder (an absolute path).
+
+    `workspace` and `url`: its id and address, where the export does not say them. `direct_messages`: also of people.
+    """
+
+    platform: str
+    path: str
+    workspace: str = ""
+    url: str = ""
+    direct_messages: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Retry:
     """Retry failed documents of all spaces; progress is shown for `spaces`."""
 
@@ -210,4 +224,5 @@ OperationRequest = (
     | Verify
     | Export
     | Backup
+    | ImportHistory
 ) | Retry

@@ -93,6 +93,22 @@ class IngestResult:
 
 
 @dataclass(frozen=True, slots=True)
+class HistoryImportResult:
+    """The end of an import: `messages` that were read, those that were `new` or `edited`, and the `files` added.
+
+    `omissions`: what was left out, and how often, by reason.
+    """
+
+    channels: int
+    messages: int
+    new: int
+    edited: int
+    files: int
+    seconds: float
+    omissions: tuple[tuple[str, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class StatusResult:
     """The index status of spaces."""
 
@@ -150,6 +166,7 @@ OperationResult = (
     | PromptResult
     | ProgressUpdate
     | IngestResult
+    | HistoryImportResult
     | StatusResult
     | DocumentList
     | EntityResult

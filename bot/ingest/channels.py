@@ -12,7 +12,7 @@ import structlog
 from bot import texts
 from bot.errors import ChannelGone, PermissionDenied, PlatformError
 from bot.ingest.conversations import thread_key
-from bot.permissions import audience
+from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card, Location
 from engine import Scope
 
@@ -34,7 +34,7 @@ ANNOUNCE_RETRY_SECONDS = 60.0  # seconds before a retry where the bot may not po
 class ChannelMembership:
     """The channels that the bot is in. `updated`: a new one was joined.
 
-    The caller holds the lock of the room; `hide_channel`, `leave_workspace` and `delete_workspace` take it themselves.
+    The caller holds the lock of the room; `leave_workspace` and `delete_workspace` take it themselves.
     """
 
     def __init__(self, context: BotContext, documents: ConversationDocuments, clock: Callable[[], datetime]) -> None:
@@ -64,6 +64,8 @@ class ChannelMembership:
             await self._store.channels.record_synced_until(location.room, self._clock())
             await self._store.backfill_cursors.start(location.room, since)
             await self._store.channels.record_announced(location.room)
+            if await self._store.channels.is_imported(location.room):
+                await self.update_space(location)
             self.updated.set()
         return True
 
@@ -114,17 +116,27 @@ class ChannelMembership:
 
         Raises WorkspaceGone if the bot is no longer in the workspace, and PlatformError if that is unknown.
         """
+        audience, imported = self._context.audience, await self._is_only_imported(location.room)
         try:
-            listed = await self._context.audience.find_listed_channel(location)
-            there = listed is not None or (await self._context.audience.get_channel(location)).has_bot
+            there = await audience.find_listed_channel(location) is not None
+            listable = audience.channel_lists.is_listable(location.platform, location.workspace)
+            if not there and not (imported and listable):
+                there = (await audience.get_channel(location)).has_bot
         except ChannelGone:
             there = False
+        if not there and imported:
+            await self.hide_channel(location)
+            return False
         if not there:
             log.warning("channel.removed", channel=location.room)
             await self.forget_channel(location)
             return False
         await self.update_space(location)
         return True
+
+    async def _is_only_imported(self, room: str) -> bool:
+        """Whether a channel was imported, and the bot was never in it."""
+        return await self._store.channels.is_imported(room) and not await self._store.channels.is_announced(room)
 
     async def forget_channel(self, location: Location) -> None:
         """Forget everything of a deleted thread or channel."""
@@ -157,14 +169,14 @@ class ChannelMembership:
         """
         trouble: PlatformError | None = None
         try:
-            home = audience.home_space(listed) if listed else await self._context.audience.get_home_space(location)
+            home = home_space(listed) if listed else await self._context.audience.get_home_space(location)
         except PlatformError as error:
             home = location.room  # the audience is unknown: use the channel's own space
             trouble = None if isinstance(error, PermissionDenied) else error
         moved = await self._context.engine_context.engine.move_room(location.room, home)
         if moved:
             log.info("channel.visibility_updated", channel=location.room, documents=moved)
-        widest = home == audience.workspace_space(location.platform, location.workspace)
+        widest = home == workspace_space(location.platform, location.workspace)
         await self._store.answers.recheck_after_move(location.room, home, check=not widest)
         if trouble is not None:
             raise trouble

@@ -174,6 +174,24 @@ def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[M
     )
 
 
+def split_before_silence(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
+    """Split a page where a window surely ends: messages to ingest, and messages that newer ones may join.
+
+    The latter are the newest run of messages without a pause, with their threads.
+    """
+    ordered = sorted(messages, key=lambda each: (each.time, each.id))
+    loose = [each for each in ordered if each.location.thread in {"", each.id}]
+    open_ids: set[str] = set()
+    for index in range(len(loose) - 1, -1, -1):
+        open_ids.add(loose[index].id)
+        if index and loose[index].time - loose[index - 1].time >= CONVERSATION_GAP:
+            break
+    return (
+        [each for each in ordered if (each.location.thread or each.id) not in open_ids],
+        [each for each in ordered if (each.location.thread or each.id) in open_ids],
+    )
+
+
 def find_page_boundary(finished: Iterable[Message], open_run: Iterable[Message]) -> str:
     """The message before which the next page starts; newer ones are ingested. Empty if there is none."""
     newest = max((each.time for each in open_run), default=None)

@@ -38,6 +38,12 @@ class ConversationDocuments:
         self._store = context.store
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
+    def reading_from(self, context: BotContext) -> ConversationDocuments:
+        """The same documents, with the platforms of another context; the locks of rooms are shared."""
+        other = ConversationDocuments(context)
+        other._locks = self._locks
+        return other
+
     def lock(self, room: str) -> asyncio.Lock:
         """The lock that protects the state of a room."""
         return self._locks.setdefault(room, asyncio.Lock())

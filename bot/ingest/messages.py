@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bot.ingest.conversations import (
     EMPTY_DIGEST,
@@ -15,23 +15,30 @@ from bot.ingest.conversations import (
 )
 from bot.store.models import message_key
 from bot.text.content_words import content_words, has_any_word
+from bot.text.format import EPOCH
 from engine import CONVERSATION_GAP
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Sequence
 
     from bot.context import BotContext
-    from bot.ingest.channels import ChannelMembership
     from bot.ingest.conversations import IndexedMessage
     from bot.ingest.documents import ConversationDocuments
     from bot.platform.models import Location, Message, Upload
     from bot.store import MessageRecord
 
 
+class ReadChannels(Protocol):
+    """Decides which channels are read."""
+
+    async def ensure_joined(self, location: Location) -> bool:
+        """Whether a channel is read."""
+
+
 class MessageIngest:
     """Applies message events to documents. The caller holds the lock of the room."""
 
-    def __init__(self, context: BotContext, documents: ConversationDocuments, membership: ChannelMembership) -> None:
+    def __init__(self, context: BotContext, documents: ConversationDocuments, membership: ReadChannels) -> None:
         self._context = context
         self._documents = documents
         self._membership = membership
@@ -120,15 +127,25 @@ class MessageIngest:
 
     async def is_indexable(self, message: Message, *, is_explicit: bool = False) -> bool:
         """Whether a message may be indexed at all."""
-        location = message.location
-        if message.own or message.addressed or (message.by_bot and not self._context.settings.index_bot_messages):
-            return False
-        written = None if is_explicit else message.time
-        if await self._store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written):
-            return False
-        if await self._store.messages.find_tombstones(location.room, [message.id]):
-            return False
-        return await self._membership.ensure_joined(location)
+        return bool(await self.select_indexable(message.location, [message], is_explicit=is_explicit))
+
+    async def select_indexable(
+        self, location: Location, messages: Sequence[Message], *, is_explicit: bool = False
+    ) -> list[Message]:
+        """The messages of a channel that may be indexed at all."""
+        bots = self._context.settings.index_bot_messages
+        ours = [each for each in messages if not (each.own or each.addressed or (each.by_bot and not bots))]
+        if not ours or not await self._membership.ensure_joined(location):
+            return []
+        authors = {each.author for each in ours}
+        opted_out_until = await self._store.opt_outs.find_ends(location.platform, location.workspace, authors)
+        gone = await self._store.messages.find_tombstones(location.room, [each.id for each in ours])
+
+        def is_opted_out(message: Message) -> bool:
+            until = opted_out_until.get(message.author, EPOCH)
+            return until is None or (message.time < until and not is_explicit)
+
+        return [each for each in ours if each.id not in gone and not is_opted_out(each)]
 
     async def _record_addressed(self, message: Message, known: MessageRecord | None) -> None:
         if known and known.document:

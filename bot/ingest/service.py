@@ -5,7 +5,9 @@ Every step may run again: the queue repeats an interrupted event. Within a room,
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -21,9 +23,11 @@ from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
+from bot.ingest.sync.history_import import HistoryImport
 from bot.ingest.sync.jobs import PeriodicJobs, Retention
 from bot.ingest.sync.queue import SyncQueue
 from bot.ingest.sync.reconcile import Reconciler
+from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import (
     BotAdded,
     ChannelRemoved,
@@ -35,14 +39,16 @@ from bot.platform.events import (
     WorkspaceJoined,
     WorkspaceLeft,
 )
+from bot.platform.history_source import SourcePlatform
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
 
     from bot.context import BotContext
     from bot.permissions.channel_lists import ChannelList
     from bot.platform.events import PlatformEvent
+    from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Message
     from engine import Document, FileParser
 
@@ -69,6 +75,7 @@ class IngestService:
 
     def __init__(self, context: BotContext, parser: FileParser, clock: Callable[[], datetime] = _now) -> None:
         self._context = context
+        self._parser = parser
         self._documents = ConversationDocuments(context)
         self.files = FileIngest(context, self._documents, parser)
         self.manual_facts = ManualFacts(context, self._documents)
@@ -212,6 +219,16 @@ class IngestService:
         await self._context.store.channels.upsert(location.without_thread, channel.name, since)
         await self._context.store.backfill_cursors.start(location.room, since)
         self._membership.updated.set()
+
+    @asynccontextmanager
+    async def open_import(self, source: HistorySource) -> AsyncIterator[RunningImport]:
+        """An import of the past of a workspace from an export; `run` does it."""
+        platform = SourcePlatform(source, self._context.platforms.get(source.platform))
+        platforms = {platform.name: platform}
+        audience = AudienceResolver(platforms, self._context.store, math.inf)
+        context = replace(self._context, platforms=platforms, audience=audience)
+        documents = self._documents.reading_from(context)
+        yield HistoryImport(context, documents, FileIngest(context, documents, self._parser), source, platform)
 
     async def refresh_visibility(self, platform: str, workspace: str = "") -> VisibilityReport:
         """Move rooms of a workspace, or of all, to the spaces of their current audiences; suspend these until then.

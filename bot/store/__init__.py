@@ -16,7 +16,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     feedback               thumbs up and down
     channel_settings       what managers set for channels
     opt_outs               people whose messages are not stored
-    channels               the channels that the bot is in
+    channels               the channels that the bot is in, or whose past was imported
     backfill_cursors       how far each back-fill of a channel got
     usage                  tokens per workspace and day
     hints                  hints that a workspace has seen

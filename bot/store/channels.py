@@ -76,6 +76,16 @@ class Channels:
             (place.room, place.platform, place.workspace, place.channel, name, to_micros(horizon or FAR_FUTURE)),
         )
 
+    async def upsert_imported(self, place: Location, name: str) -> None:
+        """Record that messages of a channel were imported, whether the bot is in it or not."""
+        await self.upsert(place, name)
+        await self._database.execute("UPDATE channel SET imported = true WHERE room = ?", (place.room,))
+
+    async def is_imported(self, room: str) -> bool:
+        """Whether messages of the channel were imported."""
+        row = await self._database.fetch_one("SELECT imported FROM channel WHERE room = ?", (room,))
+        return bool(row and row[0])
+
     async def get_synced_until(self, room: str) -> datetime | None:
         """The time until which the channel is known to match its platform; None if the bot is not in it."""
         row = await self._database.fetch_one("SELECT synced_until FROM channel WHERE room = ?", (room,))

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.storage.sql.timestamps import to_micros
+from engine.storage.sql.lists import text_list
+from engine.storage.sql.timestamps import from_micros, to_micros
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from bot.store.database import Database
@@ -25,6 +27,15 @@ class OptOuts:
             " AND (ended_at IS NULL OR ended_at > ?)"
         )
         return await self._database.fetch_one(sql, (platform, workspace, person, to_micros(time))) is not None
+
+    async def find_ends(self, platform: str, workspace: str, people: Collection[str]) -> dict[str, datetime | None]:
+        """When the opt-outs of these people ended; None for those that last. Others are left out."""
+        rows = await self._database.fetch_all(
+            "SELECT person, ended_at FROM opt_out WHERE platform = ? AND workspace = ?"
+            " AND person IN (SELECT value FROM json_each(?))",
+            (platform, workspace, text_list(people)),
+        )
+        return {person: None if ended is None else from_micros(ended) for person, ended in rows}
 
     async def opt_out(self, platform: str, workspace: str, person: str) -> None:
         """Opt a person out; the caller deletes what is already indexed."""

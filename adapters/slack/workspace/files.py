@@ -38,10 +38,7 @@ class Files:
             upload = await self._fetch_info(upload)
         token = {"Authorization": f"Bearer {self._client.token}"}  # it may be renewed at any time
         content_type, data = await Downloader("Slack", self._hosts, token, self._client.proxy).download(upload, limit)
-        if content_type in HTML_TYPES and not _is_html_file(upload, data):
-            raise InvalidDocument(
-                f"Slack does not hand out “{upload.name}”.", hint="The bot needs the scope files:read."
-            )
+        check_login_page(upload, content_type, data, hint="The bot needs the scope files:read.")
         return data
 
     async def upload_picture(self, channel: str, thread: str, picture: Picture) -> None:
@@ -68,6 +65,12 @@ class Files:
         if not shared.url:
             raise InvalidDocument(f"“{upload.name}” cannot be read.", hint="Upload it to this workspace.")
         return shared
+
+
+def check_login_page(upload: Upload, content_type: str, data: bytes, *, hint: str) -> None:
+    """Raise InvalidDocument with this hint if Slack returned its login page in place of a file."""
+    if content_type in HTML_TYPES and not _is_html_file(upload, data):
+        raise InvalidDocument(f"Slack does not hand out “{upload.name}”.", hint=hint)
 
 
 def _is_html_file(upload: Upload, data: bytes) -> bool:

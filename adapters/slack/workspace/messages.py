@@ -83,3 +83,10 @@ def parse_message(payload: Mapping[str, Any], channel: Location, identity: BotId
         by_bot=is_by_bot(payload),
         addressed=not is_by_bot(payload) and is_bot_mentioned(message_text(payload), identity),
     )
+
+
+def message_link(url: str, location: Location, message: str) -> str:
+    """The permalink of a message in the workspace with this address, which ends in "/"."""
+    link = f"{url}archives/{location.channel}/p{message.replace('.', '')}"
+    is_reply = location.thread and location.thread != message
+    return f"{link}?thread_ts={location.thread}&cid={location.channel}" if is_reply else link

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
     from engine import Document
 
@@ -121,10 +122,20 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
                 engine_context,
                 forget_document=partial(_forget_document, engine_context, settings),
                 replace_document=partial(_replace_document, engine_context, settings),
+                open_import=partial(_open_import, engine_context, settings),
             )
             service = LocalService(redacting)
             await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
             return service
+
+
+@asynccontextmanager
+async def _open_import(
+    engine_context: EngineContext, settings: Settings, source: HistorySource
+) -> AsyncIterator[RunningImport]:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
+    async with offline_forget.open_import(engine_context, settings, source) as history_import:
+        yield history_import
 
 
 async def _replace_document(engine_context: EngineContext, settings: Settings, document: Document) -> bool:

@@ -149,6 +149,7 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.ContextResult: tables.render_context,
     results.PromptResult: tables.render_prompt,
     results.IngestResult: tables.render_ingest,
+    results.HistoryImportResult: tables.render_import,
     results.StatusResult: tables.render_status,
     results.EntityResult: tables.render_entity,
     results.DuplicatesResult: render_duplicates,

@@ -135,7 +135,7 @@ class Backfill:
     async def _select_new(self, location: Location, messages: Sequence[Message]) -> list[Message]:
         known = await self._store.messages.list_by_ids(location.room, [each.id for each in messages])
         settled = {each.id for each in known if each.is_applied}
-        return [each for each in messages if each.id not in settled and await self._messages.is_indexable(each)]
+        return await self._messages.select_indexable(location, [each for each in messages if each.id not in settled])
 
     async def _build_runs(self, location: Location, indexed: Sequence[IndexedMessage]) -> list[MessageRun]:
         """Group messages into documents; assignments from before a crash are kept."""

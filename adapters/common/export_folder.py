@@ -1,0 +1,123 @@
+"""The files of an export, in a folder or in a ZIP archive, read without unpacking it."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any, Protocol
+
+from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile, InvalidDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+    from typing import BinaryIO
+
+DAMAGED_HINT = "Export the workspace again."
+MAX_JSON_BYTES = 512 * 2**20  # of one file after decompression
+
+
+class ExportFolder(Protocol):
+    """Files by their path within the export, with "/" between folders."""
+
+    def list_names(self) -> list[str]:
+        """The paths of all files, sorted."""
+
+    def size(self, name: str) -> int:
+        """The size of a file in bytes, as declared."""
+
+    def open(self, name: str) -> BinaryIO:
+        """Open a file for reading. Raises InvalidDocument."""
+
+    def close(self) -> None:
+        """Close the archive."""
+
+
+class ExtractedFolder:
+    """An export in a folder."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root.resolve()
+
+    def list_names(self) -> list[str]:
+        return sorted(each.relative_to(self._root).as_posix() for each in self._root.rglob("*") if each.is_file())
+
+    def size(self, name: str) -> int:
+        return (self._root / name).stat().st_size
+
+    def open(self, name: str) -> BinaryIO:
+        path = (self._root / name).resolve()
+        if not path.is_relative_to(self._root):
+            raise InvalidDocument(f"“{name}” leads out of the export.")
+        try:
+            return path.open("rb")
+        except OSError as error:
+            raise InvalidDocument(f"“{name}” cannot be read: {error.strerror}.") from error
+
+    def close(self) -> None:
+        pass
+
+
+class ZippedFolder:
+    """An export in a ZIP archive. Raises CorruptFile if it is not one."""
+
+    def __init__(self, path: Path) -> None:
+        try:
+            self._archive = zipfile.ZipFile(path)
+        except (zipfile.BadZipFile, OSError) as error:
+            raise CorruptFile(f"{path.name} is not a readable ZIP archive.", hint=DAMAGED_HINT) from error
+
+    def list_names(self) -> list[str]:
+        return sorted(each.filename for each in self._archive.infolist() if not each.is_dir())
+
+    def size(self, name: str) -> int:
+        return self._archive.getinfo(name).file_size
+
+    def open(self, name: str) -> BinaryIO:
+        try:
+            return self._archive.open(name)  # type: ignore[return-value]  # a stream of bytes
+        except RuntimeError as error:
+            raise EncryptedFile(f"“{name}” is encrypted.") from error
+        except (zipfile.BadZipFile, NotImplementedError, OSError, KeyError) as error:
+            raise CorruptFile(f"“{name}” cannot be unpacked.", hint=DAMAGED_HINT) from error
+
+    def close(self) -> None:
+        self._archive.close()
+
+
+def open_folder(path: Path) -> ExportFolder:
+    """The files of a folder or a ZIP archive. Raises InvalidDocument."""
+    return ExtractedFolder(path) if path.is_dir() else ZippedFolder(path)
+
+
+def read_bytes(folder: ExportFolder, name: str, limit: int) -> bytes:
+    """The bytes of a file of at most `limit` bytes, whatever it declares. Raises InvalidDocument."""
+    try:
+        with folder.open(name) as stream:
+            data = stream.read(limit + 1)
+    except (zipfile.BadZipFile, OSError, EOFError) as error:
+        raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
+    if len(data) > limit:
+        raise DocumentTooLarge(f"“{name}” is larger than {limit / 2**20:.0f} MiB.")
+    return data
+
+
+def read_json(folder: ExportFolder, name: str) -> Any:
+    """The content of a JSON file. Raises InvalidDocument."""
+    try:
+        return json.loads(read_bytes(folder, name, MAX_JSON_BYTES))
+    except (ValueError, RecursionError) as error:
+        raise CorruptFile(f"“{name}” is not JSON.", hint=DAMAGED_HINT) from error
+
+
+def rows(found: object) -> list[dict[str, Any]]:
+    """The objects of a JSON list; nothing else of it."""
+    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def common_root(names: Iterable[str], marker: str) -> str:
+    """The folder with the file `marker`, ending in "/"; empty for the export itself. Raises InvalidDocument."""
+    roots = sorted((name.removesuffix(marker) for name in names if name.split("/")[-1] == marker), key=len)
+    if not roots:
+        raise InvalidDocument(f"This is no such export: it has no {marker}.")
+    return roots[0]

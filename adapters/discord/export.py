@@ -1,0 +1,215 @@
+"""Read channels that DiscordChatExporter wrote as JSON: a folder or ZIP archive, a file for each channel or thread."""
+
+from __future__ import annotations
+
+import mimetypes
+import posixpath
+from collections import Counter
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+
+import ijson
+
+from adapters.common.download import Downloader, FileHosts
+from adapters.common.export_folder import open_folder, read_bytes
+from adapters.discord.gateway import FILE_HOSTS
+from adapters.discord.guild.markup import to_plain_text
+from adapters.discord.settings import TRAITS
+from adapters.discord.translate import NAME, thread_location
+from bot.platform.models import Channel, Location, Message, Person, Upload
+from bot.text.format import EPOCH
+from engine.errors import CorruptFile, InvalidDocument
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from pathlib import Path
+
+    from adapters.common.export_folder import ExportFolder
+    from bot.platform.export_readers import ExportOptions
+
+PAGE_ROWS = 1000
+DIRECT_GUILD = "0"  # the server of direct messages in these files
+PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23"})  # 20 and 23: replies to commands
+THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
+PRIVATE_THREAD = "GuildPrivateThread"
+JSON_ERRORS = (ijson.JSONError, UnicodeDecodeError, EOFError, OSError)
+
+
+def open_export(path: Path, options: ExportOptions) -> DiscordExport:
+    """Open an export. Raises InvalidDocument."""
+    return DiscordExport(open_folder(path), options)
+
+
+@dataclass(slots=True)
+class ExportedRoom:
+    """A channel with its files, the channel's own one first, and the location and thread name of each."""
+
+    channel: Channel
+    files: list[tuple[str, Location, str]] = field(default_factory=list)
+
+
+class DiscordExport:
+    """Implements `HistorySource`. Raises InvalidDocument if there is no exported channel.
+
+    The files do not say who can read a channel, so that all of them count as closed.
+    """
+
+    platform = NAME
+    traits = TRAITS
+
+    def __init__(self, folder: ExportFolder, options: ExportOptions) -> None:
+        self.omissions: Counter[str] = Counter()
+        self.until = EPOCH
+        self._folder = folder
+        self._people: dict[str, Person] = {}
+        self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
+        self._rooms: dict[str, ExportedRoom] = {}
+        for name in folder.list_names():
+            if name.endswith(".json") and "_Files/" not in name:
+                self._add_file(name, direct=options.direct_messages)
+        if not self._rooms and not self.omissions:
+            raise InvalidDocument("There is no channel here that DiscordChatExporter wrote as JSON.")
+
+    def list_channels(self) -> Sequence[Channel]:
+        return [each.channel for each in self._rooms.values()]
+
+    def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
+        for name, where, thread in self._rooms[location.room].files:
+            page: dict[str, Message] = {}
+            for payload in self._read_items(name, "messages.item"):
+                if message := self._parse(payload, name, where, thread):
+                    page[message.id] = message
+                if len(page) >= PAGE_ROWS:
+                    yield list(page.values())
+                    page = {}
+            yield list(page.values())
+
+    def get_person(self, person: str) -> Person | None:
+        return self._people.get(person)
+
+    async def to_plain_text(self, text: str) -> str:
+        return await to_plain_text(text, None, self._name)
+
+    def message_link(self, location: Location, message: str) -> str:
+        channel = location.thread or location.channel
+        return f"https://discord.com/channels/{location.workspace or '@me'}/{channel}/{message}"
+
+    async def fetch_file(self, upload: Upload, limit: int) -> bytes:
+        if "://" not in upload.url:
+            return read_bytes(self._folder, upload.url, limit)
+        _, data = await self._downloader.download(upload, limit)
+        return data
+
+    def close(self) -> None:
+        self._folder.close()
+
+    async def _name(self, person: str) -> str:
+        found = self._people.get(person)
+        return found.name if found else "somebody"
+
+    def _add_file(self, name: str, *, direct: bool) -> None:
+        """Add an exported channel or thread; other files are counted."""
+        header = self._read_header(name)
+        if header is None:
+            self.omissions["JSON files that are no exported channels"] += 1
+            return
+        guild, channel = str(header["guild"]["id"]), header["channel"]
+        if guild == DIRECT_GUILD and not direct:
+            self.omissions["direct messages (--direct-messages includes them)"] += 1
+            return
+        location, is_thread = _locate(guild, channel), channel.get("type") in THREAD_TYPES
+        title = str(channel.get("category" if is_thread and location.thread != location.channel else "name") or "")
+        room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location.without_thread, title, "closed")))
+        entry = name, location, str(channel.get("name") or "") if is_thread else ""
+        room.files.insert(len(room.files) if is_thread else 0, entry)
+        self.until = max(self.until, _parse_time(header.get("exportedAt"), self.until))
+
+    def _read_header(self, name: str) -> Mapping[str, Any] | None:
+        """What a file says about itself; None if it is not an exported channel."""
+        header: dict[str, Any] = {}
+        try:
+            for key in ("guild", "channel", "exportedAt"):
+                header[key] = next(iter(self._read_items(name, key)), None)
+        except CorruptFile:
+            return None
+        guild, channel = header["guild"], header["channel"]
+        known = isinstance(guild, dict) and isinstance(channel, dict) and guild.get("id") and channel.get("id")
+        return header if known else None
+
+    def _read_items(self, name: str, path: str) -> Iterator[Any]:
+        """The values at a path of a JSON file, read as a stream. Raises CorruptFile."""
+        try:
+            with self._folder.open(name) as stream:
+                yield from ijson.items(stream, path, use_float=True)
+        except JSON_ERRORS as error:
+            raise CorruptFile(f"“{name}” is not complete JSON.", hint="Export the channel again.") from error
+
+    def _parse(self, payload: Any, name: str, where: Location, thread: str) -> Message | None:
+        try:
+            if payload.get("type", "Default") not in PERSON_MESSAGES:
+                self.omissions["notices, such as who joined a server"] += 1
+                return None
+            self._remember(payload["author"])
+            return _parse_message(payload, posixpath.dirname(name), where, thread)
+        except (KeyError, ValueError, TypeError, AttributeError):
+            self.omissions["messages that cannot be read"] += 1
+            return None
+
+    def _remember(self, author: Mapping[str, Any]) -> None:
+        id_ = str(author["id"])
+        name = author.get("nickname") or author.get("name") or id_
+        self._people[id_] = Person(id_, str(name), is_bot=bool(author.get("isBot")))
+
+
+def _locate(guild: str, channel: Mapping[str, Any]) -> Location:
+    if guild == DIRECT_GUILD:
+        return Location(NAME, "", str(channel["id"]))
+    if channel.get("type") in THREAD_TYPES and channel.get("categoryId"):
+        parent, own = int(channel["categoryId"]), int(channel["id"])
+        return thread_location(int(guild), own, parent, private=channel["type"] == PRIVATE_THREAD)
+    return Location(NAME, guild, str(channel["id"]))
+
+
+def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thread: str) -> Message:
+    """Convert a message. The first message of a forum post has the post's title. Raises KeyError, ValueError."""
+    id_, author = str(int(payload["id"])), payload["author"]
+    reference = payload.get("reference") or {}
+    return Message(
+        id=id_,
+        location=where,
+        author=str(author["id"]),
+        text="\n".join(_texts(payload)),
+        time=datetime.fromisoformat(payload["timestamp"]),
+        uploads=tuple(_parse_upload(each, folder) for each in payload.get("attachments") or ()),
+        edited=str(payload.get("timestampEdited") or ""),
+        by_bot=bool(author.get("isBot")),
+        title=thread if id_ == where.thread else "",
+        replies_to=str(reference.get("messageId") or "") if payload.get("type") == "Reply" else "",
+    )
+
+
+def _texts(payload: Mapping[str, Any]) -> Iterable[str]:
+    """The texts of a message: its content, or a bot's embeds."""
+    if payload.get("content"):
+        yield str(payload["content"])
+    elif payload["author"].get("isBot"):
+        for embed in payload.get("embeds") or ():
+            yield from (str(embed[key]) for key in ("title", "description") if embed.get(key))
+
+
+def _parse_upload(attachment: Mapping[str, Any], folder: str) -> Upload:
+    """Convert an attachment; its URL is a path within the export if the file was exported too."""
+    name, url = str(attachment.get("fileName") or "file"), str(attachment.get("url") or "")
+    if "://" not in url:
+        url = posixpath.normpath(posixpath.join(folder, unquote(url.replace("\\", "/"))))
+    kind = mimetypes.guess_type(name)[0] or ""
+    return Upload(str(attachment["id"]), name, int(attachment.get("fileSizeBytes") or 0), kind, url)
+
+
+def _parse_time(text: object, default: datetime) -> datetime:
+    try:
+        return datetime.fromisoformat(str(text))
+    except ValueError:
+        return default

@@ -1,0 +1,50 @@
+"""The import command: take over the past of a workspace from an export."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003  - typer reads it at run time
+from typing import Annotated
+
+import typer
+
+from bot.cli.runner import JsonOption, perform_request
+
+IMPORT_HELP = """Import the messages and files of a workspace from an export.
+
+Run it again after an interruption, or with a newer export: what is stored already is skipped, and edits are applied. \
+Nothing is deleted. The report lists what was left out.
+
+Channels become readable as they were: a private channel only for itself. While the bot is connected, a channel that \
+it is not in stays closed until somebody adds it there.
+
+An unknown PLATFORM lists the known ones.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("import", help=IMPORT_HELP)(import_history)
+
+
+def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
+    context: typer.Context,
+    platform: Annotated[str, typer.Argument(metavar="PLATFORM", help="Whose export it is.", show_default=False)],
+    path: Annotated[
+        Path, typer.Argument(metavar="PATH", help="The export: a file or a folder.", show_default=False, exists=True)
+    ],
+    workspace: Annotated[
+        str, typer.Option("--workspace", help="Id of the workspace, if the export does not say it.", show_default=False)
+    ] = "",
+    url: Annotated[
+        str, typer.Option("--url", help="Address of the workspace, for links to messages.", show_default=False)
+    ] = "",
+    direct_messages: Annotated[  # noqa: FBT002  - an option
+        bool, typer.Option("--direct-messages", help="Also import direct messages between people.")
+    ] = False,
+    as_json: JsonOption = False,  # noqa: FBT002  - an option
+) -> None:
+    """Import an export."""
+    from bot.admin.requests import ImportHistory  # noqa: PLC0415  - keeps --help fast
+
+    request = ImportHistory(platform, str(path.resolve()), workspace, url, direct_messages)
+    perform_request(context, lambda _: request, as_json=as_json)

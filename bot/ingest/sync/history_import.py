@@ -1,0 +1,162 @@
+"""Import the past of a workspace from an export: channel by channel, from the oldest message to the newest.
+
+What is stored already is skipped, so that an interrupted import, and a newer export, continue where the last one ended.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.errors import PlatformError
+from bot.ingest.conversations import message_digest, split_before_silence
+from bot.ingest.files import RejectedFile
+from bot.ingest.messages import MessageIngest
+from bot.ingest.sync.backfill import Backfill
+from bot.permissions.audience import home_space
+from bot.platform.history_source import ImportStats
+from bot.text.format import EPOCH
+from engine import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Sequence
+
+    from bot.context import BotContext
+    from bot.ingest.documents import ConversationDocuments
+    from bot.ingest.files import FileIngest
+    from bot.platform.history_source import HistorySource, SourcePlatform
+    from bot.platform.models import Channel, Location, Message
+
+log = structlog.get_logger(__name__)
+
+MAX_HELD_MESSAGES = 2000  # messages without a pause, beyond which a window is cut anyway
+
+
+class SettingsOnly:
+    """Decides as `ChannelMembership.ensure_joined` which channels are read: all but those that a manager turned off."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+
+    async def ensure_joined(self, location: Location) -> bool:
+        """Whether a channel may be read."""
+        return (await self._context.get_channel_settings(location.room)).ingest
+
+
+class HistoryImport:
+    """One import. `context`, `documents` and `files` belong to it; their platform is the source's.
+
+    `spaces`: those of the channels that were imported so far.
+    """
+
+    def __init__(
+        self,
+        context: BotContext,
+        documents: ConversationDocuments,
+        files: FileIngest,
+        source: HistorySource,
+        platform: SourcePlatform,
+    ) -> None:
+        self._context = context
+        self._documents = documents
+        self._files = files
+        self._source = source
+        self._platform = platform
+        self._messages = MessageIngest(context, documents, SettingsOnly(context))
+        self._backfill = Backfill(context, documents, self._messages, files)
+        self._store = context.store
+        self.stats = ImportStats()
+        self.spaces: set[str] = set()
+
+    async def run(self) -> AsyncIterator[Channel]:
+        """Import everything; yields the channel that is being imported, once for each page. Raises EngineError."""
+        for channel in await asyncio.to_thread(self._source.list_channels):
+            if not (await self._context.get_channel_settings(channel.location.room)).ingest:
+                self.stats.omissions["channels that a manager turned off"] += 1
+                continue
+            yield channel
+            async for _ in self._import_channel(channel):
+                yield channel
+            self.stats.channels += 1
+
+    async def _import_channel(self, channel: Channel) -> AsyncIterator[None]:
+        """Import one channel; yields after each page."""
+        location, pages = channel.location, self._source.read_pages(channel.location)
+        await self._settle_space(channel)
+        await self._store.channels.upsert_imported(location, channel.name)
+        newest = await self._store.messages.get_newest_time(location.room)
+        edits = newest is None or self._source.until >= newest
+        held: list[Message] = []
+        while (page := await asyncio.to_thread(next, pages, None)) is not None:
+            finished, held = split_before_silence([*held, *self._within_retention(page)])
+            if len(held) > MAX_HELD_MESSAGES:
+                finished, held = [*finished, *held], []
+            await self._import_messages(channel, finished, edits=edits)
+            yield
+        await self._import_messages(channel, held, edits=edits)
+        yield
+
+    async def _settle_space(self, channel: Channel) -> None:
+        """Move what is known of a channel to the space of its audience, never from a narrower one to a wider one."""
+        room, engine = channel.location.room, self._context.engine_context.engine
+        known = await engine.list_documents(Scope(frozenset(), frozenset({room})))
+        if any(each.space == room for each in known):
+            self._platform.closed_rooms.add(room)
+        home = home_space(await self._context.audience.get_channel(channel.location))
+        await engine.move_room(room, home)
+        self.spaces.add(home)
+
+    def _within_retention(self, messages: Sequence[Message]) -> list[Message]:
+        days = self._context.settings.retention_days
+        oldest = datetime.now(UTC) - timedelta(days=days) if days else EPOCH
+        kept = [each for each in messages if each.time >= oldest]
+        if len(kept) < len(messages):
+            self.stats.omissions["messages beyond the retention period"] += len(messages) - len(kept)
+        return kept
+
+    async def _import_messages(self, channel: Channel, messages: Sequence[Message], *, edits: bool) -> None:
+        """Ingest new messages, and apply edits."""
+        location = channel.location
+        known = {each.id: each for each in await self._store.messages.list_by_ids(location.room, _ids(messages))}
+        new = [each for each in messages if each.id not in known or not known[each.id].is_applied]
+        if new:
+            await self._backfill.ingest_messages(location, new)
+        self.stats.seen += len(messages)
+        self.stats.new += len(new)
+        for message in messages:
+            before = known.get(message.id)
+            if edits and before and message.edited and before.digest != message_digest(message):
+                await self._backfill.apply_edit(message, before.digest)
+                self.stats.edited += 1
+            if message.uploads:
+                await self._import_files(message)
+
+    async def _import_files(self, message: Message) -> None:
+        """Ingest the files of a message that are not documents yet."""
+        room = message.location.room
+        before = await self._store.files.list_by_messages(room, [message.id])
+        known = {each.upload_id for each in before if each.is_applied}
+        missing = tuple(each for each in message.uploads if each.id not in known)
+        if not missing or not await self._messages.is_indexable(message):
+            return
+        try:
+            outcomes = await self._files.ingest(replace(message, uploads=missing), quiet=True, with_question=True)
+        except PlatformError as error:
+            log.warning("import.file_fetch_failed", channel=room, error=type(error).__name__)
+            self.stats.omissions["files that could not be fetched"] += len(missing)
+            return
+        refused = [each for each in outcomes if isinstance(each, RejectedFile)]
+        self.stats.files += len(outcomes) - len(refused)
+        self.stats.omissions.update(f"files: {each.reason}" for each in refused)
+        async with self._documents.lock(room):
+            for file in await self._store.files.list_by_messages(room, [message.id]):
+                if not file.is_applied:
+                    await self._documents.forget_document(file.document)
+
+
+def _ids(messages: Sequence[Message]) -> list[str]:
+    return [each.id for each in messages]

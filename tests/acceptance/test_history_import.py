@@ -1,0 +1,85 @@
+"""The past of a workspace is imported by the command, killed in the middle, and imported again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.exports import SlackExportFiles, discord_file, discord_message, slack_message, write_files
+
+ROOT = Path(__file__).parents[2]
+OPEN_SPACE = "slack:T1:open"
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+def start(home: Path, *words: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200"}
+    command = [sys.executable, "-m", "bot", "--data-dir", str(home), *words]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def run(home: Path, *words: str) -> str:
+    process = start(home, *words)
+    output, errors = process.communicate(timeout=120)
+    assert process.returncode == 0, errors
+    return output
+
+
+def town(path: Path) -> Path:
+    files = SlackExportFiles()
+    for number in range(3):
+        rows = [slack_message(f"U{1 + n % 2}", n * 9, f"Beam {n} of house {number} is oak.") for n in range(60)]
+        files.add_channel("channels", f"C{number}", f"house-{number}", rows)
+    return files.write_zip(path)
+
+
+def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path, tmp_path: Path) -> None:
+    export = str(town(tmp_path / "export.zip"))
+    undisturbed = tmp_path / "undisturbed"
+    run(undisturbed, "import", "slack", export)
+    killed = start(home, "import", "slack", export)
+    deadline = time.monotonic() + 60
+    while not (home / "bot.db").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    time.sleep(0.4)
+    killed.kill()
+    killed.communicate()
+    result: dict[str, Any] = json.loads(run(home, "import", "slack", export, "--json"))
+    assert result["channels"] == 3
+    assert result["messages"] == 180
+    exported = [run(place, "export", "--space", OPEN_SPACE) for place in (undisturbed, home)]
+    assert exported[0] == exported[1]
+    assert exported[0].count("\n") > 20
+    assert "match the ledger" in run(home, "verify")
+
+
+def test_a_folder_of_discord_channels_is_imported_and_searched(home: Path, tmp_path: Path) -> None:
+    rows = [discord_message("1", 0, "The kiln Vesta fires stoneware at 1240 degrees.")]
+    folder = write_files(tmp_path / "export", {"kiln.json": discord_file({"id": "500", "name": "kiln"}, rows)})
+    assert "1 channel, 1 message (1 new, 0 edited)" in run(home, "import", "discord", str(folder))
+    answer = run(home, "ask", "--space", "discord:77:500", "At how many degrees does Vesta fire stoneware?")
+    assert "1240" in answer
+    assert f"https://discord.com/channels/77/500/{rows[0]['id']}" in answer
+
+
+def test_what_is_no_export_is_refused_in_one_sentence(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.zip").write_bytes(b"PK nothing")
+    process = start(home, "import", "slack", str(tmp_path / "notes.zip"))
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.split("\n") == ["notes.zip is not a readable ZIP archive.", "Export the workspace again.", ""]
+    process = start(home, "import", "teams", str(tmp_path))
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 1
+    assert errors.startswith("Exports of “teams” cannot be imported.\n")
