@@ -15,7 +15,8 @@ from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
 from bot.dispatch.visibility_changes import VisibilityChanges
 from bot.ingest.service import IngestService
-from bot.monitoring import Metrics, list_health_problems
+from bot.monitoring.health import list_health_problems
+from bot.monitoring.metrics import Metrics
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bot import bootstrap, monitoring, standby
+from bot import bootstrap, standby
 from bot.admin.rpc import socket
 from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
+from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
+from bot.monitoring.metrics import Metrics
 from bot.plugins import list_adapter_names, load_adapter
 from bot.settings import PREFIX
 from bot.store import BotStore
@@ -47,9 +49,13 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     if not chosen:
         raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)
     adapters = {name: load_adapter(name) for name in chosen}
+    health = ServerHealth(Metrics())
     async with AsyncExitStack() as stack:
+        if settings.monitoring_port:
+            serving = serve_monitoring(settings.monitoring_host, settings.monitoring_port, health)
+            await stack.enter_async_context(serving)
         models = await stack.enter_async_context(bootstrap.open_models(settings))
-        engine_context = await standby.open_when_free(stack, settings, models, stop)
+        engine_context = await standby.open_when_free(stack, settings, models, stop, health)
         if engine_context is None:
             return
         bot = await stack.enter_async_context(running_bot(engine_context, settings))
@@ -59,21 +65,12 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         supervisor = bot.supervisor
         supervisor.watch_loop(asyncio.get_running_loop())
         stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", models.warm_up()))
-        if settings.monitoring_port:
-            await stack.enter_async_context(
-                monitoring.serve_monitoring(
-                    settings.monitoring_host,
-                    settings.monitoring_port,
-                    bot.metrics,
-                    bot.list_health_problems,
-                    bot.limitations,
-                )
-            )
+        health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations)
         leaving, lost = asyncio.Event(), engine_context.engine.processes.lost
         stack.push_async_callback(
             cancel_tasks, supervisor.spawn("watch database", standby.leave_when_lost(lost, leaving))
         )
-        stack.push_async_callback(cancel_tasks, supervisor.run("drain", lambda: _drain(bot, stop, leaving)))
+        stack.push_async_callback(cancel_tasks, supervisor.run("drain", lambda: _drain(bot, stop, leaving, health)))
         platforms = [
             PlatformConnection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()
         ]
@@ -119,9 +116,10 @@ def _describe_adapter_settings(settings: Settings) -> str:
     return f" None of these variables is the token of a platform: {names}." if names else ""
 
 
-async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event) -> None:
+async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event, health: ServerHealth) -> None:
     """On stop, finish work in progress while the platforms are still connected; then let them disconnect."""
     await stop.wait()
+    health.state = ServerState.DRAINING
     log.info("server.stop_requested")
     try:
         async with asyncio.timeout(DRAIN_TIMEOUT):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import bootstrap
+from bot.monitoring.health import ServerState
 from engine.errors import DatabaseInUse, DatabaseUnreachable
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from bot.bootstrap import EngineModels
     from bot.context import EngineContext
+    from bot.monitoring.health import ServerHealth
     from bot.settings import Settings
 
 log = structlog.get_logger(__name__)
@@ -24,7 +26,7 @@ STANDBY_SECONDS = 1.0  # between two attempts to take over the database
 
 
 async def open_when_free(
-    stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event
+    stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event, health: ServerHealth
 ) -> EngineContext | None:
     """Open the engine. While another process works on the database, stand by; None if `stop` is set meanwhile."""
     has_waited = False
@@ -38,6 +40,7 @@ async def open_when_free(
             if not has_waited:
                 log.info("server.standing_by")
             has_waited = True
+            health.state = ServerState.STANDING_BY
             with suppress(TimeoutError):
                 async with asyncio.timeout(STANDBY_SECONDS):
                     await stop.wait()

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from bot.context import BotContext
-    from bot.monitoring import Metrics
+    from bot.monitoring.metrics import Metrics
     from bot.platform.events import ButtonPressed
     from bot.platform.models import AnswerFooter, Location
     from bot.platform.ports import Reply

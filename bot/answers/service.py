@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.ingest.files import FileIngest
-    from bot.monitoring import Metrics
+    from bot.monitoring.metrics import Metrics
     from bot.permissions.provenance import Provenance
     from bot.permissions.quotas import Quotas
     from bot.platform.models import Channel

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from bot.answers.service import AnswerService
     from bot.context import BotContext
     from bot.ingest.service import IngestService
-    from bot.monitoring import Metrics
+    from bot.monitoring.metrics import Metrics
     from bot.platform.events import PlatformEvent
     from bot.platform.models import Message
     from bot.platform.ports import Platform

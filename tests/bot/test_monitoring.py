@@ -1,13 +1,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import aiohttp
 import pytest
 
 from bot.errors import BadSetting
-from bot.monitoring import Metrics, list_health_problems, serve_monitoring
+from bot.monitoring.health import ServerHealth, ServerState, list_health_problems, serve_monitoring
+from bot.monitoring.metrics import Metrics
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
@@ -25,6 +26,16 @@ threadlore_retrieval_duration_seconds_bucket{le="0.003",stage="vectors"} 1.0
 threadlore_llm_call_duration_seconds_count{purpose="extract"} 1.0
 threadlore_platform_last_event_age_seconds{platform="slack"} 12.0
 """
+
+
+def ready(
+    metrics: Metrics,
+    list_problems: Callable[[], Sequence[str]] = list,
+    list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None,
+) -> ServerHealth:
+    health = ServerHealth(Metrics())
+    health.become_ready(metrics, list_problems, list_limitations)
+    return health
 
 
 async def fetch(port: int, page: str) -> tuple[int, str]:
@@ -48,7 +59,7 @@ def test_a_stopped_queue_and_a_silent_platform_are_health_problems() -> None:
 
 async def test_health_is_ok_or_says_why_not() -> None:
     reasons: Sequence[str] = ()
-    async with serve_monitoring("127.0.0.1", 0, Metrics(), lambda: reasons) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(Metrics(), lambda: reasons)) as port:
         assert await fetch(port, "healthz") == OK
         reasons = ["The event queue is not being processed."]
         status, text = await fetch(port, "healthz")
@@ -64,7 +75,7 @@ async def test_a_failing_background_task_is_named_and_counted_while_the_bot_work
     async def limitations() -> list[str]:
         return supervisor.list_problems()
 
-    async with serve_monitoring("127.0.0.1", 0, metrics, list, limitations) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(metrics, list, limitations)) as port:
         status, page = await fetch(port, "healthz")
         assert (status, json.loads(page)["status"]) == (200, "degraded")
         assert "embed" in page
@@ -89,7 +100,7 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
     metrics.record_llm_call("extract", 1.5)
     metrics.record_activity("slack")
     now += 12
-    async with serve_monitoring("127.0.0.1", 0, metrics, list) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(metrics)) as port:
         status, text = await fetch(port, "metrics")
     assert status == 200
     assert set(NUMBERS.splitlines()) <= set(text.splitlines())
@@ -98,7 +109,18 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
 
 
 async def test_a_port_in_use_is_named_with_its_settings() -> None:
-    async with serve_monitoring("127.0.0.1", 0, Metrics(), list) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(Metrics())) as port:
         with pytest.raises(BadSetting, match="THREADLORE_MONITORING_PORT"):
-            async with serve_monitoring("127.0.0.1", port, Metrics(), list):
+            async with serve_monitoring("127.0.0.1", port, ready(Metrics())):
                 pass
+
+
+@pytest.mark.parametrize("state", list(ServerState))
+async def test_a_process_takes_requests_only_while_it_is_ready_and_lives_before_and_after(state: ServerState) -> None:
+    health = ServerHealth(Metrics(), state)
+    async with serve_monitoring("127.0.0.1", 0, health) as port:
+        status, page = await fetch(port, "readyz")
+        assert (status, json.loads(page)) == (200 if state == "ready" else 503, {"status": state.value})
+        status, page = await fetch(port, "healthz")
+        assert (status, json.loads(page)["status"]) == (200, "ok" if state == "ready" else state.value)
+        assert (await fetch(port, "metrics"))[0] == 200

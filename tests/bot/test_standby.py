@@ -11,6 +11,8 @@ import pytest
 from pydantic import SecretStr
 
 from bot import bootstrap, standby
+from bot.monitoring.health import ServerHealth, ServerState
+from bot.monitoring.metrics import Metrics
 from bot.settings import Settings
 from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
 from tests.support.town.live_bot import ISOLATED, open_models
@@ -23,11 +25,13 @@ async def test_a_bot_takes_over_the_database_of_one_that_ended(
     first, second = (
         Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
     )
+    health = ServerHealth(Metrics())
     async with open_models() as models, AsyncExitStack() as stack:
         async with bootstrap.open_engine(first, models):
-            waiting = asyncio.create_task(standby.open_when_free(stack, second, models, asyncio.Event()))
+            waiting = asyncio.create_task(standby.open_when_free(stack, second, models, asyncio.Event(), health))
             await asyncio.sleep(0.2)
             assert not waiting.done()
+            assert health.state is ServerState.STANDING_BY
         context = await waiting
         assert context is not None
         assert context.engine.database
@@ -39,7 +43,7 @@ async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url:
         Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
     )
     async with open_models() as models, AsyncExitStack() as stack, bootstrap.open_engine(first, models):
-        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, stop))
+        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, stop, ServerHealth(Metrics())))
         await asyncio.sleep(0.1)
         stop.set()
         assert await waiting is None
@@ -59,10 +63,10 @@ async def test_a_stand_by_outlives_a_server_that_restarts_and_reports_what_only_
     monkeypatch.setattr(bootstrap, "open_engine", fail)
     async with open_models() as models, AsyncExitStack() as stack:
         with pytest.raises(NewerSchema):
-            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event())
+            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event(), ServerHealth(Metrics()))
         failures = [DatabaseUnreachable("Not there.")]
         with pytest.raises(DatabaseUnreachable):
-            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event())
+            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event(), ServerHealth(Metrics()))
 
 
 async def test_a_bot_leaves_when_its_database_is_lost() -> None:

@@ -17,7 +17,7 @@ from bot.answers.service import AnswerService
 from bot.bot import Bot
 from bot.context import BotContext
 from bot.ingest.service import IngestService
-from bot.monitoring import Metrics
+from bot.monitoring.metrics import Metrics
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, QuestionAsked

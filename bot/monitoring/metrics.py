@@ -1,28 +1,21 @@
-"""Serve /healthz and the Prometheus metrics of the bot at /metrics."""
+"""The Prometheus metrics of the bot."""
 
 from __future__ import annotations
 
 import time
-from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
-from aiohttp import web
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
-from prometheus_client.exposition import CONTENT_TYPE_LATEST
 from prometheus_client.registry import Collector
 
-from bot.errors import BadSetting
-from engine.errors import EngineError
-
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     from prometheus_client.core import Metric
 
     from engine import Supervisor, Usage
 
-MAX_INACTIVITY_SECONDS = 300.0  # without an event or ping, after which a platform counts as disconnected
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
 STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
 
@@ -164,63 +157,3 @@ class _TaskCollector(Collector):
             failures.add_metric((report.name,), report.failures)
             failing.add_metric((report.name,), report.is_failing)
         return failures, failing
-
-
-def list_health_problems(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> list[str]:
-    """Reasons why the bot is unhealthy; empty if it is healthy. `working`: whether the event queue is processed."""
-    problems = [] if working else ["The event queue is not being processed."]
-    for platform in sorted(platforms):
-        age = metrics.seconds_since_activity(platform)
-        if age == float("inf"):
-            problems.append(f"No event has been received from {platform} yet.")
-        elif age > MAX_INACTIVITY_SECONDS:
-            problems.append(f"No event has been received from {platform} for {age:.0f} seconds.")
-    return problems
-
-
-@asynccontextmanager
-async def serve_monitoring(
-    host: str,
-    port: int,
-    metrics: Metrics,
-    list_problems: Callable[[], Sequence[str]],
-    list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None,
-) -> AsyncIterator[int]:
-    """Serve both pages until the context exits; yields the port (port 0 lets the system choose). Raises BadSetting.
-
-    /healthz answers 503 with the problems, or 200 with the limitations under which the bot keeps working.
-    """
-
-    async def show_health(_: web.Request) -> web.Response:
-        failing, degraded = list(list_problems()), await _load_limitations(list_limitations)
-        status = "failing" if failing else "degraded" if degraded else "ok"
-        return web.json_response({"status": status, "reasons": failing + degraded}, status=503 if failing else 200)
-
-    async def show_metrics(_: web.Request) -> web.Response:
-        return web.Response(body=generate_latest(metrics.registry), headers={"Content-Type": CONTENT_TYPE_LATEST})
-
-    app = web.Application()
-    app.add_routes([web.get("/healthz", show_health), web.get("/metrics", show_metrics)])
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        yield await _bind_port(runner, host, port)
-    finally:
-        await runner.cleanup()
-
-
-async def _load_limitations(list_limitations: Callable[[], Awaitable[Sequence[str]]] | None) -> list[str]:
-    try:
-        return list(await list_limitations()) if list_limitations is not None else []
-    except EngineError as error:
-        return [str(error)]
-
-
-async def _bind_port(runner: web.AppRunner, host: str, port: int) -> int:
-    try:
-        await web.TCPSite(runner, host, port).start()
-    except OSError as error:
-        raise BadSetting(
-            f"THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used: {error.strerror or error}."
-        ) from error
-    return int(runner.addresses[0][1])

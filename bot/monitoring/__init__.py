@@ -1,0 +1,1 @@
+"""What operators see of a process: metrics, and probes of its health."""
