@@ -81,12 +81,12 @@ class DuplicateFinder:
         self, entities: Sequence[ComparedEntity], vectors: Mapping[int, np.ndarray]
     ) -> dict[int, dict[int, float]]:
         """The similarity of the nearest entities of the same space, by id."""
-        rows, store = await self.runtime.ledger.search.count_by_space(KeyKind.NAME), self.runtime.vectors
+        rows, store = await self.runtime.ledger.search.count_by_space(), self.runtime.vectors
         known = [each for each in entities if each.id in vectors]
         hits = []
         for each in known:  # in turn, because a search in memory does not give way to others
             await self.runtime.priority.yield_to_foreground()
-            within = VectorFilter(frozenset({each.space}), rows_by_space=rows)
+            within = VectorFilter(frozenset({each.space}), rows_by_space=rows[KeyKind.NAME])
             hits.append(await store.search("entities", vectors[each.id], NEAREST_VECTORS + 1, within))
             await asyncio.sleep(0)
         return {

@@ -169,7 +169,7 @@ class ContextBuilder:
         reading = self.runtime.ledger.search.load_chunk_texts(list(ids), self.searcher.scope.scope_ids)
         return self._filter_passages(await self.searcher.stopwatch.measure("texts", reading))
 
-    async def build(self, generation: int) -> RetrievalResult:
+    async def build(self) -> RetrievalResult:
         """Number the passages that fit into the remaining budget, and cite them in the rows of the graph."""
         texts = await self._load_best_texts()
         scores = await score_passages(self.searcher, self.hits, texts)
@@ -185,7 +185,7 @@ class ContextBuilder:
         )
         return RetrievalResult(
             context,
-            generation,
+            self.searcher.scope.generation,
             frozenset(text.id for text in texts),
             frozenset(id_ for view in self.entities for id_ in view.ids),
             frozenset(id_ for view in self.relations for id_ in view.ids),

@@ -11,16 +11,15 @@ from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
 from engine.retrieval.name_walk import NameWalk
 from engine.retrieval.results import RetrievalResult, SearchHits
-from engine.retrieval.search import GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
-from engine.retrieval.vector_leg import VectorLeg, search_chunks
+from engine.retrieval.search import KINDS_BY_TABLE, GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
+from engine.retrieval.vector_leg import VectorLeg
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import child_task, gather_or_cancel
-from engine.storage.ledger.records import KeyKind
 from engine.text.names import normalize_name
 from engine.text.similarity import unit_vectors
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Coroutine, Sequence
 
     from engine.models import ContextEntity, ContextRelation, Scope
     from engine.runtime import Runtime
@@ -53,7 +52,6 @@ class Retriever:
         self, question: Question, query: Coroutine[Any, Any, SearchQuery], meter: UsageMeter
     ) -> RetrievalResult:
         """The context of a question; awaiting `query` gives the stand-alone question and its keywords."""
-        generation = await self.runtime.ledger.work.current_generation()
         # 1. Resolve the scope and the filters to ids.
         searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
         # 2. Search: the vector leg (chunks), the local leg (entities first) and the global leg (relations first).
@@ -69,20 +67,12 @@ class Retriever:
         if self.runtime.reranker is not None and question.rerank:
             await builder.rerank(self.runtime.reranker, meter)
         # 7. Number the passages that fit as sources.
-        return await builder.build(generation)
+        return await builder.build()
 
     async def _resolve_scope(self, question: Question) -> SearchScope:
-        async with self.runtime.ledger.snapshot() as view:
-            search, scope_ids = view.search, await view.search.resolve_scope(question.scope)
-            return SearchScope(
-                scope_ids,
-                await search.resolve_filters(question.filters, scope_ids) if question.filters.is_active else None,
-                {
-                    "chunks": await search.count_by_space(KeyKind.CHUNK),
-                    "entities": await search.count_by_space(KeyKind.NAME),
-                    "relations": await search.count_by_space(KeyKind.PAIR),
-                },
-            )
+        found = await self.runtime.ledger.search.load_scope(question.scope, question.filters)
+        populations = {table: found.rows_by_space[kind] for table, kind in KINDS_BY_TABLE.items()}
+        return SearchScope(found.ids, found.filters, populations, found.generation)
 
     async def _search(
         self, searcher: Searcher, rewriting: Coroutine[Any, Any, SearchQuery], meter: UsageMeter
@@ -91,38 +81,42 @@ class Retriever:
 
         If rewriting the question is slow, the vector leg starts with the raw question.
         """
-        question, watch = searcher.question, searcher.stopwatch
+        question, mode, watch = searcher.question, _effective_mode(searcher.question), searcher.stopwatch
         async with AsyncExitStack() as stack:
-            early: asyncio.Task[VectorLeg] | None = None
+            leg: VectorLeg | None = None
             task = await stack.enter_async_context(child_task(watch.measure("condense", rewriting)))
             await asyncio.wait({task}, timeout=KEYWORD_WAIT_SECONDS)
             stands_alone = not (question.history or question.is_unaddressed)
-            if not task.done() and stands_alone and _effective_mode(question) in VECTOR_MODES:
-                early = await stack.enter_async_context(child_task(self._search_raw_question(searcher, meter)))
+            if not task.done() and stands_alone and mode in VECTOR_MODES:
+                embedding = await stack.enter_async_context(child_task(self._embed_raw_question(question, meter)))
+                leg = await VectorLeg.start(stack, searcher, question.text, embedding)
             query = await task
             if query.ignored:
                 return SearchHits(query, None, ProfileCache())
-            vectors, profiles = await self._embed_query(query, watch, meter), ProfileCache()
-            if early:
-                vector_leg = _wait_for_task(early)
-            else:
-                vector_leg = search_chunks(searcher, query.question, vectors.question, meter)
-            (found, walk), local_leg, global_leg = await gather_or_cancel(
-                self._walk_from_names(searcher, vector_leg, query, vectors),
+            embedding = await stack.enter_async_context(child_task(self._embed_query(query, watch, meter)))
+            if leg is None and mode in VECTOR_MODES:
+                leg = await VectorLeg.start(stack, searcher, query.question, embedding)
+            vectors, profiles = await embedding, ProfileCache()
+            (chunks, walk), local_leg, global_leg = await gather_or_cancel(
+                self._rank_chunks(leg, NameWalk(searcher, query, vectors), meter),
                 _run_leg(question, LOCAL_MODES, searcher.local_leg(query, vectors, profiles), GraphLeg()),
                 _run_leg(question, GLOBAL_MODES, searcher.global_leg(vectors, profiles), GraphLeg()),
             )
-        return SearchHits(query, vectors, profiles, local_leg, global_leg, found.chunks, walk)
+        return SearchHits(query, vectors, profiles, local_leg, global_leg, chunks, walk)
 
-    async def _walk_from_names(
-        self, searcher: Searcher, vector_leg: Coroutine[Any, Any, VectorLeg], query: SearchQuery, vectors: QueryVectors
-    ) -> tuple[VectorLeg, tuple[int, ...]]:
-        """The vector leg and, for mix, the chunks of a walk from the names of the question."""
-        if _effective_mode(searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
-            return await _run_leg(searcher.question, VECTOR_MODES, vector_leg, VectorLeg()), ()
-        walk, watch = NameWalk(searcher, query, vectors), searcher.stopwatch
-        found, starts = await gather_or_cancel(vector_leg, watch.measure("walk", walk.find_starts(ProfileCache())))
-        return found, await watch.measure("walk", walk.rank_chunks(starts, found.similarity))
+    async def _rank_chunks(self, leg: VectorLeg | None, walk: NameWalk, meter: UsageMeter) -> Sequence[tuple[int, ...]]:
+        """The chunks of the vector leg and, for mix, those of a walk from the names of the question."""
+        if leg is None:
+            return (), ()
+        if _effective_mode(leg.searcher.question) != "mix" or self.runtime.options.ranking.chunk_selection != "walk":
+            return await leg.rank(meter), ()
+        return await gather_or_cancel(leg.rank(meter), self._walk_from_names(leg, walk))
+
+    async def _walk_from_names(self, leg: VectorLeg, walk: NameWalk) -> tuple[int, ...]:
+        watch = leg.searcher.stopwatch
+        starts = await watch.measure("walk", walk.find_starts(ProfileCache()))
+        nearest = await leg.find_nearest()
+        return await watch.measure("walk", walk.rank_chunks(starts, nearest))
 
     async def _embed_query(self, query: SearchQuery, watch: Stopwatch, meter: UsageMeter) -> QueryVectors:
         """Embed the question, and the question with its low and with its high keywords, in one call."""
@@ -130,10 +124,9 @@ class Retriever:
         embedding = self.runtime.embedder.embed_queries([query.question, low, high], meter)
         return QueryVectors(*unit_vectors(await watch.measure("embed", embedding)))
 
-    async def _search_raw_question(self, searcher: Searcher, meter: UsageMeter) -> VectorLeg:
-        text = searcher.question.text
-        [vector] = await self.runtime.embedder.embed_queries([text], meter)
-        return await search_chunks(searcher, text, vector, meter)
+    async def _embed_raw_question(self, question: Question, meter: UsageMeter) -> QueryVectors:
+        [vector] = unit_vectors(await self.runtime.embedder.embed_queries([question.text], meter))
+        return QueryVectors(vector, vector, vector)
 
     async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
         """The entity of a name or an alias within the scope's spaces; None if there is none."""
@@ -155,10 +148,6 @@ class Retriever:
 def _effective_mode(question: Question) -> str:
     """The mode of a question; a scope of rooms alone has no graph, so that every mode but bypass becomes naive."""
     return question.mode if question.scope.spaces or question.mode == "bypass" else "naive"
-
-
-async def _wait_for_task(task: asyncio.Task[Result]) -> Result:
-    return await task
 
 
 async def _run_leg(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, TypeVar
 
@@ -45,11 +46,15 @@ KINDS_BY_TABLE: Mapping[VectorTable, KeyKind] = {
 
 @dataclass(frozen=True, slots=True)
 class SearchScope:
-    """The scope of a question as ids, its filters, and for each table the number of rows by space."""
+    """The scope of a question as ids, its filters, and for each table the number of rows by space.
+
+    `generation`: of the ledger at that time.
+    """
 
     scope_ids: ScopeIds
     filters: ResolvedFilters | None
     populations: Mapping[VectorTable, Mapping[int, int]]
+    generation: int
 
     @property
     def fact_chunks(self) -> ChunkFilter | None:
@@ -147,6 +152,7 @@ class Searcher:
         rows = count * 2 + 1
         filters = self.scope.filters if area.ids is None else None
         deepest = MAX_ROW_FACTOR * count if filters is None else MAX_FILTERED_ROWS
+        await asyncio.sleep(0)  # a search in memory does not give way: first let others send theirs to the database
         while True:
             searching = self.runtime.vectors.search(table, vector, rows, area)
             hits = await self.stopwatch.measure(f"vectors {table}", searching)

@@ -2,48 +2,63 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from engine.retrieval.ranking.fusion import add_neighbors, fuse_scores, rank_by_score
-from engine.scheduling.tasks import gather_or_cancel
+from engine.retrieval.ranking.fusion import add_neighbors, fuse_scores, rank_by_score, sort_key
+from engine.scheduling.tasks import child_task
 from engine.storage.ledger.records import KeyKind
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable
+    from contextlib import AsyncExitStack
 
-    import numpy as np
-
-    from engine.retrieval.search import Searcher
+    from engine.retrieval.search import QueryVectors, Searcher
+    from engine.storage.vectors.base import VectorHit
     from engine.usage import UsageMeter
 
 
 @dataclass(frozen=True, slots=True)
 class VectorLeg:
-    """The hits of the vector leg: ids of chunks, the best first, and the similarity of the nearest ones."""
+    """The two searches for chunks, which run: by vector, the best first, and by words, with scores."""
 
-    chunks: tuple[int, ...] = ()
-    similarity: Mapping[int, float] = field(default_factory=dict)
+    searcher: Searcher
+    by_vector: Awaitable[list[VectorHit]]
+    by_words: Awaitable[dict[int, float]]
 
+    @classmethod
+    async def start(
+        cls, stack: AsyncExitStack, searcher: Searcher, text: str, embedding: Awaitable[QueryVectors]
+    ) -> VectorLeg:
+        """Start both searches, which end with the stack; that by words does not wait for the vector."""
+        wanted = max(searcher.question.chunk_top_k, searcher.runtime.options.ranking.fusion_candidates)
+        scope, search = searcher.scope, searcher.runtime.ledger.search
 
-async def search_chunks(searcher: Searcher, text: str, vector: np.ndarray, meter: UsageMeter) -> VectorLeg:
-    """Find chunks by the vector of a question and by its words."""
-    runtime, options, count = searcher.runtime, searcher.runtime.options.ranking, searcher.question.chunk_top_k
-    wanted = max(count, options.fusion_candidates)
-    hits, bm25, unrelated = await gather_or_cancel(
-        searcher.search_vectors("chunks", vector, wanted),
-        _search_words(searcher, text, wanted),
-        runtime.embedder.measure_unrelated_similarity(meter),
-    )
-    scores = fuse_scores({hit.id: hit.similarity for hit in hits}, bm25, unrelated, options)
-    pairs = await runtime.ledger.search.find_neighbor_messages(list(scores), options.neighbor_span)
-    scores = add_neighbors(scores, pairs, options.neighbor_share)
-    sort_keys = await runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, list(scores))
-    order = rank_by_score(scores, sort_keys)
-    return VectorLeg(tuple(order[:count]), {hit.id: hit.similarity for hit in hits[: options.prior_chunks]})
+        async def search_words() -> dict[int, float]:
+            query = search.search_chunks(text, wanted, scope.scope_ids, scope.filters)
+            return await searcher.stopwatch.measure("words", query)
 
+        async def search_vectors() -> list[VectorHit]:
+            return await searcher.search_vectors("chunks", (await embedding).question, wanted)
 
-async def _search_words(searcher: Searcher, text: str, count: int) -> dict[int, float]:
-    area, filters = searcher.scope.scope_ids, searcher.scope.filters
-    query = searcher.runtime.ledger.search.search_chunks(text, count, area, filters)
-    return await searcher.stopwatch.measure("words", query)
+        by_words = await stack.enter_async_context(child_task(search_words()))
+        return cls(searcher, await stack.enter_async_context(child_task(search_vectors())), by_words)
+
+    async def rank(self, meter: UsageMeter) -> tuple[int, ...]:
+        """The ids of the best chunks of both searches, the best first."""
+        runtime, options = self.searcher.runtime, self.searcher.runtime.options.ranking
+        hits, by_words = await self.by_vector, await self.by_words
+        unrelated = await runtime.embedder.measure_unrelated_similarity(meter)
+        scores = fuse_scores({hit.id: hit.similarity for hit in hits}, by_words, unrelated, options)
+        pairs = await runtime.ledger.search.find_neighbor_messages(list(scores), options.neighbor_span)
+        scores = add_neighbors(scores, pairs, options.neighbor_share)
+        count = Counter(map(sort_key, scores.values()))
+        tied = [chunk for chunk, score in scores.items() if count[sort_key(score)] > 1]
+        keys = await runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, tied) if tied else {}
+        return tuple(rank_by_score(scores, keys)[: self.searcher.question.chunk_top_k])
+
+    async def find_nearest(self) -> dict[int, float]:
+        """The similarity of the nearest chunks."""
+        nearest = (await self.by_vector)[: self.searcher.runtime.options.ranking.prior_chunks]
+        return {hit.id: hit.similarity for hit in nearest}

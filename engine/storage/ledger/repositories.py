@@ -8,11 +8,12 @@ from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
 from engine.storage.ledger.joins import candidates, refresh
 from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order, walk
+from engine.storage.ledger.records.query_results import LoadedScope
 from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
 from engine.storage.sql.repository import InSnapshot, InTransaction, Repository
 
 if TYPE_CHECKING:
-    from engine.models import Scope
+    from engine.models import Filters, Scope
     from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
     from engine.storage.sql.connection import Connection
 
@@ -97,11 +98,17 @@ class SqlCache(Repository):
     add_usage = InTransaction(cache.add_usage)
 
 
+async def _load_scope(db: Connection, scope: Scope, within: Filters) -> LoadedScope:
+    ids = await lookup.resolve_scope(db, scope)
+    matching = await filters.resolve_filters(db, within, ids) if within.is_active else None
+    return LoadedScope(ids, matching, await lookup.count_by_space(db), await work_queue.current_generation(db))
+
+
 class SqlSearch(Repository):
     """What a question reads, each within its scope."""
 
     resolve_scope = InSnapshot(lookup.resolve_scope)
-    resolve_filters = InSnapshot(filters.resolve_filters)
+    load_scope = InSnapshot(_load_scope)
     filter_ids = InSnapshot(filters.filter_ids)
     list_matching_ids = InSnapshot(filters.list_matching_ids)
     count_by_space = InSnapshot(lookup.count_by_space)

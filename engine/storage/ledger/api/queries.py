@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         EntityMatch,
         EntityRecord,
         IndexStatus,
+        LoadedScope,
         RelationRecord,
         ResolvedFilters,
         ScopeIds,
@@ -36,8 +37,8 @@ class Search(Protocol):
     async def resolve_scope(self, scope: Scope) -> ScopeIds:
         """The ids of a scope's spaces and rooms; unknown ones are left out."""
 
-    async def resolve_filters(self, filters: Filters, scope_ids: ScopeIds) -> ResolvedFilters:
-        """The chunks that match the filters, and the names and pairs stated there if they are few."""
+    async def load_scope(self, scope: Scope, within: Filters) -> LoadedScope:
+        """A scope as ids, what matches the filters in it, and the state of the ledger at the same time."""
 
     async def filter_ids(self, filters: ResolvedFilters, kind: KeyKind, ids: Collection[int]) -> AbstractSet[int]:
         """Those of the ids that match the filters."""
@@ -45,8 +46,8 @@ class Search(Protocol):
     async def list_matching_ids(self, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
         """Every id of a kind that matches the filters, up to a limit."""
 
-    async def count_by_space(self, kind: KeyKind) -> dict[int, int]:
-        """The number of rows of a kind in each space."""
+    async def count_by_space(self) -> dict[KeyKind, dict[int, int]]:
+        """The number of rows of each kind in each space."""
 
     async def search_chunks(
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None

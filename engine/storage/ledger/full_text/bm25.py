@@ -6,7 +6,7 @@ The term index of the database is read, and counted within the scope.
 from __future__ import annotations
 
 import math
-from collections import defaultdict
+from collections import Counter, defaultdict
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ from engine.storage.ledger.records.query_results import EMPTY_SORT_KEY
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from engine.storage.ledger.full_text.index import FullTextIndex, Postings, ScopeSize
+    from engine.storage.ledger.full_text.index import FullTextIndex, Postings, ScopeSize, SearchWord
     from engine.storage.ledger.records.query_results import ResolvedFilters, ScopeIds
     from engine.storage.sql.connection import Connection
 
@@ -30,7 +30,7 @@ SCORE_DIGITS, SCORE_TOLERANCE = 9, 1e-9  # digits of a score; further ones depen
 async def rank_rows(
     db: Connection,
     index: FullTextIndex,
-    words: Sequence[str],
+    words: Sequence[SearchWord],
     scope_ids: ScopeIds,
     filters: ResolvedFilters | None,
     k: int,
@@ -38,8 +38,7 @@ async def rank_rows(
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
     whole = await measure_scope(db, index, scope_ids)
     reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
-    made = await reader.tokenize_words(db, await reader.find_tokenizer(db), words)
-    terms = {term: word for term, word in zip(made, words, strict=True) if term}
+    terms = {word.term: word.text for word in words}
     scores = score_rows(
         [await reader.load_postings(db, index.kind, term, word, scope) for term, word in terms.items()], whole
     )
@@ -80,6 +79,8 @@ async def _select_best(db: Connection, index: FullTextIndex, scores: Mapping[int
         for row, score in scores.items()
         if least and score >= least[0] - SCORE_TOLERANCE
     }
-    known = await load_sort_keys(db, index.kind, reach)
+    count = Counter(reach.values())
+    tied = [row for row, score in reach.items() if count[score] > 1]
+    known = await load_sort_keys(db, index.kind, tied) if tied else {}
     best = sorted(reach, key=lambda row: (-reach[row], known.get(row, EMPTY_SORT_KEY)))[:k]
     return {row: reach[row] for row in best}

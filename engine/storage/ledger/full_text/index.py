@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from engine.storage.ledger.full_text import fts5, tsvector
 from engine.storage.ledger.records.projection import KeyKind
@@ -36,6 +36,13 @@ class FullTextIndex:
 
 
 CHUNK_INDEX, NAME_INDEX = FullTextIndex(KeyKind.CHUNK), FullTextIndex(KeyKind.NAME)
+
+
+class SearchWord(NamedTuple):
+    """A word as it is asked for, and its terms as the index makes them."""
+
+    text: str
+    term: tuple[str, ...]
 
 
 class TermIndex(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.full_text.index import TERM_INDEXES, measure_scope
+from engine.storage.ledger.full_text.index import TERM_INDEXES, SearchWord, measure_scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,16 +35,21 @@ def extract_words(text: str) -> list[str]:
     return list(found)[:MAX_TERMS]
 
 
-async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[str]:
+async def select_search_words(db: Connection, index: FullTextIndex, text: str, scope_ids: ScopeIds) -> list[SearchWord]:
     """The words to search for: those of a text without very common ones, or else the rarest of these."""
-    reader = TERM_INDEXES[db.dialect]
-    distinct = split_into_terms(text, await reader.find_tokenizer(db))
+    reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
+    tokenizer = await reader.find_tokenizer(db)
+    distinct = split_into_terms(text, tokenizer)
+    terms = await reader.tokenize_words(db, tokenizer, distinct)
+    words = [SearchWord(word, term) for word, term in zip(distinct, terms, strict=True) if term]
     rows = (await measure_scope(db, index, scope_ids)).rows
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
-        return distinct
-    uncommon = [term for term in distinct if not await _is_common(db, index, term, scope_ids, limit)]
-    return uncommon or await _select_rarest(db, index, distinct, scope_ids)
+        return words
+    uncommon = [
+        each for each in words if not await reader.is_common(db, index.kind, each.term, each.text, scope, limit)
+    ]
+    return uncommon or await _select_rarest(db, index, words, scope)
 
 
 def split_into_terms(text: str, tokenizer: str) -> list[str]:
@@ -60,29 +65,16 @@ def split_into_terms(text: str, tokenizer: str) -> list[str]:
     return list(dict.fromkeys(terms))
 
 
-async def _count_matches(db: Connection, index: FullTextIndex, word: str, scope_ids: ScopeIds, limit: int) -> int:
-    """The number of rows within the scope that contain a word, counted up to the limit."""
-    reader = TERM_INDEXES[db.dialect]
-    [term] = await reader.tokenize_words(db, await reader.find_tokenizer(db), [word])
-    scope = index.scope_clause(scope_ids, "x")
-    return await reader.count_matches(db, index.kind, term, word, scope, limit) if term else 0
-
-
-async def _is_common(db: Connection, index: FullTextIndex, word: str, scope_ids: ScopeIds, limit: int) -> bool:
-    """Whether at least `limit` rows within the scope contain a word."""
-    reader = TERM_INDEXES[db.dialect]
-    [term] = await reader.tokenize_words(db, await reader.find_tokenizer(db), [word])
-    scope = index.scope_clause(scope_ids, "x")
-    return bool(term) and await reader.is_common(db, index.kind, term, word, scope, limit)
-
-
-async def _select_rarest(db: Connection, index: FullTextIndex, terms: Sequence[str], scope_ids: ScopeIds) -> list[str]:
+async def _select_rarest(
+    db: Connection, index: FullTextIndex, words: Sequence[SearchWord], scope: str
+) -> list[SearchWord]:
     """The rarest of common words, at least one, while few enough texts have to be ranked."""
-    held = {term: await _count_matches(db, index, term, scope_ids, MAX_RANKED) for term in terms}
-    chosen, ranked = list[str](), 0
-    for term in sorted(terms, key=lambda term: held[term]):
-        ranked += held[term]
+    count = TERM_INDEXES[db.dialect].count_matches
+    held = {each: await count(db, index.kind, each.term, each.text, scope, MAX_RANKED) for each in words}
+    chosen, ranked = list[SearchWord](), 0
+    for word in sorted(words, key=lambda word: held[word]):
+        ranked += held[word]
         if chosen and ranked > MAX_RANKED:
             break
-        chosen.append(term)
+        chosen.append(word)
     return chosen

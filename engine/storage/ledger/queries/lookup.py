@@ -10,6 +10,7 @@ from engine.storage.ledger.full_text.index import CHUNK_INDEX, NAME_INDEX, TERM_
 from engine.storage.ledger.full_text.search_words import select_search_words, split_into_terms
 from engine.storage.ledger.limited_joins import join_chunks, join_newest_facts
 from engine.storage.ledger.queries.filters import fact_clause
+from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.records.query_results import ChunkText, EntityRecord, PieceText, RelationRecord, ScopeIds
 from engine.storage.ledger.scope_clauses import join_ids, name_clause, row_clause
 from engine.storage.sql.lists import id_list, text_list
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from engine.models import Scope
-    from engine.storage.ledger.records.projection import KeyKind
     from engine.storage.ledger.records.query_results import ChunkFilter, ResolvedFilters
     from engine.storage.sql.connection import Connection
 
@@ -38,12 +38,14 @@ async def resolve_scope(db: Connection, scope: Scope) -> ScopeIds:
     return ScopeIds(frozenset(row[0] for row in spaces), frozenset(row[0] for row in rooms))
 
 
-async def count_by_space(db: Connection, kind: KeyKind) -> dict[int, int]:
-    """The number of chunks, names or pairs in each space."""
-    rows = await db.execute_fetchall(
-        "SELECT space, SUM(row_count) FROM corpus_stats WHERE kind = ? GROUP BY space", (kind,)
-    )
-    return {space: count for space, count in map(tuple, rows) if count > 0}
+async def count_by_space(db: Connection) -> dict[KeyKind, dict[int, int]]:
+    """The numbers of chunks, names and pairs in each space."""
+    rows = await db.execute_fetchall("SELECT kind, space, SUM(row_count) FROM corpus_stats GROUP BY kind, space")
+    counts: dict[KeyKind, dict[int, int]] = {kind: {} for kind in KeyKind}
+    for kind, space, count in rows:
+        if count > 0:
+            counts[KeyKind(kind)][space] = count
+    return counts
 
 
 async def search_chunks(

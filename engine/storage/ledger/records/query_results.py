@@ -124,6 +124,16 @@ class ResolvedFilters:
         return {KeyKind.CHUNK: self.matching_chunks.ids, KeyKind.NAME: self.names, KeyKind.PAIR: self.pairs}[kind]
 
 
+@dataclass(frozen=True, slots=True)
+class LoadedScope:
+    """A scope as ids, what matches its filters, and the ledger at that time: rows by space, the last change."""
+
+    ids: ScopeIds
+    filters: ResolvedFilters | None
+    rows_by_space: Mapping[KeyKind, Mapping[int, int]]
+    generation: int
+
+
 class StatingPassage(NamedTuple):
     """A passage of a chunk that states a fact: the keys of document and passage, the room, the text."""
 

@@ -57,7 +57,7 @@ async def test_rows_in_memory_are_found_as_on_disk(tmp_path: Path) -> None:
 
 
 async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path) -> None:
-    store = await LanceVectors.open(tmp_path, DIM, cache_bytes=16 * row_bytes(ExactColumns(DIM)))
+    store = await LanceVectors.open(tmp_path, DIM, cache_bytes=4 * row_bytes(RoundedColumns(DIM)))
     await fill_store(store)
     assert len(await search_ids(store, VectorFilter(frozenset({1, 2, 3})))) == 4
     await store.upsert("chunks", [VectorRow(9, 1, 5, 0)], unit_vector(1)[None])
@@ -71,7 +71,7 @@ async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path
 
 async def test_large_table_is_rounded_in_memory_and_still_finds_the_nearest(tmp_path: Path) -> None:
     vectors = random_units(9_000, 32)
-    vectors[1:60] = vectors[0] + 0.1 * vectors[1:60]
+    vectors[1:60] = vectors[0] + np.linspace(0.1, 2.0, 59)[:, None] * vectors[1:60]
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     space = 2 * 9_000 * row_bytes(RoundedColumns(32))
     assert space < 4 * 9_000 * row_bytes(ExactColumns(32))

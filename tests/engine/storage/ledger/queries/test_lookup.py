@@ -169,6 +169,6 @@ async def test_the_rows_of_each_space_are_counted(ledger: LedgerFixture) -> None
     await ledger.add(thread("t", "x", space="there"))
     await ledger.project()
     spaces = dict(await ledger.rows("SELECT id, name FROM space"))
-    counts = {kind: await ledger.read(lookup.count_by_space, kind) for kind in KeyKind}
+    counts = await ledger.read(lookup.count_by_space)
     shown = {kind: {spaces[id_]: rows for id_, rows in by_space.items()} for kind, by_space in counts.items()}
     assert shown == {KeyKind.CHUNK: {"here": 1, "there": 1}, KeyKind.NAME: {"here": 2}, KeyKind.PAIR: {"here": 1}}
