@@ -97,7 +97,7 @@ bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undist
 	$(BIN)/python -m tests.bench.crash --seeds 50
 
 lock: $(DEV) ## resolve the dependencies again into the three locks
-	$(COMPILE) --upgrade pyproject.toml locking/weights.in -o requirements.lock
+	$(COMPILE) --upgrade --extra otel --extra postgres pyproject.toml locking/weights.in -o requirements.lock
 	$(COMPILE) --upgrade locking/tools.in -c requirements.lock -o locking/tools.lock
 	$(COMPILE) --upgrade --all-extras pyproject.toml locking/weights.in -c requirements.lock -c locking/tools.lock \
 	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock locking/tools.lock) \
