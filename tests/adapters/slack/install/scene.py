@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from importlib import resources
 from pathlib import Path
 from typing import Any
-
-from cryptography.fernet import Fernet
 
 from adapters.slack import run
 from adapters.slack.http_receiver import PATH
 from adapters.slack.install.cipher import TokenCipher
-from adapters.slack.install.pages import INSTALL_PATH, REDIRECT_PATH
+from adapters.slack.install.pages import REDIRECT_PATH
 from adapters.slack.install.store import InstallationStore
 from bot.settings import Settings
 from bot.store import BotStore
 from tests.adapters.recording_bot import RecordingBot
-from tests.support.slack_server import App, FakeSlack, Person, Timing
+from tests.support.slack_server import FakeSlack, Timing
 from tests.support.slack_server.distributed import Browser, Hub, Organization, Page
 from tests.support.slack_server.distributed.hub import CLIENT_ID, CLIENT_SECRET
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
-
-KEY = Fernet.generate_key().decode()
-
-
-def load_distributed_app() -> App:
-    manifest = resources.files("adapters.slack").joinpath("manifest-distributed.json").read_text("utf-8")
-    return App.from_manifest(json.loads(manifest))
+from tests.support.town.slack_hub import KEY, install, load_distributed_app
 
 
 def find_free_port() -> int:
@@ -90,12 +80,7 @@ class Installing:
 
     async def install(self, target: FakeSlack | Organization, browser: Browser | None = None) -> Page:
         """Install the app as a person does; gives the last page."""
-        browser = browser or Browser()
-        begun = await browser.open(f"{self.url}{INSTALL_PATH}")
-        return await browser.open(self.hub.approve(begun.location, target, self.installer(target)))
-
-    def installer(self, target: FakeSlack | Organization) -> Person:
-        return (target.members[0] if isinstance(target, Organization) else target).user("Admin", admin=True)
+        return await install(self.hub, self.url, target, browser)
 
     async def wait_until_served(self, *teams: FakeSlack) -> None:
         """Wait until these workspaces are open and reconciled, and no others."""

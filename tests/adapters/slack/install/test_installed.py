@@ -13,11 +13,12 @@ from adapters.slack.install import accesses, installed
 from bot.errors import NotConnected, PermissionDenied, PlatformError
 from bot.platform.events import MessageReceived, VisibilityChanged, WorkspaceLeft
 from bot.platform.models import Location
-from tests.adapters.slack.install.scene import KEY, Installing
+from tests.adapters.slack.install.scene import Installing
 from tests.support.engine_fixture import find_files_containing
 from tests.support.slack_server import FakeSlack, Fault, Person, Room
 from tests.support.slack_server.distributed import grants
 from tests.support.slack_server.state import User
+from tests.support.town.slack_hub import KEY
 
 
 @pytest.fixture(autouse=True)

@@ -30,7 +30,7 @@ async def begin(running: Installing, browser: Browser) -> str:
 
 def approve(running: Installing, url: str, target: FakeSlack | None = None) -> str:
     target = target or running.ours
-    return running.hub.approve(url, target, running.installer(target))
+    return running.hub.approve(url, target, target.user("Admin", admin=True))
 
 
 async def assert_nothing_installed(running: Installing, page: Page, status: int, *words: str) -> None:
