@@ -63,9 +63,10 @@ class Bot:
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
         services = (self.ingest_service, self.answer_service)
-        self.dispatcher = Dispatcher(context, services, attached, self.metrics, self._retry_visibility)
-        self.event_queue = EventQueue(context.store, self.dispatcher, supervisor=self.supervisor)
-        self._visibility_changes = VisibilityChanges(context.audience, self.event_queue, self.ingest_service)
+        self.dispatcher = Dispatcher(context, services, self.metrics, self._retry_visibility)
+        processes = context.engine_context.engine.processes
+        self.event_queue = EventQueue(context.store, self.dispatcher, supervisor=self.supervisor, processes=processes)
+        self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
         self.corrector = AnswerCorrector(context)
         self._attached = attached
 

@@ -63,6 +63,11 @@ class BotContext:
         except KeyError as error:
             raise NotConnected(f"There is no connection to {location.platform}.") from error
 
+    def serves(self, location: Location) -> bool:
+        """Whether this process handles the events of a location's workspace."""
+        attached = self.platforms.get(location.platform)
+        return attached is not None and attached.serves(location.workspace)
+
     def traits_of(self, platform: str) -> PlatformTraits:
         """The traits of a platform; the default ones until it is attached."""
         attached = self.platforms.get(platform)

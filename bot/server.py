@@ -121,6 +121,7 @@ async def _drain(bot: Bot, stop: asyncio.Event, leaving: asyncio.Event, health: 
     await stop.wait()
     health.state = ServerState.DRAINING
     log.info("server.stop_requested")
+    bot.event_queue.leave_to_others()
     try:
         async with asyncio.timeout(DRAIN_TIMEOUT):
             await bot.event_queue.wait_until_idle()

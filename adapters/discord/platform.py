@@ -70,6 +70,14 @@ class DiscordPlatform:
         self._responded: BoundedDict[str, None] = BoundedDict()  # commands whose first response was written
         self._status_reactions = StatusReactions(self)
 
+    def serves(self, workspace: str) -> bool:
+        """Whether this process is connected for a guild, whose channels and members the library caches."""
+        shards = getattr(self.client, "shard_ids", None)
+        return not shards or (int(workspace or 0) >> 22) % (self.client.shard_count or 1) in shards
+
+    def forget_cached(self, location: Location) -> None:
+        """Do nothing: the connection of this process reports every change."""
+
     def record_disconnect(self, shard: int = 0) -> None:
         """Record that a connection is lost; its cached state is trusted for MAX_OFFLINE_SECONDS."""
         self.disconnected_at.setdefault(shard, time.monotonic())

@@ -64,6 +64,12 @@ class SlackPlatform:
         self._new_questions: BoundedDict[tuple[str, str], None] = BoundedDict()
         self._status_reactions = StatusReactions(self)
 
+    def forget_cached(self, location: Location) -> None:
+        """Drop the name of a channel; if any may have changed, also the access of all users."""
+        self.invalidate_channel(location.channel)
+        if not location.channel:
+            self._context.users.invalidate()
+
     def record_question(self, channel: str, message: str) -> bool:
         """Record a question that arrived in this run, so it has no answer to recover; False if already recorded."""
         is_new = (channel, message) not in self._new_questions

@@ -39,6 +39,16 @@ class RoutingPlatform:
             raise NotConnected("There is no connection to this workspace yet.")
         raise PermissionDenied("The app is not installed in this workspace.")
 
+    def serves(self, workspace: str) -> bool:
+        """Whether a workspace was reached; requests for one that the app left are answered here, too."""
+        return workspace not in self._workspaces.expected
+
+    def forget_cached(self, location: Location) -> None:
+        """Look up again what is cached of a location, or of all workspaces."""
+        for each in self._workspaces:
+            if location.workspace in ("", each.team):
+                each.platform.forget_cached(location)
+
     async def fetch_channel(self, location: Location) -> Channel:
         return await self._get(location.workspace).fetch_channel(location)
 

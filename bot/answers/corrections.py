@@ -32,6 +32,7 @@ BATCH_SIZE = 100  # corrections
 FIRST_DELAY, MAX_DELAY = 5.0, 60 * 60.0  # seconds before a retry; doubled after each
 GIVE_UP_AFTER = 30 * 24 * 60 * 60.0  # seconds after which a refused correction is dropped
 POLL_INTERVAL = 60.0  # seconds between two checks without a new correction
+SHARED_POLL_INTERVAL = 5.0  # the same where other processes may request one
 
 
 class AnswerCorrector:
@@ -46,6 +47,7 @@ class AnswerCorrector:
         self._context = context
         self._sleep = sleep
         self._store = context.store
+        self._processes = context.engine_context.engine.processes
         self._clock = clock
 
     async def run(self) -> None:
@@ -59,7 +61,11 @@ class AnswerCorrector:
                     await self._store.answer_corrections.updated.wait()
 
     async def process_due(self) -> None:
-        """Try every due correction once; platforms do not wait for each other."""
+        """Try every due correction once, while no other process does; platforms do not wait for each other."""
+        async with self._processes.lease("answer corrections"):
+            await self._process_due()
+
+    async def _process_due(self) -> None:
         while pending := await self._store.answer_corrections.list_due(
             self._clock(), tuple(self._context.platforms), BATCH_SIZE
         ):
@@ -68,7 +74,8 @@ class AnswerCorrector:
 
     async def _seconds_until_due(self) -> float:
         due = await self._store.answer_corrections.get_next_due(tuple(self._context.platforms))
-        return POLL_INTERVAL if due is None else min(POLL_INTERVAL, max(0.1, due - self._clock()))
+        longest = SHARED_POLL_INTERVAL if self._processes.id else POLL_INTERVAL
+        return longest if due is None else min(longest, max(0.1, due - self._clock()))
 
     async def _process_platform(self, pending: Iterable[AnswerCorrection]) -> None:
         """Process the corrections of one platform, leaving capacity to answers in progress."""

@@ -16,7 +16,7 @@ from bot.answers.request import request_from_command, request_from_message, star
 from bot.commands.table import run_command
 from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
-from bot.errors import NotConnected, PermissionDenied, PlatformError
+from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import (
     ButtonPressed,
     CommandInvoked,
@@ -25,9 +25,8 @@ from bot.platform.events import (
     QuestionAsked,
     VisibilityChanged,
     WorkspaceLeft,
-    platform_of,
 )
-from bot.platform.models import Card
+from bot.platform.models import Card, Location
 from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
 
@@ -47,8 +46,6 @@ log = structlog.get_logger(__name__)
 
 HELP_WORDS = frozenset({"help", "help!", "help?", "hi", "hi!", "hello", "hello!"})  # a message of one of these
 
-CONNECT_TIMEOUT = 60.0  # seconds that an event waits for its platform to be attached
-
 
 class Dispatcher:
     """Handles the events of the queue (`EventHandler`). Every step may run again for the same event.
@@ -60,22 +57,27 @@ class Dispatcher:
         self,
         context: BotContext,
         services: tuple[IngestService, AnswerService],
-        attached: AttachedPlatforms,
         metrics: Metrics,
         retry_visibility: Callable[[VisibilityChanged], None],
     ) -> None:
         self.context = context
         self.ingest_service, self.answer_service = services
-        self._attached = attached
         self._retry_visibility = retry_visibility
         self._reply_policy = ReplyPolicy(context, ThreadHistory(context))
         self._answer_buttons = AnswerButtons(context, metrics)
         self._addressed: set[tuple[str, str]] = set()
 
+    def serves(self, workspace: str) -> bool:
+        """Whether the platform of a workspace (`platform:workspace`) is attached, and served by this process."""
+        return self.context.serves(Location.from_room(workspace))
+
     def ordering_key(self, event: PlatformEvent) -> str:
-        """The room whose events are ingested in order; empty for questions and commands, which wait for nothing."""
+        """The room whose events are ingested in order.
+
+        Empty for questions and commands, and for changes of audiences, which look up what holds now.
+        """
         match event:
-            case QuestionAsked() | CommandInvoked() | ButtonPressed():
+            case QuestionAsked() | CommandInvoked() | ButtonPressed() | VisibilityChanged():
                 return ""
             case WorkspaceLeft():
                 return f"{event.platform}:{event.workspace}"
@@ -85,8 +87,7 @@ class Dispatcher:
                 return event.location.room
 
     async def ingest(self, event: PlatformEvent) -> None:
-        """Ingest an event, once its platform is attached, and decide whether a message is answered."""
-        await self._attached.wait_for(platform_of(event))
+        """Ingest an event, and decide whether a message is answered."""
         if (
             isinstance(event, MessageReceived)
             and not event.addressed
@@ -208,13 +209,3 @@ class AttachedPlatforms:
         self._platforms[platform.name] = platform
         self.expect(platform.name)
         self._events[platform.name].set()
-
-    async def wait_for(self, name: str) -> None:
-        """Wait until an expected platform is attached. Raises NotConnected after CONNECT_TIMEOUT."""
-        attached = self._events.get(name)
-        if attached is not None and not attached.is_set():
-            try:
-                async with asyncio.timeout(CONNECT_TIMEOUT):
-                    await attached.wait()
-            except TimeoutError:
-                raise NotConnected(f"There is no connection to {name} yet.") from None

@@ -1,7 +1,8 @@
 """The durable queue of platform events: each is stored before it is handled, once for all its idempotency keys.
 
-Unfinished events run again at the next start, so every step may be repeated. Events with one ordering key are ingested
-one after another, in the order in which they arrived; what follows (an answer, a file) runs concurrently.
+Every step may be repeated: events that a process had not finished when it ended are handled by the next one, or by
+another one on the same database. Events with one ordering key are ingested one after another, in the order in which
+they arrived, by one process; what follows (an answer, a file) runs concurrently.
 """
 
 from __future__ import annotations
@@ -10,17 +11,18 @@ import asyncio
 import time
 from collections import deque
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, Self, get_args
 
 import structlog
 from pydantic import TypeAdapter, ValidationError
 
-from bot.dispatch.delayed_events import DelayedEvents
+from bot.dispatch.claims import POLL_INTERVAL, EventClaims
+from bot.dispatch.outages import Outages
 from bot.errors import NotConnected, is_transient
 from bot.platform import events
-from engine import Supervisor, backoff_seconds, cancel_tasks, describe_error, normalize_value
+from bot.store.event_queue import NewEvent
+from engine import LocalProcesses, Supervisor, backoff_seconds, cancel_tasks, describe_error, normalize_value
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -28,8 +30,10 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from bot.platform.events import PlatformEvent
+    from bot.platform.models import Location
     from bot.store import BotStore
     from bot.store.event_queue import QueuedEvent
+    from engine import Processes
 
 log = structlog.get_logger(__name__)
 
@@ -39,7 +43,6 @@ FIRST_DELAY, MAX_DELAY = 1.0, 600.0  # seconds before a retry; doubled after eac
 UNCONNECTED_DELAY = 5.0  # seconds before a retry while the platform is not connected
 MAX_ATTEMPTS = 12  # of an event that fails; outages do not count
 MAX_BUG_ATTEMPTS = 3
-POLL_INTERVAL = 60 * 60.0  # seconds between two reads of the table without a new event
 DRAIN_TIMEOUT = 20.0  # seconds for events in progress at exit
 
 _EVENT_TYPES: dict[str, TypeAdapter[Any]] = {
@@ -49,6 +52,9 @@ _EVENT_TYPES: dict[str, TypeAdapter[Any]] = {
 
 class EventHandler(Protocol):
     """Handles events. Every method may be called again for the same event."""
+
+    def serves(self, workspace: str) -> bool:
+        """Whether this process can handle the events of a workspace (`platform:workspace`) now."""
 
     def ordering_key(self, event: PlatformEvent) -> str:
         """Events with the same key are ingested in order; empty: in any order."""
@@ -64,7 +70,10 @@ class EventHandler(Protocol):
 
 
 class EventQueue:
-    """Stores events and passes them to the handler: `async with EventQueue(store, handler) as queue`."""
+    """Stores events and passes them to the handler: `async with EventQueue(store, handler) as queue`.
+
+    `processes`: those that share the table.
+    """
 
     def __init__(
         self,
@@ -72,22 +81,24 @@ class EventQueue:
         handler: EventHandler,
         clock: Callable[[], float] = time.time,
         supervisor: Supervisor | None = None,
+        processes: Processes | None = None,
     ) -> None:
         self._supervisor = supervisor or Supervisor()
         self._rows = store.event_queue
         self._handler = handler
         self._clock = clock
         self._updated = asyncio.Event()
+        self._claims = EventClaims(self._rows, processes or LocalProcesses(), handler.serves, clock, self._updated.set)
         self._partitions: dict[str, deque[tuple[QueuedEvent, PlatformEvent]]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._delayed = DelayedEvents(self._add_to_partition)
+        self._outages = Outages()
         self._idle = asyncio.Event()
         self._polling = True
-        self._last_row_id = 0
+        self._retry_requested = False
         self._pruned_at = 0.0
 
     async def __aenter__(self) -> Self:
-        self._supervisor.add_problem_source(self._delayed.describe_outages)
+        self._supervisor.add_problem_source(self._outages.describe)
         self._poll_task = self._supervisor.run(TASK_NAME, self._run)
         return self
 
@@ -95,25 +106,34 @@ class EventQueue:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._poll_task.cancel()
-        self._delayed.close()
         self._partitions.clear()
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=DRAIN_TIMEOUT)
         await cancel_tasks(self._poll_task, *self._tasks)
 
-    async def enqueue(self, event: PlatformEvent, *keys: str) -> bool:
-        """Store an event; durable when it returns. False if an event with one of the keys was stored before."""
+    async def enqueue(self, event: PlatformEvent, *keys: str, suspend: Location | None = None) -> bool:
+        """Store an event; durable when it returns. False if an event with one of the keys was stored before.
+
+        `suspend`: as in `EventQueueTable.enqueue`.
+        """
         kind, event = type(event).__name__, normalize_value(event)
+        workspace = events.workspace_of(event)
         payload = _EVENT_TYPES[kind].dump_json(event).decode()
-        is_new = await self._rows.enqueue(kind, payload, normalize_value(keys), self._clock())
+        new = NewEvent(kind, payload, workspace, self._handler.ordering_key(event))
+        is_new = await self._rows.enqueue(new, normalize_value(keys), self._clock(), suspend)
         if is_new:
             self._idle.clear()
-            self._updated.set()
+            self._claims.announce(workspace)
         return is_new
 
     def retry_now(self) -> None:
-        """Retry all delayed events at once, because a platform can be reached again."""
-        self._delayed.release_all()
+        """Handle what can be handled since a platform can be reached again, and retry all delayed events at once."""
+        self._retry_requested = True
+        self._updated.set()
+
+    def leave_to_others(self) -> None:
+        """Take no further events, because this process is about to end."""
+        self._claims.leave_to_others()
 
     async def limitations(self) -> list[str]:
         """Sentences on events that were dropped in the last two days."""
@@ -138,15 +158,18 @@ class EventQueue:
             await self._poll()
             self._supervisor.record_success(TASK_NAME)
             with suppress(TimeoutError):  # `wait_for` can swallow a cancellation on Python 3.11
-                async with asyncio.timeout(POLL_INTERVAL):
+                async with asyncio.timeout(await self._claims.seconds_until_due()):
                     await self._updated.wait()
 
     async def _poll(self) -> None:
-        """Load new events and delete old keys."""
+        """Take events, and delete old keys."""
         self._polling = True
-        for row in await self._rows.list_waiting(after=self._last_row_id):
-            self._last_row_id = row.id
-            self._delayed.add(row.due_at - self._clock(), row)
+        if self._retry_requested:
+            self._retry_requested = False
+            self._outages.reset_failures()
+            await self._rows.make_due(self._clock())
+        for row in await self._claims.take():
+            self._add_to_partition(row)
         if self._clock() - self._pruned_at > POLL_INTERVAL:
             self._pruned_at = self._clock()
             await self._rows.prune(self._clock() - KEY_RETENTION)
@@ -159,14 +182,21 @@ class EventQueue:
         try:
             event: PlatformEvent = _EVENT_TYPES[row.event_type].validate_json(row.payload)
         except (KeyError, ValidationError) as error:
-            self._track_task(self._supervisor.spawn("refuse an event", self._rows.fail(row.id, type(error).__name__)))
+            self._claims.hold(row.id)
+            self._track_task(self._supervisor.spawn("refuse an event", self._refuse(row, type(error).__name__)))
             return
-        partition = self._handler.ordering_key(event) or f"row {row.id}"
+        key = self._handler.ordering_key(event)
+        self._claims.hold(row.id, key)
+        partition = key or f"row {row.id}"
         if partition in self._partitions:
             self._partitions[partition].append((row, event))
         else:
             self._partitions[partition] = deque([(row, event)])
             self._track_task(self._supervisor.run("ingest events", partial(self._ingest_partition, partition)))
+
+    async def _refuse(self, row: QueuedEvent, error: str) -> None:
+        await self._rows.fail(row.id, error)
+        self._claims.release(row.id)
 
     async def _ingest_partition(self, partition: str) -> None:
         """Ingest the events of a partition in order."""
@@ -180,7 +210,8 @@ class EventQueue:
         async def finished(event: PlatformEvent) -> None:
             await self._handler.process(event)
             await self._rows.finish(row.id)
-            self._delayed.clear_outage(row.id)
+            self._outages.clear(row.id)
+            self._claims.release(row.id)
 
         await self._attempt(row, event, finished)
 
@@ -198,7 +229,7 @@ class EventQueue:
         if is_transient(error):
             await self._postpone(row, event, error)
             return
-        self._delayed.clear_outage(row.id)
+        self._outages.clear(row.id)
         name, bug = type(error).__name__, not isinstance(error, EngineError | OSError)
         tries = row.attempts + 1
         if tries >= (MAX_BUG_ATTEMPTS if bug else MAX_ATTEMPTS):
@@ -206,7 +237,7 @@ class EventQueue:
                 "event.dropped", event_type=row.event_type, error=name, reason=describe_error(error), attempts=tries
             )
             await self._report_failure(event, error)  # before it is recorded, so that a crash repeats the report
-            await self._record_safely(self._rows.fail(row.id, name))  # otherwise it runs again at the next start
+            await self._record_outcome(row.id, self._rows.fail(row.id, name), MAX_DELAY)
             return
         delay = backoff_seconds(tries, FIRST_DELAY, MAX_DELAY)
         log.warning(
@@ -217,31 +248,32 @@ class EventQueue:
             delay_seconds=delay,
             is_bug=bug,
         )
-        await self._record_safely(self._rows.delay(row.id, self._clock() + delay, name, tries))
-        self._delayed.add(delay, replace(row, attempts=tries))
+        await self._record_outcome(row.id, self._rows.delay(row.id, self._clock() + delay, name, tries), delay)
 
     async def _postpone(self, row: QueuedEvent, event: PlatformEvent, error: Exception) -> None:
         """Retry an event after an outage, without counting it as an attempt."""
-        failures = self._delayed.record_outage(row.id, events.platform_of(event), error)
+        failures = self._outages.record(row.id, events.platform_of(event), error)
         delay = (
             UNCONNECTED_DELAY if isinstance(error, NotConnected) else backoff_seconds(failures, FIRST_DELAY, MAX_DELAY)
         )
-        if not isinstance(error, NotConnected):  # before the first connection nothing is written
-            name = type(error).__name__
-            log.warning(
-                "event.postponed", event_type=row.event_type, error=name, failures=failures, delay_seconds=delay
-            )
-            await self._record_safely(self._rows.delay(row.id, self._clock() + delay, name, row.attempts))
-        self._delayed.add(delay, row)
+        name = type(error).__name__
+        log.warning("event.postponed", event_type=row.event_type, error=name, failures=failures, delay_seconds=delay)
+        await self._record_outcome(row.id, self._rows.delay(row.id, self._clock() + delay, name, row.attempts), delay)
 
-    async def _record_safely(self, work: Awaitable[None]) -> None:
-        """Record the outcome of an event; a failure of that does not stop its partition."""
+    async def _record_outcome(self, id_: int, work: Awaitable[None], delay: float) -> None:
+        """Record the outcome of an event that failed; if that fails too, it is handled again after `delay` seconds."""
         try:
             await work
         except Exception as error:  # noqa: BLE001 - the event itself failed already, and is logged
             self._supervisor.record_failure("record a failed event", error)
+            asyncio.get_running_loop().call_later(delay, self._release_and_poll, id_)
         else:
             self._supervisor.record_success("record a failed event")
+            self._release_and_poll(id_)
+
+    def _release_and_poll(self, id_: int) -> None:
+        self._claims.release(id_)
+        self._updated.set()
 
     async def _report_failure(self, event: PlatformEvent, error: Exception) -> None:
         try:
@@ -263,7 +295,6 @@ class EventQueue:
 
 
 def _describe_failures(failures: Mapping[str, int]) -> list[str]:
-    if not failures:
-        return []
     which = ", ".join(f"{count} for {name}" for name, count in sorted(failures.items()))
-    return [f"Events given up in the last two days: {which}. The log has the reasons (event.dropped)."]
+    sentence = f"Events given up in the last two days: {which}. The log has the reasons (event.dropped)."
+    return [sentence] if failures else []

@@ -7,20 +7,21 @@ from typing import TYPE_CHECKING
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
+    from bot.context import BotContext
     from bot.dispatch.event_queue import EventQueue
     from bot.ingest.service import IngestService
-    from bot.permissions.resolver import AudienceResolver
     from bot.platform.events import VisibilityChanged
 
 
 class VisibilityChanges:
     """Receives visibility changes from adapters; `retry_failed`, called periodically, ends every suspension."""
 
-    def __init__(self, audience: AudienceResolver, event_queue: EventQueue, ingest_service: IngestService) -> None:
-        self._audience = audience
+    def __init__(self, context: BotContext, event_queue: EventQueue, ingest_service: IngestService) -> None:
+        self._context = context
+        self._audience = context.audience
         self._event_queue = event_queue
         self._ingest_service = ingest_service
-        self._unsaved: set[VisibilityChanged] = set()
+        self._unsaved: dict[VisibilityChanged, list[float]] = {}  # with the times of their suspensions
         self._unreconciled: set[tuple[str, str]] = set()  # platform and workspace
 
     async def receive(self, changed: VisibilityChanged, *keys: str) -> bool:
@@ -30,26 +31,31 @@ class VisibilityChanges:
         stored before, this suspension is cancelled; the first one stays until the change is handled. If only members
         changed, no room moves, and it is enough to look them up again.
         """
+        location, shared = changed.location, self._audience.shared
         if changed.members_only:
-            self._audience.invalidate(changed.location, members_only=True)
+            self._audience.invalidate(location, members_only=True)
+            await shared.record_change(location, members_only=True)
             return True
-        suspended_at = self._audience.suspend(changed.location)
+        suspended_at = self._audience.suspend(location)
         try:
-            is_new = await self._event_queue.enqueue(changed, *keys)
+            is_new = await self._event_queue.enqueue(changed, *keys, suspend=location)
         except BaseException:
-            self.retry_later(changed)
+            self._unsaved.setdefault(changed, []).append(suspended_at)
             raise
         if not is_new:
-            self._audience.cancel(changed.location, suspended_at)
+            self._audience.cancel(location, suspended_at)
+        else:
+            shared.record_saved(location, suspended_at)
         return is_new
 
     def retry_later(self, changed: VisibilityChanged) -> None:
         """Retry a change that could not be stored or handled."""
-        self._unsaved.add(changed)
+        self._unsaved.setdefault(changed, [])
 
     def suspend(self, platform: str, workspace: str) -> None:
         """Suspend the spaces of a workspace, or of a platform, until `reconcile` has run."""
-        self._audience.suspend(Location(platform, workspace, ""))
+        location = Location(platform, workspace, "")
+        self._audience.shared.save_suspension(location, self._audience.suspend(location))
 
     async def reconcile(self, platform: str, workspace: str) -> None:
         """Start to fetch what was missed without a connection."""
@@ -69,9 +75,15 @@ class VisibilityChanges:
             raise
 
     async def retry_failed(self) -> None:
-        """Retry failed changes and reconciliations. Raises what still fails."""
-        for changed in list(self._unsaved):
-            await self._event_queue.enqueue(changed)
-            self._unsaved.discard(changed)
+        """Retry failed changes and reconciliations, also those of ended processes. Raises what still fails."""
+        for changed, times in list(self._unsaved.items()):
+            await self._event_queue.enqueue(changed, suspend=changed.location)
+            del self._unsaved[changed]
+            for suspended_at in times:
+                self._audience.shared.record_saved(changed.location, suspended_at)
         for platform, workspace in list(self._unreconciled):
             await self.reconcile(platform, workspace)
+        async with self._context.engine_context.engine.processes.try_lease("abandoned suspensions") as is_held:
+            for each in await self._audience.shared.list_abandoned() if is_held else ():
+                if self._context.serves(each):
+                    await self.reconcile(each.platform, each.workspace)

@@ -6,11 +6,9 @@ with the same result.
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager, nullcontext, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING
-from weakref import WeakValueDictionary
 
 from bot.errors import PermissionDenied
 from bot.ingest.conversations import MessageRun, message_digest, to_indexed_message, to_message_record
@@ -21,6 +19,7 @@ from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
+    from contextlib import AbstractAsyncContextManager
 
     from bot.context import BotContext
     from bot.ingest.conversations import IndexedMessage
@@ -36,23 +35,10 @@ class ConversationDocuments:
         self._context = context
         self._engine = context.engine_context.engine
         self._store = context.store
-        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
-    def reading_from(self, context: BotContext) -> ConversationDocuments:
-        """The same documents, with the platforms of another context; the locks of rooms are shared."""
-        other = ConversationDocuments(context)
-        other._locks = self._locks
-        return other
-
-    def lock(self, room: str) -> asyncio.Lock:
-        """The lock that protects the state of a room."""
-        return self._locks.setdefault(room, asyncio.Lock())
-
-    async def wait_for_locks(self) -> None:
-        """Wait until every room lock that is held now was released."""
-        for room_lock in list(self._locks.values()):
-            async with room_lock:
-                pass
+    def lock(self, room: str) -> AbstractAsyncContextManager[None]:
+        """The lock that protects the state of a room from other tasks, here and in other processes."""
+        return self._engine.processes.lease(f"room {room}")
 
     async def render_message(self, message: Message) -> IndexedMessage | None:
         """Render a message for its readers with current names; None if it has no text."""

@@ -199,6 +199,8 @@ class FileIngest:
                 return reason
             space = document.space or await self._resolve_space(location)
             await self._context.store.files.insert(filed)
+            if await self._context.store.files.get(filed.document) is None:
+                return texts.opted_out_notice(self._context.traits_of(location.platform))
             await self._context.engine_context.engine.add(replace(document, space=space))
             await self._context.store.files.record_applied(filed.document)
         if await self._is_deleted(filed, location):  # deleted in all rooms, which takes no lock of a room

@@ -128,11 +128,12 @@ class IngestService:
                 await self._membership.join(location)
 
     async def _handle_visibility_change(self, location: Location) -> None:
-        since = self._context.audience.clock()
-        self._context.audience.invalidate(location)
+        audience = self._context.audience
+        comparison = await audience.shared.begin_comparison(audience.clock())
+        audience.invalidate(location)
         known = await self._context.store.channels.list_joined(location.platform, location.workspace)
         troubles = await self._update_spaces([location.without_thread] if location.channel else known)
-        self._context.audience.resume(location, since)
+        await audience.shared.end_comparison(location, comparison)
         if troubles:
             raise troubles[0]
 
@@ -144,6 +145,7 @@ class IngestService:
         for each in locations:
             try:
                 async with self._documents.lock(each.room):
+                    await self._context.audience.shared.synchronize()  # newer than the list
                     listed = (
                         found.channels.get(each.room)
                         if found and each.room not in lists.list_stale_channels(found)
@@ -192,7 +194,6 @@ class IngestService:
         store = self._context.store
         for where in {workspace, ""}:
             await store.opt_outs.opt_out(platform, where, person)
-        await self._documents.wait_for_locks()  # what was accepted before is stored now
         for where in {workspace, ""}:
             messages = sorted(await store.messages.list_by_author(platform, where, person), key=lambda each: each.room)
             for room, group in groupby(messages, key=lambda each: each.room):
@@ -227,7 +228,7 @@ class IngestService:
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, self._context.store, math.inf)
         context = replace(self._context, platforms=platforms, audience=audience)
-        documents = self._documents.reading_from(context)
+        documents = ConversationDocuments(context)
         yield HistoryImport(context, documents, FileIngest(context, documents, self._parser), source, platform)
 
     async def refresh_visibility(self, platform: str, workspace: str = "") -> VisibilityReport:
@@ -236,17 +237,17 @@ class IngestService:
         Raises PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
         """
         audience, everything = self._context.audience, Location(platform, workspace, "")
-        since = audience.suspend(everything)
+        audience.shared.save_suspension(everything, audience.suspend(everything))
+        comparison = await audience.shared.begin_comparison(audience.clock())
         lists = await self._list_channels(platform, workspace)
         known = await self._context.store.channels.list_joined(platform, workspace or None)
-        unlisted = [
-            each for each in known if each.workspace in lists and each.room not in lists[each.workspace].channels
-        ]
+        found = {workspace: each.channels for workspace, each in lists.items()}
+        unlisted = [each for each in known if each.room not in found.get(each.workspace, (each.room,))]
         await self._hide_channels(unlisted)
         for name in dict.fromkeys(each.workspace for each in known):
             here = [each for each in known if each.workspace == name and each not in unlisted]
             await self._update_spaces(here, lists.get(name))
-        audience.resume(everything, since)
+        await audience.shared.end_comparison(everything, comparison)
         return VisibilityReport(unlisted, lists)
 
     async def _list_channels(self, platform: str, workspace: str) -> Mapping[str, ChannelList]:

@@ -7,7 +7,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot import texts
-from bot.platform.sliding_window import SlidingWindow
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -16,25 +15,20 @@ if TYPE_CHECKING:
     from bot.store import BotStore
     from engine import Usage
 
-MINUTE = 60.0
-MAX_TRACKED_PEOPLE = 10_000  # people whose questions are counted
-
 
 class Quotas:
     """Counts questions and tokens. `per_minute`: questions of a person; `per_day`: tokens, 0 for no limit."""
 
-    def __init__(
-        self, store: BotStore, per_minute: int, per_day: int, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, store: BotStore, per_minute: int, per_day: int, clock: Callable[[], float] = time.time) -> None:
         self.store = store
         self.per_minute = per_minute
         self.per_day = per_day
         self.clock = clock
-        self._questions: dict[tuple[str, str, str], SlidingWindow] = {}
 
     async def check_question(self, location: Location, person: str) -> str:
         """Count a question; returns why it is refused, empty if it is not."""
-        if not self._count_question((location.platform, location.workspace, person)):
+        who = (location.platform, location.workspace, person)
+        if not await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock()):
             return texts.TOO_MANY_QUESTIONS
         if (
             self.per_day
@@ -48,12 +42,6 @@ class Quotas:
         tokens = sum(each.input_tokens + each.output_tokens for each in usage)
         if tokens:
             await self.store.usage.add_tokens(location.platform, location.workspace, current_day(), tokens)
-
-    def _count_question(self, person: tuple[str, str, str]) -> bool:
-        if len(self._questions) > MAX_TRACKED_PEOPLE:
-            self._questions = {who: window for who, window in self._questions.items() if not window.is_empty}
-        window = self._questions.setdefault(person, SlidingWindow(self.per_minute, MINUTE, self.clock))
-        return window.try_acquire()
 
 
 def current_day() -> str:

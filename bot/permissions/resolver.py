@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import NotConnected, PermissionDenied, PlatformError
+from bot.errors import PlatformError
 from bot.permissions import audience
 from bot.permissions.audience import ResolvedScope
+from bot.permissions.channel_facts import ChannelFacts, find_platform
 from bot.permissions.channel_lists import ChannelListCache
+from bot.permissions.shared_audiences import SharedAudiences
 from bot.permissions.suspensions import VisibilitySuspensions, location_key
 from bot.platform.ttl_cache import TTLCache
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from bot.platform.models import Channel, ListedChannel, Location, Person
     from bot.platform.ports import Platform
@@ -30,8 +32,6 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MAX_CONCURRENT_LOOKUPS = 8  # of channels of one workspace
-OPEN_CHANNEL_TTL = 600.0  # seconds for which an open channel counts as open without a lookup
 SUSPENSION_WAIT = 2.0  # seconds to wait for suspended spaces
 QUESTION_SUSPENSION_WAIT = 8.0  # the same, for a question
 MAX_GUESTS = 40  # of a channel; with more, other channels that all of them can read are not searched
@@ -51,30 +51,24 @@ class AudienceResolver:
         self.store = store
         self.clock = clock
         self.channel_lists = ChannelListCache(platforms, max_age, clock)
-        self._channels: TTLCache[Channel] = TTLCache(max_age, clock)
+        self._channels = ChannelFacts(platforms, max_age, clock)
         self._people: TTLCache[Person] = TTLCache(max_age, clock)
         self._changed_at: dict[tuple[str, ...], float] = {}
-        self._last_open_at: dict[str, float] = {}
         self._suspensions = VisibilitySuspensions(clock)
+        self.shared = SharedAudiences(store.shared_visibility, self._suspensions, self._apply_change)
 
     async def get_channel(self, location: Location) -> Channel:
-        """The facts of a channel. Raises PlatformError."""
-        where = location.without_thread
-        found = await self._channels.get_or_fetch(
-            location_key(where), lambda: self._platform_named(where.platform).fetch_channel(where)
-        )
-        if found.kind == "open" and not found.shared:
-            self._last_open_at[where.room] = self.clock()
-        else:
-            self._last_open_at.pop(where.room, None)
-        return found
+        """The facts of a channel. Raises PlatformError, and StoreError if other processes' news cannot be read."""
+        await self.shared.synchronize()
+        return await self._channels.get(location)
 
     async def get_channel_info(self, location: Location) -> Channel | ListedChannel:
-        """The facts of a channel, perhaps from a list and without its members. Raises PlatformError."""
+        """The facts of a channel, perhaps from a list and without its members. Raises as `get_channel` does."""
+        await self.shared.synchronize()
         return (
-            self._channels.get_cached(location_key(location.without_thread))
+            self._channels.get_cached(location)
             or await self.find_listed_channel(location)
-            or await self.get_channel(location)
+            or await self._channels.get(location)
         )
 
     async def find_listed_channel(self, location: Location) -> ListedChannel | None:
@@ -96,7 +90,7 @@ class AudienceResolver:
         """A person as their workspace knows them. Raises PlatformError."""
         key = (platform, workspace, person)
         return await self._people.get_or_fetch(
-            key, lambda: self._platform_named(platform).fetch_person(workspace, person)
+            key, lambda: find_platform(self.platforms, platform).fetch_person(workspace, person)
         )
 
     def invalidate(self, location: Location, *, members_only: bool = False) -> None:
@@ -106,6 +100,12 @@ class AudienceResolver:
         self._channels.invalidate(key)
         self._people.invalidate(key[:2])
         self.channel_lists.record_change(location, members_only=members_only)
+
+    def _apply_change(self, location: Location, members_only: bool) -> None:  # noqa: FBT001 - a callback
+        """Drop what is cached of a location, here and by its platform: another process received a change."""
+        self.invalidate(location, members_only=members_only)
+        if found := self.platforms.get(location.platform):
+            found.forget_cached(location)
 
     def suspend(self, location: Location) -> float:
         """Suspend the shared spaces of a channel, a workspace or a platform, because rooms may be in the wrong ones.
@@ -148,8 +148,13 @@ class AudienceResolver:
         With `among`, only the channels in it are looked up, which is enough to check whether it is covered. `wait`:
         seconds to wait for suspended spaces.
         """
-        await self._suspensions.wait_until_resumed(location, SUSPENSION_WAIT if wait is None else wait)
         own, nothing = audience.scope_for_room(location), audience.EMPTY_SCOPE
+        try:
+            await self.shared.synchronize()
+            await self.shared.wait_until_resumed(location, SUSPENSION_WAIT if wait is None else wait)
+        except EngineError as error:
+            log.warning("audience.changes_unknown", channel=location.room, error=type(error).__name__)
+            return ResolvedScope(nothing if person else own, "unknown")
         try:
             scope, is_complete = await (
                 self._person_scope(location, person, among) if person else self._channel_scope(location, among)
@@ -167,14 +172,14 @@ class AudienceResolver:
     async def _reads_room(self, location: Location, person: str) -> bool | None:
         """Whether the reader of a reply may read its room; None if that is unknown."""
         try:
-            channel = await self.get_channel(location)
+            channel = await self._channels.get(location)
         except EngineError:
             return None
         return not person or channel.kind == "open" or person in channel.members
 
     async def _channel_scope(self, location: Location, among: Scope | None) -> tuple[Scope, bool]:
         """The scope of everyone in a location, and whether it is complete."""
-        channel = await self.get_channel(location)
+        channel = await self._channels.get(location)
         if channel.kind == "direct" and len(channel.members) == 1:
             [person] = channel.members
             return await self._person_scope(location, person, among)
@@ -220,11 +225,11 @@ class AudienceResolver:
             listed = await self.channel_lists.get_list(location.platform, workspace, person)
         except PlatformError as error:
             log.warning("audience.memberships_lookup_failed", platform=location.platform, error=type(error).__name__)
-            return (await self._fetch_channels([location.without_thread] if location.channel else []))[0], False
+            return (await self._channels.get_all([location.without_thread] if location.channel else []))[0], False
         stale = self.channel_lists.list_stale_channels(listed, person)
         found = [each.with_members([person]) for room, each in listed.channels.items() if room not in stale]
         doubtful = [each for each in stale.values() if each.workspace == workspace and _is_relevant(each, among)]
-        looked, is_complete = await self._fetch_channels(doubtful)
+        looked, is_complete = await self._channels.get_all(doubtful)
         return found + looked, is_complete
 
     async def _sole_reader(self, location: Location, person: str) -> audience.SoleReader:
@@ -263,35 +268,11 @@ class AudienceResolver:
         locations = [each for each in joined if each.workspace in workspaces]
         if spaces:
             locations = [each for each in locations if not self._was_recently_open(each)]
-        return (await self._fetch_channels([each for each in locations if _is_relevant(each, among)]))[0]
+        return (await self._channels.get_all([each for each in locations if _is_relevant(each, among)]))[0]
 
     def _was_recently_open(self, location: Location) -> bool:
-        since = self._last_open_at.get(location.room)
-        recent = since is not None and self.clock() - since < OPEN_CHANNEL_TTL
-        return recent and since is not None and not self.has_changed_since(location, since)
-
-    async def _fetch_channels(self, locations: Iterable[Location]) -> tuple[list[Channel], bool]:
-        """The facts of channels, and whether the platform returned all of them."""
-        gate = asyncio.Semaphore(MAX_CONCURRENT_LOOKUPS)
-
-        async def one(location: Location) -> Channel | PlatformError:
-            async with gate:
-                try:
-                    return await self.get_channel(location)
-                except PlatformError as error:
-                    log.warning("audience.channel_lookup_failed", channel=location.room, error=type(error).__name__)
-                    return error
-
-        found = await asyncio.gather(*map(one, locations))
-        refused = [each for each in found if isinstance(each, PlatformError)]
-        known = [each for each in found if not isinstance(each, PlatformError)]
-        return known, all(isinstance(each, PermissionDenied) for each in refused)
-
-    def _platform_named(self, name: str) -> Platform:
-        try:
-            return self.platforms[name]
-        except KeyError as error:
-            raise NotConnected(f"There is no connection to {name}.") from error
+        since = self._channels.find_recently_open(location)
+        return since is not None and not self.has_changed_since(location, since)
 
 
 def _is_relevant(location: Location, among: Scope | None) -> bool:

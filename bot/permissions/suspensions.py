@@ -14,7 +14,7 @@ from bot.permissions import audience
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection, Iterable
 
     from bot.platform.models import Location
 
@@ -29,11 +29,16 @@ def location_key(location: Location) -> LocationKey:
 
 
 class VisibilitySuspensions:
-    """The suspensions with their times (`clock`); a location includes everything within it."""
+    """The suspensions of this process with their times (`clock`), and those that the database holds for all processes.
+
+    A location includes everything within it.
+    """
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._active: list[tuple[LocationKey, float]] = []
+        self._saved: list[tuple[LocationKey, float]] = []
+        self._shared: list[LocationKey] = []
         self._updated = asyncio.Event()
 
     def suspend(self, location: Location) -> float:
@@ -54,18 +59,33 @@ class VisibilitySuspensions:
         self._active = [(each, at) for each, at in self._active if each[: len(key)] != key or at > since]
         self._updated.set()
 
+    def record_saved(self, location: Location, time: float) -> None:
+        """Record that the database holds the suspension of that time, too."""
+        self._saved.append((location_key(location), time))
+
+    def list_saved(self) -> list[tuple[LocationKey, float]]:
+        """The suspensions that the database holds; a state that is read from now on contains them."""
+        return list(self._saved)
+
+    def replace_shared(self, locations: Iterable[Location], saved: Collection[tuple[LocationKey, float]]) -> None:
+        """Use the suspensions that the database holds, instead of the former ones and of those `saved` before."""
+        self._shared = [location_key(each) for each in locations]
+        self._saved = [each for each in self._saved if each not in saved]
+        self._active = [each for each in self._active if each not in saved]
+        self._updated.set()
+
     def is_suspended(self, platform: str, workspace: str) -> bool:
         """Whether the shared spaces of a workspace are suspended; of any of the platform, if it is empty."""
         wide = (platform, workspace) if workspace else (platform,)
-        return any(key[: len(wide)] == wide[: len(key)] for key, _ in self._active)
+        keys = (*(key for key, _ in self._active), *self._shared)
+        return any(key[: len(wide)] == wide[: len(key)] for key in keys)
 
-    async def wait_until_resumed(self, location: Location, seconds: float) -> None:
-        """Wait until nothing is suspended in a location's workspace, up to a limit in seconds."""
+    async def wait_for_update(self, seconds: float) -> None:
+        """Wait until a suspension ended, up to a limit in seconds."""
+        self._updated.clear()
         with suppress(TimeoutError):
             async with asyncio.timeout(seconds):
-                while self.is_suspended(location.platform, location.workspace):
-                    self._updated.clear()
-                    await self._updated.wait()
+                await self._updated.wait()
 
     def remove_suspended(self, scope: Scope) -> Scope:
         """A scope without suspended spaces."""

@@ -161,3 +161,14 @@ def platform_of(event: PlatformEvent) -> str:
             return message.location.platform
         case _:
             return event.location.platform
+
+
+def workspace_of(event: PlatformEvent) -> str:
+    """The key of an event's workspace: `platform:workspace`."""
+    match event:
+        case WorkspaceLeft():
+            return f"{event.platform}:{event.workspace}"
+        case MessageReceived(message) | MessageEdited(message):
+            return message.location.workspace_key
+        case _:
+            return event.location.workspace_key

@@ -96,6 +96,12 @@ class SourcePlatform:
         self._live = live
         self._channels = {each.location.room: each for each in source.list_channels()}
 
+    def serves(self, workspace: str) -> bool:  # noqa: ARG002 - an export has one workspace
+        return True
+
+    def forget_cached(self, location: Location) -> None:
+        """Do nothing: an export does not change."""
+
     async def fetch_channel(self, location: Location) -> Channel:
         """The channel as it can be read now; closed, and without members, if that is unknown."""
         known = self._channels[location.room]

@@ -41,6 +41,11 @@ class Location:
         return f"{self.platform}:{self.workspace}:{self.channel}"
 
     @property
+    def workspace_key(self) -> str:
+        """The workspace among those of all platforms."""
+        return f"{self.platform}:{self.workspace}"
+
+    @property
     def without_thread(self) -> Location:
         """The channel itself."""
         return Location(self.platform, self.workspace, self.channel)

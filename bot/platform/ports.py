@@ -81,6 +81,12 @@ class Platform(Protocol):
     traits: PlatformTraits
     limits: MessageLimits
 
+    def serves(self, workspace: str) -> bool:
+        """Whether this process can handle events of a workspace, and another one need not."""
+
+    def forget_cached(self, location: Location) -> None:
+        """Look up again what is cached of a location: another process received a change of its audience."""
+
     async def fetch_channel(self, location: Location) -> Channel:
         """The current facts of a channel. Raises PlatformError if they cannot be known.
 

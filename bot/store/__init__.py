@@ -22,6 +22,8 @@ text of an answer once a source of it is removed. Each part of the store is one 
     hints                  hints that a workspace has seen
     installations          the app's installations in workspaces, encrypted
     installation_states    installations that were begun in a browser
+    recent_questions       questions of the last minute
+    shared_visibility      changed audiences, where several processes share the database
 """
 
 from __future__ import annotations
@@ -48,6 +50,8 @@ from bot.store.models import (
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
+from bot.store.shared.questions import RecentQuestions
+from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
 
 if TYPE_CHECKING:
@@ -96,14 +100,16 @@ async def copy_store(place: Path | str, target: Path) -> str:
 class BotStore:
     """All tables of the bot; every method is a transaction of its own, durable when it returns."""
 
-    def __init__(self, database: Database) -> None:
-        self.event_queue = EventQueueTable(database)
+    def __init__(self, database: Database, process: int | None = None) -> None:
+        self.event_queue = EventQueueTable(database, process)
+        self.shared_visibility = None if process is None else SharedVisibility(database, process)
+        self.recent_questions = RecentQuestions(database)
         self.messages = Messages(database)
         self.unconfirmed_deletions = UnconfirmedDeletions(database)
         self.files = Files(database)
         self.conversations = Conversations(database)
         self.answer_corrections = AnswerCorrections(database)
-        self.pending_redactions = PendingRedactions(database)
+        self.pending_redactions = PendingRedactions(database, process)
         self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
         self.feedback = Feedback(database)
         self.channel_settings = ChannelSettingsTable(database)
@@ -124,7 +130,7 @@ class BotStore:
         Raises StoreError, NewerSchema, DiskError.
         """
         async with _open_database(place, process) as database:
-            yield cls(database)
+            yield cls(database, process if isinstance(place, str) else None)
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Remove every row of a workspace."""

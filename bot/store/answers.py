@@ -140,8 +140,8 @@ class Answers:
         self._wake_corrections(await self._database.write(redact_answers_using, keys, part_of))
 
     async def redact_pending(self) -> None:
-        """Finish the redactions that an earlier run did not. Call it before answers are written."""
-        for key, part_of in await self._pending.list_all():
+        """Finish the redactions that a process left undone when it ended. Call it before answers are written."""
+        for key, part_of in await self._pending.list_abandoned():
             await self.redact([key], part_of)
 
     async def redact_one(self, id_: str) -> None:

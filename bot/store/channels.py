@@ -48,12 +48,17 @@ class Channels:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def list_joined(self, platform: str, workspace: str | None = None) -> list[Location]:
-        """The channels of a workspace, or of a whole platform, by name."""
+    async def list_joined(
+        self, platform: str, workspace: str | None = None, synced_before: datetime | None = None
+    ) -> list[Location]:
+        """The channels of a workspace, or of a whole platform, by name.
+
+        With a time, only those that are not known to have matched their platform then or later.
+        """
         rows = await self._database.fetch_all(
             "SELECT platform, workspace, channel FROM channel WHERE platform = ? AND workspace = COALESCE(?, workspace)"
-            " ORDER BY name, room",
-            (platform, workspace),
+            " AND synced_until < COALESCE(?, synced_until + 1) ORDER BY name, room",
+            (platform, workspace, to_micros(synced_before)),
         )
         return [Location(*row) for row in rows]
 
@@ -137,17 +142,24 @@ class BackfillCursors:
             ("INSERT INTO backfill_cursor (room, since) VALUES (?, ?)", (room, to_micros(since))),
         )
 
-    async def get_due(self, now: float) -> BackfillCursor | None:
-        """A back-fill that is due (seconds since 1970)."""
-        row = await self._database.fetch_one(
+    async def list_due(self, now: float) -> list[BackfillCursor]:
+        """The back-fills that are due (seconds since 1970), the one that is due longest first."""
+        return await self._select("c.due_at <= ? ORDER BY c.due_at, c.room", now)
+
+    async def get(self, room: str) -> BackfillCursor | None:
+        """The back-fill of a channel; None if none is running."""
+        return next(iter(await self._select("c.room = ?", room)), None)
+
+    async def _select(self, condition: str, *parameters: object) -> list[BackfillCursor]:
+        rows = await self._database.fetch_all(
             "SELECT r.platform, r.workspace, r.channel, c.since, c.before, c.attempts FROM backfill_cursor c"
-            " JOIN channel r ON r.room = c.room WHERE c.due_at <= ? ORDER BY c.due_at, c.room LIMIT 1",
-            (now,),
+            f" JOIN channel r ON r.room = c.room WHERE {condition}",
+            parameters,
         )
-        if row is None:
-            return None
-        platform, workspace, channel, since, before, tries = row
-        return BackfillCursor(Location(platform, workspace, channel), from_micros(since) or EPOCH, before, tries)
+        return [
+            BackfillCursor(Location(*place), from_micros(since) or EPOCH, before, tries)
+            for *place, since, before, tries in rows
+        ]
 
     async def get_position(self, room: str) -> str | None:
         """The oldest message that the channel's back-fill ingested; None if none is running."""

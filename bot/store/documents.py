@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.store.database import NO_LIMIT
 from bot.store.models import ConversationRecord, FileRecord
+from bot.store.people import is_opted_out
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.database import Database
+    from engine.storage.sql.connection import Connection
 
 _FILE_COLUMNS = "document, room, message, upload, author, time, applied"
 _CONVERSATION_COLUMNS = "document, room, thread, first, last, tokens"
@@ -27,19 +29,8 @@ class Files:
         self._database = database
 
     async def insert(self, file: FileRecord) -> None:
-        """Insert a file before it is added to the engine."""
-        await self._database.execute(
-            f"INSERT INTO file ({_FILE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (
-                file.document,
-                file.room,
-                file.message_id,
-                file.upload_id,
-                file.author,
-                to_micros(file.time),
-                file.is_applied,
-            ),
-        )
+        """Insert a file before it is added to the engine, unless its author opted out meanwhile."""
+        await self._database.write(_insert_file, file)
 
     async def record_applied(self, document: str) -> None:
         """Record that the engine has the file, too."""
@@ -150,3 +141,12 @@ class Conversations:
             ConversationRecord(document, room, thread, from_micros(first) or EPOCH, from_micros(last) or EPOCH, tokens)
             for document, room, thread, first, last, tokens in rows
         ]
+
+
+async def _insert_file(db: Connection, file: FileRecord) -> None:
+    if not await is_opted_out(db, file.room, file.author):
+        values = (file.document, file.room, file.message_id, file.upload_id, file.author, to_micros(file.time))
+        await db.execute(
+            f"INSERT INTO file ({_FILE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+            (*values, file.is_applied),
+        )

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.store.database import NO_LIMIT, fetch
 from bot.store.models import MessageRecord
+from bot.store.people import is_opted_out
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
@@ -94,7 +95,8 @@ class Messages:
     async def insert(self, messages: Sequence[MessageRecord], thread: str = "", *, opened: bool = False) -> None:
         """Insert messages of one document before they are added to the engine; stored ones are not changed.
 
-        Extends the conversation by the new ones. `thread`: the conversation's root message, if it has one.
+        Extends the conversation by the new ones. Those of people who opted out meanwhile are left out. `thread`: the
+        conversation's root message, if it has one.
         """
         await self._database.write(_insert_messages, messages, thread, opened=opened)
 
@@ -159,6 +161,8 @@ class Messages:
 async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], thread: str, *, opened: bool) -> None:
     """Insert messages of one document, and extend its conversation by the new ones."""
     for each in messages:
+        if each.document and await is_opted_out(db, each.room, each.author):
+            continue
         time = to_micros(each.time)
         new = await fetch(
             db,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.platform.models import Location
+from bot.store.database import fetch
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import from_micros, to_micros
 
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.database import Database
+    from engine.storage.sql.connection import Connection
 
 
 class OptOuts:
@@ -49,6 +52,13 @@ class OptOuts:
         """Opt a person in again from this time on; older messages stay excluded."""
         sql = "UPDATE opt_out SET ended_at = ? WHERE platform = ? AND workspace = ? AND person = ? AND ended_at IS NULL"
         await self._database.execute(sql, (to_micros(since), platform, workspace, person))
+
+
+async def is_opted_out(db: Connection, room: str, person: str) -> bool:
+    """Whether the author of something in a room is opted out now, within the transaction that stores it."""
+    place = Location.from_room(room)
+    sql = "SELECT 1 FROM opt_out WHERE platform = ? AND workspace = ? AND person = ? AND ended_at IS NULL"
+    return bool(await fetch(db, sql, (place.platform, place.workspace, person)))
 
 
 class Feedback:

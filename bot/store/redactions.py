@@ -107,16 +107,22 @@ async def request_corrections(db: Connection, answers: Collection[str], *, check
 class PendingRedactions:
     """Documents and messages whose answers must be redacted; `Answers.redact` removes the finished ones.
 
-    `part_of`: the document that contains the messages.
+    `part_of`: the document that contains the messages. `process`: the one that changes the documents; None if it is
+    alone.
     """
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, process: int | None) -> None:
         self._database = database
+        self._process = process
 
     async def add(self, keys: Collection[str], part_of: str) -> None:
         """Add keys before the engine changes their documents."""
-        rows = [(key, part_of) for key in sorted(keys)]
-        await self._database.execute_many("INSERT INTO pending_redaction VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
+        rows = [(key, part_of, self._process) for key in sorted(keys)]
+        sql = (
+            "INSERT INTO pending_redaction VALUES (?, ?, ?)"
+            " ON CONFLICT (key, part_of) DO UPDATE SET claimed_by = excluded.claimed_by"
+        )
+        await self._database.execute_many(sql, rows)
 
     async def cancel(self, keys: Collection[str], part_of: str) -> None:
         """Remove keys whose documents did not change."""
@@ -128,9 +134,10 @@ class PendingRedactions:
         sql = "SELECT 1 FROM pending_redaction WHERE key = ? LIMIT 1"
         return await self._database.fetch_one(sql, (key,)) is not None
 
-    async def list_all(self) -> list[tuple[str, str]]:
-        """All rows as (key, part_of)."""
-        rows = await self._database.fetch_all("SELECT key, part_of FROM pending_redaction ORDER BY 1, 2")
+    async def list_abandoned(self) -> list[tuple[str, str]]:
+        """The rows that no running process finishes, as (key, part_of)."""
+        sql = "SELECT key, part_of FROM pending_redaction WHERE claimed_by IS NULL ORDER BY 1, 2"
+        rows = await self._database.fetch_all(sql)
         return [(key, part_of) for key, part_of in rows]
 
 

@@ -68,6 +68,6 @@ async def test_file_is_ingested_after_a_long_download_outage(live: LiveBot[Slack
     await live.town.say("ada", "", "Read this.", files=[TownFile()])
     await live.wait_for(lambda: len(postponed) > 2 * event_queue.MAX_ATTEMPTS)
     live.town.clear_faults()
-    await live.wait_for(lambda: not live.bot.event_queue._delayed.describe_outages())
+    await live.wait_for(lambda: not live.bot.event_queue._outages.describe())
     await live.wait_until_idle()
     assert find_secrets(await live.ask("ada")) == "emerald"

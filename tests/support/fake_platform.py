@@ -115,9 +115,16 @@ class FakePlatform:
         self.replies: list[RecordedReply] = []
         self.calls: list[str] = []
         self.listable_workspaces: set[str] = set()
+        self.unserved: set[str] = set()
         self._fail_after: dict[str, tuple[int, Exception]] = {}
         self._count = 0
         self._waited = timedelta()
+
+    def serves(self, workspace: str) -> bool:
+        return workspace not in self.unserved
+
+    def forget_cached(self, location: Location) -> None:
+        self.calls.append(f"forget_cached {location.room}")
 
     def current_time(self) -> datetime:
         """The time of the latest message, and the seconds that passed since."""

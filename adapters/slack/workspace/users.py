@@ -112,13 +112,13 @@ class UserDirectory:
         return self._cache[user_id].person.name if user_id in self._cache else ""
 
     def save_user(self, user: Mapping[str, Any]) -> bool:
-        """Cache a user payload; whether it changes what the user may read."""
+        """Cache a user payload; whether it changes what the user may read, or may do so for another process."""
         person = parse_person(user, self._identity)
         before, is_deactivated = self._cache.get(person.id), bool(user.get("deleted"))
         self._cache[person.id] = CachedUser(
             person, str(user.get("team_id") or self._identity.team), is_deactivated, self._clock()
         )
-        return before is not None and (before.person.is_guest, before.is_deactivated) != (
+        return before is None or (before.person.is_guest, before.is_deactivated) != (
             person.is_guest,
             is_deactivated,
         )

@@ -52,10 +52,19 @@ class Backfill:
         self._store = context.store
 
     async def run_due(self, now: float | None = None) -> bool:
-        """Run one due back-fill (seconds since 1970) to its end; false if there is none."""
-        cursor = await self._store.backfill_cursors.get_due(time.time() if now is None else now)
-        if cursor is None:
-            return False
+        """Run one due back-fill (seconds since 1970) to its end; false if there is none that no other process runs."""
+        processes = self._context.engine_context.engine.processes
+        for due in await self._store.backfill_cursors.list_due(time.time() if now is None else now):
+            if not self._context.serves(due.location):
+                continue
+            async with processes.try_lease(f"back-fill {due.location.room}") as is_held:
+                cursor = await self._store.backfill_cursors.get(due.location.room) if is_held else None
+                if cursor == due:
+                    await self._run(due)
+                    return True
+        return False
+
+    async def _run(self, cursor: BackfillCursor) -> None:
         room = cursor.location.room
         try:
             if not (await self._context.get_channel_settings(room)).ingest:
@@ -69,7 +78,6 @@ class Backfill:
             delay = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**cursor.attempts)
             log.warning("sync.backfill_retry_scheduled", channel=room, error=type(error).__name__, delay_seconds=delay)
             await self._store.backfill_cursors.delay(room, time.time() + delay)
-        return True
 
     async def _run_cursor(self, cursor: BackfillCursor) -> bool:
         """Ingest all pages; false if the back-fill was cancelled or restarted in the meantime."""

@@ -29,7 +29,8 @@ BATCH = 500  # messages removed in one transaction
 
 JOBS_TASK, SYNC_TASK = "periodic jobs", "channel sync"  # task names
 POLL_SECONDS = 15.0  # seconds between two checks
-HOUR, DAY = 60 * 60.0, 24 * 60 * 60.0
+HOUR = 60 * 60.0
+COMPARE_INTERVAL = timedelta(days=1)  # between two comparisons of all channels
 COMPACT_INTERVAL_SECONDS = 600.0  # seconds between two compactions of the bot's store
 
 
@@ -74,6 +75,7 @@ class PeriodicJobs:
     ) -> None:
         self._context = context
         self._supervisor = context.engine_context.engine.supervisor
+        self._processes = context.engine_context.engine.processes
         self._retention = retention
         self._sync_queue = sync_queue
         self._updated = updated
@@ -81,15 +83,28 @@ class PeriodicJobs:
 
     async def run(self, clock: Callable[[], datetime]) -> None:
         """Run both loops until cancelled; neither waits for the other."""
+        self._processes.subscribe("sync", self._updated.set)
         run = self._supervisor.run
         tasks = (
-            run(JOBS_TASK, lambda: self._repeat(lambda: self.run_due(clock()), asyncio.Event())),
-            run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
+            run(JOBS_TASK, lambda: self._run_alone(clock)),
+            run(SYNC_TASK, lambda: self._repeat(lambda: self._synchronize(clock()), self._updated)),
         )
         try:
             await asyncio.wait(tasks)
         finally:
             await cancel_tasks(*tasks)
+
+    async def _run_alone(self, clock: Callable[[], datetime]) -> None:
+        """Run the jobs while no other process does."""
+        async with self._processes.lease("periodic jobs"):
+            await self._repeat(lambda: self.run_due(clock()), asyncio.Event())
+
+    async def _synchronize(self, now: datetime) -> None:
+        await self._run_daily_comparison(now)
+        await self._sync_queue.run_pending()
+
+    async def _run_daily_comparison(self, now: datetime) -> None:
+        await self._run_if_due("compare", COMPARE_INTERVAL.total_seconds(), lambda: self._enqueue_everything(now))
 
     async def _repeat(self, do: Callable[[], Awaitable[None]], news: asyncio.Event) -> None:
         while True:
@@ -100,20 +115,28 @@ class PeriodicJobs:
                     await news.wait()
 
     async def run_due(self, now: datetime) -> None:
-        """Close conversations, delete expired data, and once a day compare all channels."""
+        """Close conversations, delete expired data, and do for answers what an ended process left undone."""
         await self._run_if_due("close", 0.0, lambda: self._retention.close_idle(now))
+        if self._processes.id:
+            await self._run_if_due("redact", 0.0, self._context.store.answers.redact_pending)
         await self._run_if_due("forget", HOUR, lambda: self._retention.delete_expired(now))
         await self._run_if_due("compact", COMPACT_INTERVAL_SECONDS, self._context.store.compact)
-        await self._run_if_due("compare", DAY, self._enqueue_everything)
 
-    async def _enqueue_everything(self) -> None:
+    async def _enqueue_everything(self, now: datetime) -> None:
+        """Schedule a comparison of all channels that were not compared lately."""
         for platform in self._context.platforms:
-            await self.enqueue_channels(platform)
+            await self.enqueue_channels(platform, before=now - COMPARE_INTERVAL / 2)
 
-    async def enqueue_channels(self, platform: str, workspace: str | None = None) -> None:
-        """Schedule a comparison of all channels of a platform, or of one of its workspaces."""
-        known = await self._context.store.channels.list_joined(platform, workspace)
-        self._sync_queue.enqueue([*known, Location(platform, "", "")])
+    async def enqueue_channels(
+        self, platform: str, workspace: str | None = None, before: datetime | None = None
+    ) -> None:
+        """Schedule a comparison of all channels of a platform, or of one of its workspaces.
+
+        With a time, only of those that were not compared since.
+        """
+        known = await self._context.store.channels.list_joined(platform, workspace, before)
+        here = [each for each in known if self._context.serves(each)]
+        self._sync_queue.enqueue([*here, Location(platform, "", "")])
 
     async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
         """Run a job if it is due; a failed one is retried and does not stop the others."""

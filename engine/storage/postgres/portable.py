@@ -1,7 +1,7 @@
 """The tables of a schema as a portable SQLite file, both ways: the same rows with the same ids, table by table.
 
 The columns are those of the SQLite schema. Tables that only PostgreSQL has describe running processes, so they are not
-copied. Triggers rest meanwhile, because what they keep in step is copied, too.
+copied, and claims neither. Triggers rest meanwhile, because what they keep in step is copied, too.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     Tables = Mapping[str, Sequence[str]]  # the columns of each table
 
+CLAIM = "claimed_by"  # the column of the process that works on a row
 BATCH = 500  # rows written at once
 FILE_NOT_EMPTY_HINT = "Choose another file."
 LIST_TABLES = (
@@ -50,7 +51,7 @@ def list_columns(schema: Schema, **placeholders: str) -> dict[str, list[str]]:
     with closing(sqlite3.connect(":memory:")) as empty:
         schema.migrate(empty, Path(":memory:"), **placeholders)
         return {
-            name: [row[1] for row in empty.execute(f"PRAGMA table_info({name})")]
+            name: [row[1] for row in empty.execute(f"PRAGMA table_info({name})") if row[1] != CLAIM]
             for (name,) in empty.execute(LIST_TABLES).fetchall()
         }
 

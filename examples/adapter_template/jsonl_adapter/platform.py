@@ -42,6 +42,12 @@ class JsonlPlatform:
         """A location of the platform."""
         return Location(NAME, WORKSPACE, channel, thread)
 
+    def serves(self, workspace: str) -> bool:
+        return workspace == WORKSPACE
+
+    def forget_cached(self, location: Location) -> None:
+        """Do nothing: no facts are cached beside those of this run."""
+
     async def fetch_channel(self, location: Location) -> Channel:
         try:
             return self.channels[location.channel]

@@ -11,6 +11,7 @@ import pytest
 
 from bot.admin import archive
 from bot.store import AnswerResult, BotStore, copy_store
+from bot.store.event_queue import NewEvent
 from engine import Engine, EngineOptions
 from engine.errors import CorruptFile, DatabaseInUse, StoreError
 from tests.bot.admin.test_archive import contents, entry, live_through, packed
@@ -33,9 +34,9 @@ async def open_place(home: Path, database: str = "") -> AsyncIterator[tuple[Engi
 
 async def fill(engine: Engine, store: BotStore) -> None:
     await live_through(engine, store)
-    await store.event_queue.enqueue("Message", '{"text": "ß \\u0001"}', ["a", "b"], 1.5)
+    await store.event_queue.enqueue(NewEvent("Message", '{"text": "ß \\u0001"}'), ["a", "b"], 1.5)
     await store.event_queue.finish(1)
-    await store.event_queue.enqueue("Message", "{}", ["c"], 2.25)
+    await store.event_queue.enqueue(NewEvent("Message", "{}", "slack:T1", "roof"), ["c"], 2.25)
     await store.answers.begin(make_answer("a2"))
     await store.answers.finish("a2", AnswerResult("She.", documents=frozenset({"b"})))
 
@@ -60,7 +61,7 @@ async def test_a_backup_moves_to_a_database_and_back(tmp_path: Path, postgres_ur
         await archive.create_backup(engine, tmp_path / "second")
         await engine.add(doc("later", "Ada wrote to Dora."))
         await engine.wait_until_indexed()
-        assert await store.event_queue.enqueue("Message", "{}", ["d"], 3.0)
+        assert await store.event_queue.enqueue(NewEvent("Message", "{}"), ["d"], 3.0)
         await engine._ledger.check_integrity()
     archive.restore_backup(tmp_path / "second", tmp_path / "again")
     async with open_place(tmp_path / "again") as (engine, store):

@@ -88,12 +88,12 @@ async def test_only_a_changed_document_redacts_and_a_kill_in_between_loses_nothi
     await bot.engine.wait_until_indexed()
     reply = await bot.ask(ROOF, "ada", ASKED)
     assert not await bot.ingest_service.replace_document(NOTES)
-    assert not await bot.store.pending_redactions.list_all()
+    assert not await bot.store.pending_redactions.list_abandoned()
     assert "Monday" in (await bot.stored(reply)).text
     with monkeypatch.context() as patched:
         patched.setattr(bot.store.answers, "redact", kill)
         with pytest.raises(KeyboardInterrupt):
             await bot.ingest_service.replace_document(CHANGED)
     assert not await bot.ingest_service.replace_document(CHANGED)
-    assert not await bot.store.pending_redactions.list_all()
+    assert not await bot.store.pending_redactions.list_abandoned()
     assert (await bot.stored(reply)).text == ""

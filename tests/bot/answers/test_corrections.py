@@ -243,7 +243,7 @@ async def test_a_kill_between_a_change_and_its_redaction_loses_none(
         assert (await bot.stored(reply)).text == ""
         await bot.correct_answers()
         assert reply.text == texts.SOURCE_REMOVED
-        assert await bot.store.pending_redactions.list_all() == []
+        assert await bot.store.pending_redactions.list_abandoned() == []
 
 
 async def test_an_edit_that_is_repeated_after_its_redaction_failed_redacts(

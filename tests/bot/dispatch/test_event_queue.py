@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -15,6 +16,7 @@ from bot.errors import NotConnected, PlatformError, PlatformUnavailable
 from bot.platform.events import ButtonPressed, MessageReceived, PlatformEvent, QuestionAsked, WorkspaceLeft
 from bot.platform.models import Upload
 from bot.store import BotStore
+from bot.store.event_queue import EventClaim, NewEvent, QueuedEvent
 from engine.errors import DiskError
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import ROOF, make_message
@@ -47,6 +49,7 @@ class RecordingWorker:
         self.failing: dict[str, list[Exception]] = {}
         self.gates: dict[str, asyncio.Event] = {}
         self.ordered = True
+        self.unserved: set[str] = set()
         self._updated = asyncio.Event()
 
     async def until(self, reached: Callable[[], object]) -> None:
@@ -55,6 +58,9 @@ class RecordingWorker:
             while not reached():
                 self._updated.clear()
                 await self._updated.wait()
+
+    def serves(self, workspace: str) -> bool:
+        return workspace not in self.unserved
 
     def ordering_key(self, event: PlatformEvent) -> str:
         return "roof" if self.ordered and isinstance(event, MessageReceived) else ""
@@ -92,6 +98,12 @@ def worker() -> RecordingWorker:
 def _short_delays(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "FIRST_DELAY", 0.01)
     monkeypatch.setattr(module, "MAX_DELAY", 0.01)
+
+
+async def list_waiting(store: BotStore) -> list[QueuedEvent]:
+    """The events that are not handled, whenever they are due."""
+    claim = EventClaim(await store.event_queue.list_workspaces(), [], 100, 100, math.inf)
+    return await store.event_queue.claim(claim)
 
 
 async def kill(queue: EventQueue) -> None:
@@ -179,7 +191,7 @@ async def test_what_was_not_finished_is_done_after_a_restart(
         await again.wait_until_idle()
     expected = ([], ["1 RuntimeError"]) if step == "report" else ([event()], [])
     assert (after.processed, after.given_up) == expected
-    assert await store.event_queue.list_waiting() == []
+    assert await list_waiting(store) == []
 
 
 async def test_what_is_under_way_is_finished_before_the_end(store: BotStore, worker: RecordingWorker) -> None:
@@ -238,7 +250,7 @@ async def test_what_waits_for_a_platform_is_reported_and_tried_at_once_when_it_i
         await queue.wait_until_idle()
         waiting = f"Events of slack that failed and are being retried: 1. {UNAVAILABLE}"
         assert supervisor.list_problems() == [waiting]
-        [row] = await store.event_queue.list_waiting()
+        [row] = await list_waiting(store)
         assert (row.attempts, row.due_at) == (0, 1300.0)
         for left in (True, False):
             queue.retry_now()
@@ -262,7 +274,7 @@ async def test_what_is_given_up_is_reported_and_recorded_by_the_class_of_the_err
         [sentence] = await queue.limitations()
         assert "1 for PlatformError" in sentence
     assert sorted(worker.given_up) == ["1 RuntimeError", "2 PlatformError"]
-    assert await store.event_queue.list_waiting() == []
+    assert await list_waiting(store) == []
     await store.compact()
     assert find_files_containing(tmp_path, "swordfish") == []
 
@@ -286,29 +298,29 @@ async def test_a_later_attempt_is_remembered_over_a_restart(store: BotStore, wor
     async with EventQueue(store, worker, lambda: 1000.0) as queue:
         await queue.enqueue(event(), "event:1")
         await queue.wait_until_idle()
-    [row] = await store.event_queue.list_waiting()
+    [row] = await list_waiting(store)
     assert (row.attempts, row.due_at) == (1, 1000.0 + module.FIRST_DELAY)
 
 
 async def test_keys_are_kept_for_two_days(store: BotStore) -> None:
     queue = store.event_queue
-    assert await queue.enqueue("Heard", "{}", ["event:1"], 1000.0)
+    assert await queue.enqueue(NewEvent("Heard", "{}"), ["event:1"], 1000.0)
     await queue.finish(1)
-    assert await queue.enqueue("Heard", "{}", ["event:2"], 1000.0)
+    assert await queue.enqueue(NewEvent("Heard", "{}"), ["event:2"], 1000.0)
     for now, known in ((1000.0, True), (1000.1, False)):
         await queue.prune(now)
-        assert await queue.enqueue("Heard", "{}", ["event:1"], 1000.0) is not known
-    assert not await queue.enqueue("Heard", "{}", ["event:2"], 1000.0)
+        assert await queue.enqueue(NewEvent("Heard", "{}"), ["event:1"], 1000.0) is not known
+    assert not await queue.enqueue(NewEvent("Heard", "{}"), ["event:2"], 1000.0)
 
 
 async def test_an_event_that_cannot_be_parsed_delays_no_other(store: BotStore, worker: RecordingWorker) -> None:
     for number, (kind, payload) in enumerate((("Sneezed", "{}"), ("Heard", '{"message": 1}'))):
-        await store.event_queue.enqueue(kind, payload, [f"key {number}"], 0.0)
+        await store.event_queue.enqueue(NewEvent(kind, payload), [f"key {number}"], 0.0)
     async with EventQueue(store, worker) as queue:
         await queue.enqueue(event(), "event:3")
         await queue.wait_until_idle()
     assert worker.processed == [event()]
-    assert await store.event_queue.list_waiting() == []
+    assert await list_waiting(store) == []
 
 
 @at_once
@@ -330,15 +342,14 @@ async def test_events_of_a_key_go_on_though_a_failure_could_not_be_written(
 async def test_the_queue_is_read_on_after_an_unforeseen_error(
     store: BotStore, worker: RecordingWorker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    list_waiting, calls = store.event_queue.list_waiting, list[int]()
+    list_workspaces, failures = store.event_queue.list_workspaces, [ConnectionResetError(), ConnectionResetError()]
 
-    async def fail_twice(after: int) -> object:
-        calls.append(after)
-        if len(calls) < 3:
-            raise ConnectionResetError
-        return await list_waiting(after=after)
+    async def fail_twice() -> list[str]:
+        if failures:
+            raise failures.pop()
+        return await list_workspaces()
 
-    monkeypatch.setattr(store.event_queue, "list_waiting", fail_twice)
+    monkeypatch.setattr(store.event_queue, "list_workspaces", fail_twice)
     supervisor = Supervisor(first_wait=0.01)
     async with EventQueue(store, worker, supervisor=supervisor) as queue:
         await queue.enqueue(event(), "event:1")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from bot import texts
-from bot.permissions import quotas
 from bot.permissions.quotas import Quotas, current_day
 from bot.platform.models import Location
 from bot.store import BotStore
@@ -48,11 +47,10 @@ async def test_a_workspace_may_spend_so_many_tokens_in_a_day_also_over_a_restart
         assert await store.usage.get_tokens("slack", "T1", current_day()) == 100
 
 
-async def test_people_who_asked_long_ago_are_not_remembered(store: BotStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(quotas, "MAX_TRACKED_PEOPLE", 3)
-    now = 0.0
-    guard = Quotas(store, 1, 0, lambda: now)
-    for person in range(10):
-        now += 61
-        await guard.check_question(HALL, str(person))
-    assert len(guard._questions) <= 5
+async def test_questions_count_for_a_minute_whichever_process_counts_them(store: BotStore) -> None:
+    now = 1000.0
+    one, other = (Quotas(store, 2, 0, lambda: now) for _ in range(2))
+    assert [await each.check_question(HALL, "ada") for each in (one, other, one)] == ["", "", REFUSED]
+    now += 60.0
+    assert await other.check_question(HALL, "ada") == ""
+    assert await store._database.fetch_all("SELECT person FROM recent_question") == [("ada",)]

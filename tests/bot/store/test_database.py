@@ -118,4 +118,4 @@ def test_every_table_of_a_bot_in_a_database_is_in_its_backup(postgres_store_url:
             "SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = 'threadlore_bot'"
         ).fetchall()
     assert {(table, column) for table, columns in tables.items() for column in columns} <= set(rows)
-    assert {table for table, _ in rows} - set(tables) == {"schema_version"}
+    assert {table for table, _ in rows} - set(tables) == {"schema_version", "suspension", "visibility_change"}

@@ -82,14 +82,20 @@ async def test_a_conversation_closes_after_a_quarter_of_an_hour_and_a_reply_open
 async def test_a_daily_comparison_that_could_not_begin_is_not_postponed_for_a_day(
     bot: BotFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(platform: str, workspace: str | None = None) -> list[Location]:
+    async def fail(*_: object) -> list[Location]:
         raise StoreError("locked")
+
+    jobs, tomorrow = bot.ingest_service._jobs, bot.platform.current_time() + timedelta(days=1)
 
     with monkeypatch.context() as patch:
         patch.setattr(bot.store.channels, "list_joined", fail)
-        await bot.ingest_service.run_due_jobs()
-    await bot.ingest_service.run_due_jobs()
+        await jobs._run_daily_comparison(tomorrow)
+    await jobs._run_daily_comparison(tomorrow)
     assert ROOF in bot.ingest_service.pending_syncs
+    await bot.ingest_service.run_sync()
+    await bot.store.channels.record_synced_until(ROOF.room, tomorrow)
+    await jobs._enqueue_everything(tomorrow + timedelta(hours=1))
+    assert ROOF not in bot.ingest_service.pending_syncs  # another process compared it
 
 
 async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFixture) -> None:

@@ -1,0 +1,106 @@
+"""What the processes on one database tell each other about audiences, before one of them trusts what it has cached."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.permissions.suspensions import VisibilitySuspensions
+    from bot.platform.models import Location
+    from bot.store.shared.visibility import SharedVisibility
+
+POLL_SECONDS = 0.25  # between two looks at the suspensions of other processes
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The beginning of a comparison of audiences: it ends the suspensions up to that time and up to that number."""
+
+    time: float
+    number: int = 0
+
+
+class SharedAudiences:
+    """Keeps the caches of this process as fresh as those of the others. Without `table`, there are no others.
+
+    `invalidate` drops what is cached of a location whose audience changed.
+    """
+
+    def __init__(
+        self,
+        table: SharedVisibility | None,
+        suspensions: VisibilitySuspensions,
+        invalidate: Callable[[Location, bool], None],
+    ) -> None:
+        self._table = table
+        self._suspensions = suspensions
+        self._invalidate = invalidate
+        self._seen: int | None = None  # the number of the latest change that was read
+        self._started_reads = self._applied_read = 0
+        self._saving: set[asyncio.Task[None]] = set()
+
+    async def synchronize(self) -> None:
+        """Apply what other processes reported until now. Raises StoreError: then nothing cached may be trusted."""
+        if self._table is None:
+            return
+        self._started_reads = number = self._started_reads + 1
+        saved = self._suspensions.list_saved()
+        state = await self._table.read(self._seen or 0)
+        for location, members_only in state.changes if self._seen is not None else ():
+            self._invalidate(location, members_only)
+        self._seen = max(self._seen or 0, state.number)
+        if number > self._applied_read:  # another read may have overtaken this one
+            self._applied_read = number
+            self._suspensions.replace_shared(state.suspended, saved)
+
+    async def wait_until_resumed(self, location: Location, seconds: float) -> None:
+        """Wait until nothing is suspended in a location's workspace, up to a limit in seconds. Raises StoreError."""
+        until = time.monotonic() + seconds
+        while self._suspensions.is_suspended(location.platform, location.workspace) and time.monotonic() < until:
+            left = until - time.monotonic()
+            await self._suspensions.wait_for_update(left if self._table is None else min(left, POLL_SECONDS))
+            await self.synchronize()
+
+    async def record_change(self, location: Location, *, members_only: bool) -> None:
+        """Record that an audience changed; durable when it returns."""
+        if self._table is not None:
+            await self._table.record_change(location, members_only=members_only)
+
+    def record_saved(self, location: Location, at: float) -> None:
+        """Record that a suspension of that time was stored with its event."""
+        if self._table is not None:
+            self._suspensions.record_saved(location, at)
+
+    def save_suspension(self, location: Location, at: float) -> None:
+        """Suspend a location for all processes, too; `begin_comparison` waits for that."""
+        if self._table is not None:
+            task = asyncio.ensure_future(self._save(self._table, location, at))
+            self._saving.add(task)
+            task.add_done_callback(self._saving.discard)
+
+    async def begin_comparison(self, at: float) -> Comparison:
+        """Begin to compare audiences with the platform, at this time (`clock`)."""
+        if self._table is None:
+            return Comparison(at)
+        await asyncio.gather(*self._saving)
+        return Comparison(at, await self._table.get_last_suspension())
+
+    async def end_comparison(self, location: Location, comparison: Comparison) -> None:
+        """End the suspensions of a location that was compared."""
+        self._suspensions.resume(location, comparison.time)
+        if self._table is not None:
+            await self._table.resume(location, comparison.number)
+            await self.synchronize()
+
+    async def list_abandoned(self) -> list[Location]:
+        """The suspensions that no process ends."""
+        return [] if self._table is None else await self._table.list_abandoned()
+
+    async def _save(self, table: SharedVisibility, location: Location, at: float) -> None:
+        await table.suspend(location)
+        self._suspensions.record_saved(location, at)

@@ -1,0 +1,34 @@
+"""Table of the questions of the last minute, which count against the limit of a person on every process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.store.database import fetch
+
+if TYPE_CHECKING:
+    from bot.store.database import Database
+    from engine.storage.sql.connection import Connection
+
+MINUTE = 60.0  # seconds
+
+
+class RecentQuestions:
+    """Questions with the times at which they were asked, in seconds since 1970."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def count_if_below(self, person: tuple[str, str, str], limit: int, now: float) -> bool:
+        """Count a question of a person (platform, workspace, id); False if they asked `limit` within a minute."""
+        return await self._database.write(_count_if_below, person, limit, now)
+
+
+async def _count_if_below(db: Connection, person: tuple[str, str, str], limit: int, now: float) -> bool:
+    await db.execute("DELETE FROM recent_question WHERE asked_at <= ?", (now - MINUTE,))
+    sql = "SELECT COUNT(*) FROM recent_question WHERE platform = ? AND workspace = ? AND person = ?"
+    [(asked,)] = await fetch(db, sql, person)
+    if asked >= limit:
+        return False
+    await db.execute("INSERT INTO recent_question VALUES (?, ?, ?, ?)", (*person, now))
+    return True

@@ -1,0 +1,169 @@
+"""Two processes on one database: neither trusts what it has cached once the other learned of a change."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass
+
+import pytest
+
+from bot.permissions import audience as audiences
+from bot.permissions.resolver import AudienceResolver
+from bot.platform.models import Location
+from bot.store import BotStore
+from engine.errors import StoreError
+from engine.models import Scope
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.postgres.process_registry import ProcessRegistry
+from tests.support.builders import HALL, ROOF
+from tests.support.fake_platform import FakePlatform
+
+FOREVER = 1e9  # seconds for which a fact is cached
+OPEN = Scope(frozenset({"slack:T1:open"}), frozenset())
+EVERYTHING = Location("slack", "", "")
+
+
+@dataclass
+class Process:
+    """One of several processes; `stack` ends it."""
+
+    resolver: AudienceResolver
+    platform: FakePlatform
+    store: BotStore
+    stack: AsyncExitStack
+
+    async def spaces(self, person: str = "", place: Location = HALL) -> frozenset[str]:
+        return (await self.resolver.resolve_scope(place, person, wait=0.0)).scope.spaces
+
+    async def gap(self) -> str:
+        return (await self.resolver.resolve_scope(HALL, wait=0.0)).gap
+
+    async def compare(self, place: Location) -> None:
+        shared = self.resolver.shared
+        await shared.end_comparison(place, await shared.begin_comparison(self.resolver.clock()))
+
+
+async def start(url: str) -> Process:
+    stack, platform = AsyncExitStack(), FakePlatform()
+    registry = await stack.enter_async_context(ProcessRegistry.open(url, Supervisor()))
+    store = await stack.enter_async_context(BotStore.open(url, registry.id))
+    resolver = AudienceResolver({"slack": platform}, store, FOREVER)
+    for channel, members in (("ROOF", "ada bob"), ("HALL", "ada bob")):
+        place = platform.add_channel(channel, *members.split(), kind="closed" if channel == "ROOF" else "open")
+        await store.channels.upsert(place, channel)
+    return Process(resolver, platform, store, stack)
+
+
+@pytest.fixture
+async def pair(postgres_url: str) -> AsyncIterator[tuple[Process, Process]]:
+    one, other = [await start(postgres_url) for _ in range(2)]
+    yield one, other
+    await other.stack.aclose()
+    await one.stack.aclose()
+
+
+async def test_who_left_a_channel_loses_it_on_every_process_at_once(pair: tuple[Process, Process]) -> None:
+    one, other = pair
+    assert ROOF.room in await other.spaces("bob")
+    for each in pair:
+        each.platform.change_channel("ROOF", members=frozenset({"ada"}))
+    assert ROOF.room in await other.spaces("bob")  # it is cached
+    await one.resolver.shared.record_change(ROOF, members_only=True)
+    assert ROOF.room not in await other.spaces("bob")
+    assert f"forget_cached {ROOF.room}" in other.platform.calls
+
+
+async def test_documents_go_to_the_present_space_of_their_channel_on_every_process(
+    pair: tuple[Process, Process],
+) -> None:
+    one, other = pair
+    assert await other.resolver.get_home_space(HALL) == "slack:T1:open"
+    for each in pair:
+        each.platform.change_channel("HALL", kind="closed")
+    await one.resolver.shared.record_change(HALL, members_only=False)
+    assert await other.resolver.get_home_space(HALL) == HALL.room
+    assert (await other.resolver.get_channel(HALL)).kind == "closed"
+
+
+async def test_a_suspension_holds_for_all_until_a_comparison_that_began_later(pair: tuple[Process, Process]) -> None:
+    one, other = pair
+    began = await other.resolver.shared.begin_comparison(other.resolver.clock())
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    assert await one.gap() == "checking"
+    await one.resolver.shared.begin_comparison(0.0)  # it is saved
+    assert await other.gap() == "checking"
+    await other.resolver.shared.end_comparison(EVERYTHING, began)
+    assert await other.gap() == "checking"
+    await other.compare(ROOF)
+    assert await other.gap() == "checking"
+    await other.compare(EVERYTHING)
+    assert [await each.gap() for each in pair] == ["", ""]
+    assert await one.spaces() == OPEN.spaces
+
+
+async def test_whoever_waits_for_a_suspension_goes_on_when_another_process_ends_it(
+    pair: tuple[Process, Process],
+) -> None:
+    one, other = pair
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    await one.resolver.shared.begin_comparison(0.0)
+    waiting = asyncio.create_task(other.resolver.resolve_scope(HALL, wait=30.0))
+    await asyncio.sleep(0.05)
+    await one.compare(EVERYTHING)
+    assert (await waiting).scope == OPEN
+
+
+async def test_the_suspension_of_a_process_that_ended_is_ended_by_another(pair: tuple[Process, Process]) -> None:
+    one, other = pair
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    await one.resolver.shared.begin_comparison(0.0)
+    assert await other.resolver.shared.list_abandoned() == []
+    await one.stack.aclose()
+    assert await other.gap() == "checking"
+    assert await other.resolver.shared.list_abandoned() == [EVERYTHING]
+    await other.compare(EVERYTHING)
+    assert await other.resolver.shared.list_abandoned() == []
+
+
+async def test_without_news_of_the_others_only_the_room_itself_is_used(
+    pair: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, other = pair
+    assert await other.spaces() == OPEN.spaces
+
+    async def fail(_: int) -> object:
+        raise StoreError("The database is away.")
+
+    monkeypatch.setattr(other.store.shared_visibility, "read", fail)
+    reach = await other.resolver.resolve_scope(HALL)
+    assert (reach.scope, reach.gap) == (audiences.scope_for_room(HALL), "unknown")
+    assert (await other.resolver.resolve_scope(HALL, "ada")).scope == audiences.EMPTY_SCOPE
+    with pytest.raises(StoreError):
+        await other.resolver.get_home_space(HALL)
+
+
+async def test_a_read_that_another_overtook_ends_no_suspension(
+    pair: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    table, late = other.store.shared_visibility, asyncio.Event()
+    assert table is not None
+    read = table.read
+
+    async def read_and_wait(since: int) -> object:
+        state = await read(since)
+        await late.wait()
+        return state
+
+    with monkeypatch.context() as patch:
+        patch.setattr(table, "read", read_and_wait)
+        overtaken = asyncio.create_task(other.resolver.shared.synchronize())
+        await asyncio.sleep(0.05)
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    await one.resolver.shared.begin_comparison(0.0)
+    assert await other.gap() == "checking"
+    late.set()
+    await overtaken
+    assert other.resolver._suspensions.is_suspended("slack", "T1")
