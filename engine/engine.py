@@ -26,6 +26,7 @@ from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Neighborhood, Retriever
 from engine.runtime import Runtime
+from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
@@ -91,17 +92,18 @@ class Engine(ManualCorrections, DocumentInput):
             stack.enter_context(folder.acquire_lock())
             stack.push_async_callback(supervisor.stop)
             storage = await open_storage(folder, options, supervisor, stack)
-            ledger = await storage.open_ledger(stack)
-            await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
-            await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
-            if stores is not None:
-                await check_given_stores(ledger, stores, embedder)
-            stores = stores or await storage.open_stores(ledger, embedder.dim, stack)
-            models = language, embedder, reranker
-            runtime = Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes)
-            engine = cls(folder, runtime)
-            await stack.enter_async_context(engine._parser)
-            await engine._start()
+            async with storage.processes.lease("start"):
+                ledger = await storage.open_ledger(stack)
+                await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
+                await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
+                if stores is not None:
+                    await check_given_stores(ledger, stores, embedder)
+                stores = stores or await storage.open_stores(ledger, embedder.dim, stack)
+                models = language, embedder, reranker
+                runtime = Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes)
+                engine = cls(folder, runtime)
+                await stack.enter_async_context(engine._parser)
+                await engine._start()
             stack.push_async_callback(engine._stop)
             yield engine
 
@@ -123,7 +125,10 @@ class Engine(ManualCorrections, DocumentInput):
     async def _start(self) -> None:
         await self._ledger.work.resume()
         if await self._ledger.work.get_setting("reindexing"):
-            await self._maintenance.start_reindex()
+            if await has_others(self.processes):
+                self._maintenance.resume_reindex()
+            else:
+                await self._maintenance.start_reindex()
         self._worker.start()
         self._maintenance.start()
 

@@ -62,7 +62,6 @@ class Maintenance:
     _reindex_task: asyncio.Task[None] | None = None
     _reindex_error: EngineError | None = None
     _running_jobs: set[asyncio.Task[None]] = field(default_factory=set)
-    _compaction_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _recreate_lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _recreated_at: float = -math.inf
 
@@ -86,7 +85,7 @@ class Maintenance:
 
     async def _compact(self) -> None:
         ledger, projector = self.runtime.ledger, self.projector
-        async with self._compaction_lock:
+        async with self.runtime.processes.lease("compaction"):
             await self._catch_up()
             until = await ledger.work.current_generation()
             found = await ledger.profiles.find_orphans()
@@ -155,15 +154,20 @@ class Maintenance:
     async def _start_reindex(self) -> None:
         async with self.projector.suspend():
             self.projector.skip_graph = True
-            await self.runtime.ledger.work.start_reindex()
+            await self.runtime.ledger.work.set_setting("reindexing", 1)
             try:
                 await self.runtime.vectors.clear()
                 await self.runtime.graph.replace_all([], [])
                 self.worker.clear_errors()  # of the files that were removed
-            finally:  # also if clearing failed: everything is written again
-                if self._reindex_task is None:
-                    self._reindex_task = self.runtime.supervisor.run("reindex", self._finish_reindex)
+            finally:  # also if clearing failed; afterwards, because others write meanwhile
+                await self.runtime.ledger.work.start_reindex()
+                self.resume_reindex()
         self.worker.wake()
+
+    def resume_reindex(self) -> None:
+        """Finish a reindex once everything is indexed; several processes may."""
+        if self._reindex_task is None:
+            self._reindex_task = self.runtime.supervisor.run("reindex", self._finish_reindex)
 
     async def wait_until_indexed(self) -> None:
         """Return once everything is indexed and no reindex is running."""
@@ -263,16 +267,21 @@ class Maintenance:
         await ledger.work.requeue_keys([(each.kind, each.id) for each in report.differences])
 
     async def _compact_periodically(self) -> None:
+        """Compact after deletions, in one of all processes."""
+        async with self.runtime.processes.lease("periodic compaction"):
+            while True:
+                await self._compact_when_needed()
+
+    async def _compact_when_needed(self) -> None:
         options = self.runtime.options
-        while True:
-            await asyncio.sleep(min(COMPACTION_CHECK_SECONDS, options.compaction_delay / 2))
-            try:
-                if await self.runtime.ledger.work.needs_compaction():
-                    await asyncio.sleep(options.compaction_delay / 2)
-                    await self.compact()
-            except EngineError as error:
-                if isinstance(error, CorruptProjection):
-                    self.worker.corrupt_projections.put_nowait(error)
-                self.runtime.supervisor.record_failure("compaction", error)
-            else:
-                self.runtime.supervisor.record_success("compaction")
+        await asyncio.sleep(min(COMPACTION_CHECK_SECONDS, options.compaction_delay / 2))
+        try:
+            if await self.runtime.ledger.work.needs_compaction():
+                await asyncio.sleep(options.compaction_delay / 2)
+                await self.compact()
+        except EngineError as error:
+            if isinstance(error, CorruptProjection):
+                self.worker.corrupt_projections.put_nowait(error)
+            self.runtime.supervisor.record_failure("compaction", error)
+        else:
+            self.runtime.supervisor.record_success("compaction")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from engine.errors import EngineError, InvalidApiKey, ModelNotFound, StoreError
 from engine.llm.checked_embedder import embedder_identity
 from engine.projection.embedding_text import split_into_parts
+from engine.projection.key_claims import KeyClaims
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.ledger.records import EmbeddingFailure, KeyKind, PartialVectors
 from engine.storage.vectors.base import VectorRow
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from engine.runtime import Runtime
-    from engine.storage.ledger.records import ChunkToEmbed
+    from engine.storage.ledger.records import ChunkToEmbed, StaleKey
 
 CachedVectors = tuple[int, bytes]  # number of parts of a text, and their vectors as float32
 
@@ -29,14 +30,27 @@ class EmbedStep:
     """Keeps the vectors of chunks in step with the ledger."""
 
     runtime: Runtime
+    _claims: KeyClaims = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._claims = KeyClaims(self.runtime, KeyKind.CHUNK)
 
     async def step(self) -> NextStep:
         """Embed one batch; returns the next step. Raises errors that stop the embedder as a whole."""
-        ledger, most = self.runtime.ledger, self.runtime.options.embed_batch_size
-        keys = await ledger.work.list_due_keys(KeyKind.CHUNK, most)
+        most = self.runtime.options.embed_batch_size
+        keys = await self._claims.claim(most)
         if not keys:
-            await ledger.work.advance_documents()
+            await self.runtime.ledger.work.advance_documents()
             return NextStep.IDLE
+        try:
+            await self._embed_keys(keys)
+        except EngineError:
+            await self._claims.release()
+            raise
+        return NextStep.after_batch(len(keys), most)
+
+    async def _embed_keys(self, keys: Sequence[StaleKey]) -> None:
+        ledger = self.runtime.ledger
         chunks = await ledger.work.load_chunks([key.id for key in keys])
         gone = {key.id for key in keys} - {chunk.id for chunk in chunks}
         if gone:
@@ -46,7 +60,6 @@ class EmbedStep:
         done = [key for key in keys if key.id not in failed]
         failures = [EmbeddingFailure(key, failed[key.id]) for key in keys if key.id in failed]
         await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, meter.items)
-        return NextStep.after_batch(len(keys), most)
 
     async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], meter: UsageMeter) -> dict[int, EngineError]:
         """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -27,6 +28,7 @@ from engine.models import Excerpt
 from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds
 from engine.scheduling.tasks import gather_or_cancel
+from engine.storage.ledger.records import SpaceTurn
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ class ExtractStep:
     unreachable_error: ModelUnreachable | None = None
     last_failure: ModelUnavailable | None = None
     failures: int = 0
+    _last_space: int = 0
     _lingering_since: dict[int, float] = field(default_factory=dict)
     _key_locks: dict[bytes, asyncio.Lock] = field(default_factory=dict)
 
@@ -99,11 +102,20 @@ class ExtractStep:
     async def _start_calls(self, free_slots: int) -> None:
         """Start as many calls as there are free slots."""
         shared = 0 if self.unreachable_error else self.runtime.language.batch_token_limit
-        limit = free_slots * MAX_EXCERPTS if shared else free_slots
-        found = await self.ledger.facts.list_unextracted(limit, time.time(), list(self.running_calls))
-        for batch in self._due_batches(build_batches(found, shared))[:free_slots]:
-            task = self.runtime.supervisor.spawn("extract chunks", self._extract(batch.chunks))
-            self.running_calls |= dict.fromkeys((chunk.id for chunk in batch.chunks), task)
+        least = MAX_EXCERPTS if shared else 1
+        turn = SpaceTurn(self.runtime.processes.id, self._last_space)
+        facts = self.ledger.facts
+        found = await facts.list_unextracted(free_slots * least, time.time(), list(self.running_calls), turn, least)
+        due = self._due_batches(build_batches(found, shared))[:free_slots]
+        if not due:
+            self._last_space = found[-1].space if found else 0
+            return
+        self._last_space = due[-1].space
+        claimed = await facts.claim_chunks({chunk.id for batch in due for chunk in batch.chunks}, turn.process)
+        for batch in due:
+            if chunks := [chunk for chunk in batch.chunks if chunk.id in claimed]:
+                task = self.runtime.supervisor.spawn("extract chunks", self._extract(chunks))
+                self.running_calls |= dict.fromkeys((chunk.id for chunk in chunks), task)
 
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that no longer wait for more chunks of their space to share the call."""
@@ -111,17 +123,24 @@ class ExtractStep:
             time.monotonic(),
             0.0 if self.gate.has_waiter(WaitTarget.EVERYTHING) else self.runtime.options.extraction_linger,
         )
-        lingering, self._lingering_since = self._lingering_since, {}
-        for batch in found:
-            since = lingering.get(batch.space, now)
-            if now - since < batch.linger_seconds(longest):
-                self._lingering_since[batch.space] = since
-        return [batch for batch in found if batch.is_full or batch.space not in self._lingering_since]
+        since = {space: each for space, each in self._lingering_since.items() if now - each < MAX_RETRY_SECONDS}
+        since |= {batch.space: since.get(batch.space, now) for batch in found}
+        lingering = {batch.space for batch in found if now - since[batch.space] < batch.linger_seconds(longest)}
+        due = [batch for batch in found if batch.is_full or batch.space not in lingering]
+        self._lingering_since = {
+            space: each for space, each in since.items() if space in lingering or all(x.space != space for x in found)
+        }
+        return due
 
     async def _extract(self, chunks: Sequence[UnextractedChunk]) -> None:
         """Extract chunks in one call; those with an unreliable reply get their own call."""
-        alone = chunks if len(chunks) == 1 else await self._extract_shared(chunks)
-        await gather_or_cancel(*map(self._extract_alone, alone))
+        try:
+            alone = chunks if len(chunks) == 1 else await self._extract_shared(chunks)
+            await gather_or_cancel(*map(self._extract_alone, alone))
+        except EngineError:
+            with suppress(EngineError):  # this process may claim them again
+                await self.ledger.facts.release_chunks([chunk.id for chunk in chunks])
+            raise
 
     async def _extract_shared(self, chunks: Sequence[UnextractedChunk]) -> Sequence[UnextractedChunk]:
         """Extract chunks of one space in one call, each text once; returns those that need their own call."""

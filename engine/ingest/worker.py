@@ -31,6 +31,7 @@ STARTUP_GRACE_SECONDS = (
     0.3  # seconds after the start in which a question has priority: the program may have been started for it
 )
 COMPARE_STEP = "compare names"
+WORK_TOPIC = "work"
 # Seconds between the starts of two batches while new work arrives: single items cost several times as much.
 BATCH_INTERVAL_SECONDS = {"embed": 1.0, "project": 2.0}
 
@@ -54,6 +55,7 @@ class IngestWorker:
     def __post_init__(self) -> None:
         self._embed_step = EmbedStep(self.runtime)
         self._extract_step = ExtractStep(self.runtime, self._gate, self.wake)
+        self.runtime.processes.subscribe(WORK_TOPIC, self._wake_steps)
 
     def start(self) -> None:
         """Start, or resume the work of the last run."""
@@ -98,7 +100,10 @@ class IngestWorker:
         self.wake()
 
     def wake(self) -> None:
-        """Signal new work."""
+        """Signal new work to all processes."""
+        self.runtime.processes.notify(WORK_TOPIC)
+
+    def _wake_steps(self) -> None:
         for wake_event in self._wake_events.values():
             wake_event.set()
 
@@ -197,8 +202,10 @@ class IngestWorker:
         return NextStep.CONTINUE if await self.duplicate_finder.compare_batch() else NextStep.IDLE
 
     async def _end_cooldowns(self) -> None:
-        while True:
-            await asyncio.sleep(max(self.runtime.options.summary_cooldown, MIN_COOLDOWN_SECONDS))
-            await self.projector.end_cooldown()
-            self.runtime.supervisor.record_success("end cooldowns")
-            self.wake()
+        """End cooldowns, in one of all processes."""
+        async with self.runtime.processes.lease("end cooldowns"):
+            while True:
+                await asyncio.sleep(max(self.runtime.options.summary_cooldown, MIN_COOLDOWN_SECONDS))
+                await self.projector.end_cooldown()
+                self.runtime.supervisor.record_success("end cooldowns")
+                self.wake()

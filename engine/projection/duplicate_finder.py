@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from heapq import nlargest
 from typing import TYPE_CHECKING
 
@@ -42,12 +42,13 @@ class DuplicateFinder:
     """Compares each new entity with a bounded number of others of its space, and lists the likely pairs."""
 
     runtime: Runtime
-    _lock: asyncio.Lock = field(default_factory=asyncio.Lock)
 
     async def compare_batch(self) -> bool:
         """Compare the oldest entities that are not compared yet; returns whether there were any."""
-        async with self._lock:
-            duplicates = self.runtime.ledger.duplicates
+        duplicates = self.runtime.ledger.duplicates
+        if not await duplicates.list_uncompared(1):
+            return False
+        async with self.runtime.processes.lease("compare names"):
             entities = await duplicates.list_uncompared(BATCH_SIZE)
             if not entities:
                 return False

@@ -9,6 +9,7 @@ import structlog
 
 from engine.errors import CorruptProjection
 from engine.projection.open_stores import Stores, refill_after_given_stores
+from engine.scheduling.processes import has_others
 from engine.storage.graph.ledger_graph import LedgerGraph
 from engine.storage.ledger import open_ledger
 from engine.storage.postgres.pool import open_pool
@@ -42,7 +43,8 @@ class PostgresStorage:
     @classmethod
     async def open(cls, options: EngineOptions, supervisor: Supervisor, stack: AsyncExitStack) -> Self:
         """Register this process. Raises DatabaseInUse and StoreError."""
-        registry = ProcessRegistry.open(options.database, supervisor, alone=True)
+        alone = options.alone or options.replace_embedder
+        registry = ProcessRegistry.open(options.database, supervisor, alone=alone)
         return cls(options, supervisor, await stack.enter_async_context(registry))
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
@@ -67,8 +69,8 @@ class PostgresStorage:
         return Stores(graph, vectors)
 
     async def _open_vectors(self, pool: Any, ledger: LedgerStore, dim: int) -> PostgresVectors:
-        """The vectors; tables that are damaged or marked for reindexing are removed first."""
-        if not await ledger.work.get_setting("reindexing"):
+        """The vectors; tables that are damaged or marked for reindexing are removed first, unless others fill them."""
+        if not await ledger.work.get_setting("reindexing") or await has_others(self.processes):
             try:
                 return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.processes.id)
             except CorruptProjection as error:

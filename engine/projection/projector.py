@@ -11,8 +11,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from engine.errors import EngineError
 from engine.knowledge.summary_plan import join_newest, needs_model, select_newest
 from engine.projection.embedding_text import entity_text, relation_text
+from engine.projection.key_claims import KeyClaims
 from engine.projection.profile_embedder import ProfileEmbedder
 from engine.projection.profiles import ProfileBuilder
 from engine.scheduling.batch_gate import NextStep
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import KeyFacts, OrphanKeys, ProfileKind, StaleKey
 
 
+COOLDOWN_TOPIC = "cooldown ended"
 FOREGROUND_BATCH_SIZE = 256  # keys per batch while questions are asked
 
 
@@ -45,6 +48,7 @@ def _embedded_hashes(keys: Iterable[KeyFacts]) -> dict[int, bytes | None]:
 class Projector:
     """Keeps profiles, graph and vectors in step with the facts, batch after batch.
 
+    `summarized_keys`: of this process and cooldown; a process more may summarize a hot key once more in a cooldown.
     `cooldown_ticks` is incremented before and after keys held for a cooldown are released; `_synced_tick` is its value
     when a batch was read that left nothing behind and is delivered, `_complete_at_tick` the same for such a batch in
     delivery. `graph_uncertain`: after a crash or a failure the graph may hold more than the ledger knows, so it is
@@ -64,6 +68,11 @@ class Projector:
     _delivering_keys: tuple[StaleKey, ...] = ()
     _complete_at_tick: int | None = None
     _synced_tick: int = 0
+    _claims: KeyClaims = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._claims = KeyClaims(self.runtime, KeyKind.NAME)
+        self.runtime.processes.subscribe(COOLDOWN_TOPIC, self._restart_cooldown)
 
     @property
     def cooldown_ended(self) -> bool:
@@ -80,20 +89,22 @@ class Projector:
             if self.runtime.priority.is_recent:
                 limit = min(limit, FOREGROUND_BATCH_SIZE)
             ticks = self.cooldown_ticks
-            batch = await self.runtime.ledger.profiles.load_batch(limit, newest, self._delivering_keys)
+            keys = await self._claims.claim(limit, self._delivering_keys)
             try:
-                folded = None if batch.is_empty else await self._fold(batch)
+                folded = await self._fold(await self.runtime.ledger.profiles.load_batch(keys, newest)) if keys else None
                 busy = await self._finish_delivery()
                 self.can_deliver = busy or folded is None
-            except BaseException:
+            except BaseException as error:
                 self._record_failure()
+                if isinstance(error, EngineError):
+                    await self._claims.release()
                 raise
             if folded is None:
                 if not busy:
                     self._record_synced(ticks)
                 return NextStep.CONTINUE if busy else NextStep.IDLE
-            then = NextStep.after_batch(len(batch.stale_keys), limit)
-            self._delivering_keys, self._complete_at_tick = batch.stale_keys, ticks if then is NextStep.GATHER else None
+            then = NextStep.after_batch(len(keys), limit)
+            self._delivering_keys, self._complete_at_tick = keys, ticks if then is NextStep.GATHER else None
             self._delivery = asyncio.create_task(self._deliver(folded), name="deliver projection")
             return then
 
@@ -136,12 +147,15 @@ class Projector:
         return True
 
     async def end_cooldown(self) -> None:
-        """End the cooldown: every hot key may be summarized once more."""
-        self.summarized_keys.clear()
-        self.cooldown_ticks += 1
+        """End the cooldown in all processes: every hot key may be summarized once more."""
+        self._restart_cooldown()
         await self.runtime.ledger.work.release_held_keys()
         await self.runtime.ledger.profiles.requeue_due_summaries(time.time())
-        self.cooldown_ticks += 1  # a batch that was read in between has not seen all of this
+        self.runtime.processes.notify(COOLDOWN_TOPIC)  # a batch that was read in between has not seen all of this
+
+    def _restart_cooldown(self) -> None:
+        self.summarized_keys.clear()
+        self.cooldown_ticks += 1
 
     async def _fold(self, batch: ProjectionBatch) -> FoldedBatch:
         """Merge and describe a batch, and write its profiles."""

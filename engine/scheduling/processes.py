@@ -56,6 +56,11 @@ class Processes(Protocol):
         """All processes, the oldest first. Raises StoreError."""
 
 
+async def has_others(processes: Processes) -> bool:
+    """Whether other processes work on the same data now."""
+    return len(await processes.list_running()) > 1
+
+
 class LocalLeases:
     """Locks by name between the tasks of this process; those that nobody uses are forgotten."""
 

@@ -17,8 +17,8 @@ from engine.errors import DiskError
 from engine.options import EngineOptions
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.graph.kuzu import KuzuGraph
-from engine.storage.ledger.records import KeyKind
-from engine.storage.ledger.work import stale_keys, work_queue
+from engine.storage.ledger.records import SpaceTurn
+from engine.storage.ledger.work import claims, stale_keys, work_queue
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sql_ledger
 from tests.support.fake_embedder import HashEmbedder
@@ -154,7 +154,8 @@ async def test_degree_is_right_when_an_entity_returns_early(slow: Engine) -> Non
     await slow.hide("here", "Ada")
     async with sql_ledger(slow._ledger).read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
-        assert [mark.id for mark in await stale_keys.list_due_keys(db, KeyKind.NAME, 1)] == [ada]
+        due = await claims.claim_profile_keys(db, 1, SpaceTurn())
+        assert [key.id for key in due.keys] == [ada]
     assert await slow._projector.step() is NextStep.CONTINUE
     await slow.unhide("here", "Ada")
     slow._worker.start()

@@ -1,5 +1,8 @@
 """Kill -9 over and over: `python -m tests.bench.crash --seeds 50`; ends with 1 if anything was lost or differs.
 
+With `--database postgres` the data are in a server of the benchmark's own; `--helpers 2` processes then share the work
+of each run whose first process is killed.
+
 One line a seed: operations of the script, kills (with the operations acknowledged by then), and what was wrong.
 """
 
@@ -13,12 +16,13 @@ from pathlib import Path
 
 from tests.bench.plumbing import temporary_folder
 from tests.crash.run import RunOutcome, run_seed
+from tests.support.postgres_server import PostgresServer, start_server
 
 
-def run_one_seed(seed: int, *, talkative: bool) -> RunOutcome:
+def run_one_seed(seed: int, server: PostgresServer | None, helpers: int, *, talkative: bool) -> RunOutcome:
     began = time.perf_counter()
     with temporary_folder() as folder:
-        outcome = asyncio.run(run_seed(seed, Path(folder)))
+        outcome = asyncio.run(run_seed(seed, Path(folder), server, helpers))
     kills = " ".join(f"@{number}" for number in outcome.acknowledged)
     seconds = time.perf_counter() - began
     print(
@@ -34,11 +38,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--first", type=int, default=1)
+    parser.add_argument("--database", choices=["files", "postgres"], default="files", help="where the data are")
+    parser.add_argument("--helpers", type=int, default=0, help="processes that share the work on the database")
     parser.add_argument("--talkative", action="store_true", help="tell where each kill struck")
     arguments = parser.parse_args()
     print(" seed  operations  kills  differences  seconds  operations acknowledged at each kill")
     seeds = range(arguments.first, arguments.first + arguments.seeds)
-    outcomes = [run_one_seed(seed, talkative=arguments.talkative) for seed in seeds]
+    server = start_server() if arguments.database == "postgres" else None
+    try:
+        outcomes = [run_one_seed(seed, server, arguments.helpers, talkative=arguments.talkative) for seed in seeds]
+    finally:
+        if server is not None:
+            server.release()
     kills = sum(len(outcome.deaths) for outcome in outcomes)
     acknowledged = sum(outcome.operations for outcome in outcomes)
     wrong = sum(len(outcome.violations) for outcome in outcomes)

@@ -4,7 +4,8 @@
 settled, then until the stores have put themselves in order, and measures recall, memory and disk. Every model call
 really goes through litellm to the local stub (a process of its own), which answers at once. With `--databases files
 postgres`, files are measured, then a PostgreSQL server that is started for the run, with its data in memory where there
-is enough.
+is enough. With `--processes 3`, two more engines share the work on the database, each with a stub of its own; the last
+line then tells how long the lock of writers was held, and waited for.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import json
 import statistics
 import time
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager, nullcontext
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 
-from engine import Engine, EngineOptions, Question, Scope
+import psycopg
+
+from engine import Engine, EngineOptions, Question, Scope, child_task
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import CallTimeouts, ModelConfig
@@ -28,7 +31,14 @@ from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.memory import raise_gc_threshold
 from engine.text.tokenizer import O200kTokenizer
 from tests.bench.hashing import HashingEmbedder
-from tests.bench.plumbing import disk_mib, resident_mib, start_model_server, start_postgres, temporary_folder
+from tests.bench.plumbing import (
+    disk_mib,
+    resident_mib,
+    start_model_server,
+    start_postgres,
+    start_process,
+    temporary_folder,
+)
 from tests.bench.synthetic import build_document, build_names
 
 SCOPE = Scope(frozenset({"bench"}), frozenset())
@@ -39,6 +49,12 @@ CHECK_EVERY = 20  # documents from one look at how many wait to the next
 QUESTIONS = 60
 REST, LONGEST_REST = 15.0, 240.0  # seconds; the stores put themselves in order when nothing is written
 CALM, LOOK = 0.1, 3.0  # of a core, and seconds for which it is looked at
+LOCK_LOOK = 0.01  # seconds between two looks at the lock of writers
+LOOK_AT_LOCK = (
+    "SELECT COUNT(*) FILTER (WHERE granted), COUNT(*) FILTER (WHERE NOT granted) FROM pg_locks"
+    " WHERE locktype = 'advisory' AND objsubid = 1"
+    " AND (classid::bigint << 32 | objid::bigint) = hashtext('threadlore_ledger')::bigint"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,16 +135,74 @@ async def wait_until_idle() -> None:
             return
 
 
-async def run(sizes: list[int], home: Path, options: EngineOptions) -> None:
+@asynccontextmanager
+async def helping_processes(count: int, home: Path, options: EngineOptions) -> AsyncIterator[None]:
+    """More processes that share the work on the database."""
+    async with AsyncExitStack() as stack:
+        for number in range(count):
+            arguments = ("-m", "tests.bench.ingest", "--help-out", options.database, "--home", f"{home}-{number}")
+            process = await stack.enter_async_context(start_process(*arguments))
+            assert process.stdout is not None
+            await process.stdout.readline()
+        yield
+
+
+async def help_out(home: Path, options: EngineOptions) -> None:
+    """Share the work on the database until the process is ended."""
+    async with (
+        open_llm(SubprocessProvider()) as model,
+        Engine.open(home, language=model, embedder=HashingEmbedder(), options=options),
+    ):
+        print("ready", flush=True)
+        await asyncio.Event().wait()
+
+
+@dataclass(slots=True)
+class LockWatch:
+    """How often the lock that the writers of the ledger share was seen held, and how many waited for it on average."""
+
+    looks: int = 0
+    held: int = 0
+    waiting: int = 0
+
+    async def watch(self, url: str) -> None:
+        async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
+            while True:
+                cursor = await connection.execute(LOOK_AT_LOCK)
+                [(held, waiting)] = await cursor.fetchall()
+                self.looks, self.held, self.waiting = self.looks + 1, self.held + held, self.waiting + waiting
+                await asyncio.sleep(LOCK_LOOK)
+
+    def __str__(self) -> str:
+        return (
+            f"lock of writers: held {self.held / self.looks:.0%} of the time, {self.waiting / self.looks:.2f} waiting"
+        )
+
+
+@asynccontextmanager
+async def watched_lock(url: str) -> AsyncIterator[None]:
+    """Print what is seen of the lock meanwhile, if there is a database."""
+    if not url:
+        yield
+        return
+    watch = LockWatch()
+    async with child_task(watch.watch(url)):
+        yield
+    print(f"  {watch}", flush=True)
+
+
+async def run(sizes: list[int], home: Path, options: EngineOptions, processes: int = 1) -> None:
     """Let one folder grow from nothing to each of the sizes, and show a row at each."""
     spent, held, slices, apart = 0.0, 0, list[float](), SubprocessProvider()
     async with (
         open_llm(apart) as model,
         Engine.open(home, language=model, embedder=HashingEmbedder(), options=options) as engine,
+        helping_processes(processes - 1, home, options),
     ):
         for size in sorted(sizes):
             since = time.perf_counter()
-            slices += await ingest(engine, size - held, held)
+            async with watched_lock(options.database):
+                slices += await ingest(engine, size - held, held)
             spent, held = spent + time.perf_counter() - since, size
             after = resident_mib("self", apart.pid or "self")
             await wait_until_idle()
@@ -157,15 +231,20 @@ def main() -> None:
     parser.add_argument("--graph", choices=["kuzu", "ladybug"], default="kuzu")
     parser.add_argument("--databases", choices=["files", "postgres"], nargs="+", default=["files"])
     parser.add_argument("--home", type=Path, help="keep the folder here")
+    parser.add_argument("--processes", type=int, default=1, help="engines that share the work on the database")
+    parser.add_argument("--help-out", default="", help="share the work on the database with this address")
     chosen = parser.parse_args()
     raise_gc_threshold()  # as the program does
+    if chosen.help_out:
+        asyncio.run(help_out(chosen.home, replace(EngineOptions(), database=chosen.help_out, cache_answers=False)))
     columns = ("database", "documents", "docs/s", "by slices", "last/first", "recall p50 ms", "x slowest search")
     print(f"| {' | '.join(columns)} | MiB resident | on disk |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
     for database in chosen.databases:
         with temporary_folder() as folder, start_postgres() if database == "postgres" else nullcontext("") as url:
             options = replace(EngineOptions(), database=url, graph_backend=chosen.graph, cache_answers=False)
-            asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options))
+            processes = chosen.processes if url else 1
+            asyncio.run(run(chosen.documents, chosen.home or Path(folder) / "home", options, processes))
 
 
 if __name__ == "__main__":

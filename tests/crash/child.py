@@ -2,6 +2,8 @@
 
 `python -m tests.crash.child HOME SEED [FAULT]`: HOME/data is the folder, HOME/acknowledged has a byte for each
 operation that has returned, HOME/state is written at the end: JSON of what differs, of the export, of the steps taken.
+HOME/database, if there is such a file, has the address of the database that holds the data.
+With `helper` as FAULT it applies no operation, and shares the work on the database until its input ends.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ import json
 import os
 import sys
 from collections import Counter
+from contextlib import AbstractAsyncContextManager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -29,11 +33,28 @@ from tests.support.engine_fixture import sql_ledger
 EVERYTHING = Scope(frozenset(SPACES), frozenset())
 
 
+HELPER = "helper"
+
+
+def open_home(home: Path, seed: int, folder: str = "data") -> AbstractAsyncContextManager[Engine]:
+    """The engine of a home, on its files or on its database."""
+    address = home / "database"
+    options = replace(build_options(seed), database=address.read_text(encoding="utf-8") if address.exists() else "")
+    return Engine.open(home / folder, language=SlowReader(), embedder=SlowEmbedder(), options=options)
+
+
+async def help_out(home: Path, seed: int) -> None:
+    """Share the work on the database of a home until the input ends."""
+    async with open_home(home, seed, f"{HELPER}{os.getpid()}"):
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        await asyncio.to_thread(sys.stdin.read)
+
+
 async def run(home: Path, seed: int, steps: Counter[str]) -> None:
     acknowledged = os.open(home / "acknowledged", os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     done = os.fstat(acknowledged).st_size
-    skills = {"language": SlowReader(), "embedder": SlowEmbedder()}
-    async with Engine.open(home / "data", options=build_options(seed), **skills) as engine:  # type: ignore[arg-type]
+    async with open_home(home, seed) as engine:
         for operation in build_script(seed)[done:]:
             await apply_operation(engine, operation)
             os.write(acknowledged, b".")
@@ -74,5 +95,8 @@ async def find_wrong_vectors(engine: Engine) -> list[str]:
 
 
 if __name__ == "__main__":
-    fault = Fault.parse(sys.argv[3]) if len(sys.argv) > 3 else None
-    asyncio.run(run(Path(sys.argv[1]), int(sys.argv[2]), install_fault(fault)))
+    place, number, *last = sys.argv[1:]
+    if last == [HELPER]:
+        asyncio.run(help_out(Path(place), int(number)))
+    else:
+        asyncio.run(run(Path(place), int(number), install_fault(Fault.parse(last[0]) if last else None)))

@@ -13,7 +13,9 @@ from typing import Any, Literal
 
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger import Ledger
+from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.vectors.lance import LanceVectors
+from engine.storage.vectors.pgvector import PostgresVectors
 
 Method = Callable[..., Awaitable[Any]]
 
@@ -22,6 +24,8 @@ WRAPPED: tuple[tuple[type, str, tuple[str, ...]], ...] = (
     (Ledger, "ledger", ("write", "compact")),
     (KuzuGraph, "graph", ("upsert", "delete", "replace_all", "compact")),
     (LanceVectors, "vectors", ("upsert", "delete", "clear", "compact", "_open_table")),
+    (PostgresLedger, "ledger", ("write", "compact")),
+    (PostgresVectors, "vectors", ("upsert", "delete", "clear", "compact")),
 )
 
 

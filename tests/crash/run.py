@@ -7,6 +7,8 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import accumulate
@@ -15,9 +17,11 @@ from random import Random
 from threading import Timer
 
 from engine.storage.ledger import Ledger
+from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import export
 from tests.crash.faults import Fault
 from tests.crash.scenario import Documents, build_script, expected_documents
+from tests.support.postgres_server import PostgresServer
 
 ROOT = Path(__file__).parents[2]
 TIMEOUT_SECONDS = 120.0  # seconds that one life may take
@@ -50,16 +54,22 @@ class UnexpectedExitError(Exception):
     """A life ended, but not by our hand."""
 
 
-async def run_seed(seed: int, folder: Path) -> RunOutcome:
-    """Run the script of a seed in peace and in trouble, below `folder`, and compare."""
+async def run_seed(seed: int, folder: Path, server: PostgresServer | None = None, helpers: int = 0) -> RunOutcome:
+    """Run the script of a seed in peace and in trouble, below `folder`, and compare.
+
+    The data are in files, or in databases of the server; then so many `helpers` share the work of the second run.
+    """
     outcome = RunOutcome(seed, len(build_script(seed)))
     calm, rough = folder / "calm", folder / "rough"
     for home in (calm, rough):
         home.mkdir(parents=True)
+        if server is not None:
+            (home / "database").write_text(server.url(server.create_database()), encoding="utf-8")
     try:
         run_child(calm, seed)
         wanted = read_final_state(calm)
-        await _run_with_kills(rough, outcome, wanted.steps)
+        with running_helpers(rough, seed, helpers):
+            await _run_with_kills(rough, outcome, wanted.steps)
         found = read_final_state(rough)
     except UnexpectedExitError as error:
         outcome.violations.append(str(error))
@@ -82,6 +92,24 @@ async def _run_with_kills(home: Path, outcome: RunOutcome, steps: dict[str, int]
         outcome.acknowledged.append(count_acknowledged(home))
         outcome.violations += [f"after {death}: {each}" for each in await find_lost(home, outcome.seed)]
     run_child(home, outcome.seed)
+
+
+@contextmanager
+def running_helpers(home: Path, seed: int, count: int) -> Iterator[None]:
+    """Processes that share the work on the database of a home. Raises UnexpectedExitError if one ends early."""
+    command = [sys.executable, "-X", "faulthandler", "-m", "tests.crash.child", str(home), str(seed), "helper"]
+    with ExitStack() as stack:
+        running = [
+            stack.enter_context(subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
+            for _ in range(count)
+        ]
+        for process in running:
+            stack.callback(process.kill)
+            assert process.stdout is not None
+            process.stdout.readline()
+        yield
+        if any(process.poll() is not None for process in running):
+            raise UnexpectedExitError("a helper has ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +174,10 @@ async def find_lost(home: Path, seed: int) -> list[str]:
     operations = build_script(seed)
     before: Documents = reduce(expected_documents, operations[:done], {})
     expected = [count_texts(before), count_texts(reduce(expected_documents, operations[done : done + 1], before))]
-    if not (home / "data" / "ledger.db").exists():
+    address, file = home / "database", home / "data" / "ledger.db"
+    if not address.exists() and not file.exists():
         return ["nothing is there"] if done else []
-    ledger = await Ledger.open(home / "data" / "ledger.db")
+    ledger = await (PostgresLedger.open(address.read_text()) if address.exists() else Ledger.open(file))
     try:
         async with ledger.read_connection() as db:
             records = [json.loads(line) async for line in export.export_canonical(db)]

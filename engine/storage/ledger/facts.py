@@ -12,8 +12,10 @@ from engine.storage.ledger.joins.definitions import find_defined_keys, save_defi
 from engine.storage.ledger.joins.refresh import refresh_joins, refresh_joins_by_id
 from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
 from engine.storage.ledger.records.content import UnextractedChunk
-from engine.storage.ledger.records.projection import KeyKind
+from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
+from engine.storage.ledger.work.extraction_claims import free_text_clause, release_chunks
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.ledger.work.turns import list_due_spaces, share_out
 from engine.storage.ledger.work.work_queue import set_setting
 from engine.storage.sql.lists import id_list
 
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from engine.storage.sql.connection import Connection
+
+FIRST_TURN = SpaceTurn()
+MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
 
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
@@ -60,6 +65,7 @@ async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Ex
         " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
         (key, chunk),
     )
+    await release_chunks(db, [chunk])
     await refresh_joins(db, space, names, await save_definitions(db, chunk, space, text))
     await add_stale_targets(db, names.values(), pairs.values(), generation)
     await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
@@ -141,20 +147,37 @@ async def delete_chunks(db: Connection, chunks: Collection[int], *, removed: boo
     await invalidate_keys(db, names, pairs, generation)
 
 
-async def list_unextracted(db: Connection, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
-    """Chunks of closed documents that may be extracted at the time `now`, oldest first."""
-    rows = await db.execute_fetchall(
-        "SELECT c.id, c.document, c.text, d.title, d.kind, c.attempts, c.space, c.tokens,"
-        " (SELECT p.label FROM chunk_passage i JOIN passage p ON p.id = i.passage WHERE i.chunk = c.id"
-        "  ORDER BY i.ordinal LIMIT 1)"
-        " FROM chunk c JOIN document d ON d.id = c.document WHERE c.extraction IS NULL AND NOT d.open"
-        " AND c.retry_at <= ? AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
-        (now, id_list(skip), limit),
+async def list_unextracted(
+    db: Connection, limit: int, now: float, skip: Collection[int], turn: SpaceTurn = FIRST_TURN, least: int = 1
+) -> list[UnextractedChunk]:
+    """Chunks of closed documents that may be extracted at the time `now`, the oldest of each space.
+
+    About `limit` ones, of some spaces in turn; each may have `least`. Those that other processes extract are left out.
+    """
+    free = "c.extraction IS NULL AND NOT d.open AND c.retry_at <= ? AND " + free_text_clause(db, turn.process)
+    find_next = (
+        "(SELECT c.space FROM chunk c CROSS JOIN document d ON d.id = c.document"
+        f" WHERE {free} AND c.space > due.space ORDER BY c.space LIMIT 1)"
     )
-    return [
-        UnextractedChunk(id_, document, text, excerpt_section(kind, title, label or ""), attempts, space, tokens, kind)
-        for id_, document, text, title, kind, attempts, space, tokens, label in rows
-    ]
+    spaces = await list_due_spaces(db, find_next, (now,), turn.after, MAX_EXTRACTED_SPACES)
+
+    async def load(space: int, count: int) -> list[UnextractedChunk]:
+        rows = await db.execute_fetchall(
+            "SELECT c.id, c.document, c.text, d.title, d.kind, c.attempts, c.space, c.tokens,"
+            " (SELECT p.label FROM chunk_passage i JOIN passage p ON p.id = i.passage WHERE i.chunk = c.id"
+            "  ORDER BY i.ordinal LIMIT 1)"
+            f" FROM chunk c JOIN document d ON d.id = c.document WHERE {free} AND c.space = ?"
+            " AND c.id NOT IN (SELECT value FROM json_each(?)) ORDER BY c.id LIMIT ?",
+            (now, space, id_list(skip), count),
+        )
+        return [
+            UnextractedChunk(
+                id_, document, text, excerpt_section(kind, title, label or ""), attempts, space, tokens, kind
+            )
+            for id_, document, text, title, kind, attempts, _, tokens, label in rows
+        ]
+
+    return await share_out(spaces, limit, load, least)
 
 
 def excerpt_section(kind: str, title: str, label: str) -> str:

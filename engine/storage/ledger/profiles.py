@@ -179,14 +179,14 @@ async def record_embedded(db: Connection, kind: ProfileKind, rows: Iterable[tupl
     await db.executemany(f"UPDATE {table} SET embedding_hash = ? WHERE id = ?", rows)
 
 
-async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, tuple[str, bool]]:
-    """The displayed names, and whether they have a description."""
+async def load_display_names(db: Connection, ids: Collection[int]) -> dict[int, str]:
+    """The displayed names."""
     rows = await db.execute_fetchall(
-        "SELECT n.id, COALESCE(e.name, n.canonical), e.id IS NOT NULL FROM json_each(?) j"
+        "SELECT n.id, COALESCE(e.name, n.canonical) FROM json_each(?) j"
         " CROSS JOIN name n ON n.id = j.value LEFT JOIN entity e ON e.id = n.id",
         (id_list(ids),),
     )
-    return {id_: (surface, bool(described)) for id_, surface, described in rows}
+    return dict(rows)
 
 
 async def load_graph_nodes(db: Connection, ids: Collection[int]) -> list[tuple[int, int, bool]]:

@@ -9,7 +9,7 @@ from engine.storage.ledger.content import amendments, documents, open_vectors
 from engine.storage.ledger.joins import candidates, refresh
 from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order, walk
 from engine.storage.ledger.records.query_results import LoadedScope
-from engine.storage.ledger.work import batch, embedding_failures, stale_keys, work_queue
+from engine.storage.ledger.work import batch, claims, embedding_failures, extraction_claims, stale_keys, work_queue
 from engine.storage.sql.repository import InSnapshot, InTransaction, Repository
 
 if TYPE_CHECKING:
@@ -36,6 +36,8 @@ class SqlFacts(Repository):
     """What was extracted from chunks, and which chunks wait for extraction."""
 
     list_unextracted = InSnapshot(facts.list_unextracted)
+    claim_chunks = InTransaction(extraction_claims.claim_chunks)
+    release_chunks = InTransaction(extraction_claims.release_chunks)
     has_pending_extraction = InSnapshot(work_queue.has_pending_extraction)
     find_extraction = InSnapshot(facts.find_extraction)
     save_extraction = InTransaction(facts.save_extraction)
@@ -68,7 +70,10 @@ class SqlWorkQueue(Repository):
     resume = InTransaction(work_queue.resume_work)
     retry_documents = InTransaction(work_queue.retry_documents)
     advance_documents = InTransaction(work_queue.advance_documents)
-    list_due_keys = InSnapshot(stale_keys.list_due_keys)
+    has_due_keys = InSnapshot(claims.has_due_keys)
+    claim_chunks = InTransaction(claims.claim_chunk_keys)
+    claim_profiles = InTransaction(claims.claim_profile_keys)
+    release_keys = InTransaction(claims.release_keys)
     find_first_stale = InSnapshot(stale_keys.find_first_stale)
     release_held_keys = InTransaction(stale_keys.release_held_keys)
     requeue_keys = InTransaction(work_queue.requeue_keys)

@@ -214,15 +214,21 @@ class ProcessRegistry:
             await self._execute(statements.DELETE_PROCESS, (self.id, statements.CHANNEL))
 
     async def _execute(self, statement: str, parameters: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-        """Run a statement in a transaction of its own; returns its rows."""
+        """Run a statement in a transaction of its own; returns its rows. It runs again if its connection was broken."""
         try:
-            async with self._pool.connection() as connection:
-                cursor = await connection.execute(statement, parameters)
-                return await cursor.fetchall() if cursor.description else []
+            try:
+                return await self._execute_once(statement, parameters)
+            except psycopg.OperationalError:
+                return await self._execute_once(statement, parameters)
+        except psycopg.errors.ForeignKeyViolation:
+            raise
         except POSTGRES_ERRORS as error:
-            if isinstance(error, psycopg.errors.ForeignKeyViolation):
-                raise
             raise translate_error(error, LABEL) from error
+
+    async def _execute_once(self, statement: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        async with self._pool.connection() as connection:
+            cursor = await connection.execute(statement, parameters)
+            return await cursor.fetchall() if cursor.description else []
 
 
 def check_address(url: str) -> None:

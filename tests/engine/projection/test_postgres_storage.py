@@ -10,7 +10,7 @@ import psycopg
 import pytest
 
 from engine import Engine, EngineOptions, Question, Scope
-from engine.errors import DatabaseInUse, DatabaseLost, StoreError
+from engine.errors import DatabaseInUse, DatabaseLost, EmbedderMismatch, StoreError
 from tests.support.engine_fixture import add_indexed, doc
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.toy_language import ToyLanguage
@@ -74,13 +74,20 @@ async def test_texts_that_postgres_cannot_hold_are_stored(tmp_path: Path, postgr
         ]
 
 
-async def test_one_process_at_a_time_works_on_a_database(tmp_path: Path, postgres_url: str) -> None:
-    async with opened(tmp_path / "one", postgres_url):
-        with pytest.raises(DatabaseInUse):
-            async with opened(tmp_path / "two", postgres_url):
-                pass
-    async with opened(tmp_path / "two", postgres_url) as engine:
+async def test_another_embedder_is_refused_while_processes_work_on_the_database(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    other, options = HashEmbedder(dim=8), EngineOptions(database=postgres_url, replace_embedder=True)
+    async with opened(tmp_path / "one", postgres_url) as engine:
         await add_indexed(engine, "Ada met Bob.")
+        with pytest.raises(DatabaseInUse):
+            async with Engine.open(tmp_path / "two", language=ToyLanguage(), embedder=other, options=options):
+                pass
+        with pytest.raises(EmbedderMismatch):
+            async with Engine.open(
+                tmp_path / "two", language=ToyLanguage(), embedder=other, options=EngineOptions(database=postgres_url)
+            ):
+                pass
 
 
 async def test_a_lost_connection_is_noticed(tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
         RechunkedRegion,
         UnextractedChunk,
     )
+    from engine.storage.ledger.records.projection import SpaceTurn
 
 
 class Documents(Protocol):
@@ -58,8 +59,20 @@ class Documents(Protocol):
 class Facts(Protocol):
     """Extracted facts, and the chunks that wait for extraction."""
 
-    async def list_unextracted(self, limit: int, now: float, skip: Collection[int]) -> list[UnextractedChunk]:
-        """Chunks of closed documents that may be extracted at the time `now`, oldest first."""
+    async def list_unextracted(
+        self, limit: int, now: float, skip: Collection[int], turn: SpaceTurn, least: int
+    ) -> list[UnextractedChunk]:
+        """Chunks of closed documents that may be extracted at the time `now`, the oldest of each space.
+
+        About `limit` ones, of some spaces in turn; each may have `least`. Those that other processes extract are left
+        out.
+        """
+
+    async def claim_chunks(self, ids: Collection[int], process: int) -> set[int]:
+        """Claim chunks for extraction; returns those that were free."""
+
+    async def release_chunks(self, ids: Collection[int]) -> None:
+        """Free chunks that were claimed for extraction."""
 
     async def has_pending_extraction(self) -> bool:
         """Whether any chunk waits for extraction, now or for its next try."""

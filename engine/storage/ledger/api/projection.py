@@ -12,12 +12,14 @@ if TYPE_CHECKING:
         BatchResult,
         CachedAnswer,
         ChunkToEmbed,
+        ClaimedKeys,
         EmbeddingFailure,
         FoldedBatch,
         KeyKind,
         OrphanKeys,
         PartialVectors,
         ProjectionBatch,
+        SpaceTurn,
         StaleKey,
     )
     from engine.usage import Usage
@@ -26,8 +28,8 @@ if TYPE_CHECKING:
 class Profiles(Protocol):
     """Profiles: merged entities and relations, as they are projected into graph and vectors."""
 
-    async def load_batch(self, limit: int, newest: int, skip: Collection[StaleKey]) -> ProjectionBatch:
-        """The oldest stale names and pairs with their facts; `newest` limits the descriptions of each key."""
+    async def load_batch(self, keys: Sequence[StaleKey], newest: int) -> ProjectionBatch:
+        """The facts of these names and pairs; `newest` limits the descriptions of each key."""
 
     async def save_batch(self, folded: FoldedBatch) -> None:
         """Save the profiles of a folded batch, and delete those without facts."""
@@ -84,8 +86,17 @@ class WorkQueue(Protocol):
     async def advance_documents(self) -> None:
         """Update the status of every document whose work is done."""
 
-    async def list_due_keys(self, kind: KeyKind, limit: int) -> list[StaleKey]:
-        """Stale keys of a kind that are due and not held, oldest first."""
+    async def has_due_keys(self, kind: KeyKind, process: int) -> bool:
+        """Whether chunks, or else names or pairs, are due that no other process has claimed."""
+
+    async def claim_chunks(self, limit: int, turn: SpaceTurn, skip: Collection[StaleKey]) -> ClaimedKeys:
+        """Claim stale chunks that are due except `skip`, the oldest of each space."""
+
+    async def claim_profiles(self, limit: int, turn: SpaceTurn, skip: Collection[StaleKey]) -> ClaimedKeys:
+        """Claim stale names and pairs that are due except `skip`, the oldest of each space; names come first."""
+
+    async def release_keys(self, kind: KeyKind, process: int) -> None:
+        """Free the chunks, or else the names and pairs, that this process has claimed."""
 
     async def find_first_stale(self, *, held: bool = True) -> int | None:
         """The generation of the oldest change that is not projected; without held keys if `held` is False."""

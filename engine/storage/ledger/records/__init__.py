@@ -17,6 +17,7 @@ from engine.storage.ledger.records.projection import (
     BatchResult,
     CachedAnswer,
     ChunkToEmbed,
+    ClaimedKeys,
     EmbeddedKey,
     EmbeddingFailure,
     ExpectedSample,
@@ -29,6 +30,7 @@ from engine.storage.ledger.records.projection import (
     Profile,
     ProfileKind,
     ProjectionBatch,
+    SpaceTurn,
     StaleKey,
 )
 from engine.storage.ledger.records.query_results import (
@@ -67,6 +69,7 @@ __all__ = [
     "ChunkFilter",
     "ChunkText",
     "ChunkToEmbed",
+    "ClaimedKeys",
     "ComparedEntity",
     "DocumentChange",
     "DocumentInfo",
@@ -94,6 +97,7 @@ __all__ = [
     "RelationRecord",
     "ResolvedFilters",
     "ScopeIds",
+    "SpaceTurn",
     "SqlValue",
     "StaleKey",
     "StatingPassage",

@@ -30,6 +30,20 @@ class StaleKey(NamedTuple):
     generation: int
 
 
+class SpaceTurn(NamedTuple):
+    """The process that claims work, and the space whose turn was last."""
+
+    process: int = 0
+    after: int = 0
+
+
+class ClaimedKeys(NamedTuple):
+    """Stale keys that a process has claimed, and the space whose turn was last."""
+
+    keys: tuple[StaleKey, ...]
+    last_space: int
+
+
 @dataclass(frozen=True, slots=True)
 class EmbeddingFailure:
     """A stale key whose text cannot be embedded, and the error."""
@@ -99,11 +113,6 @@ class ProjectionBatch:
     end_names: dict[int, str]
     has_unextracted: bool
     generation: int
-
-    @property
-    def is_empty(self) -> bool:
-        """Whether nothing is stale."""
-        return not self.stale_keys
 
 
 @dataclass(frozen=True, slots=True)

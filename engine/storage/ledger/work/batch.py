@@ -23,23 +23,18 @@ if TYPE_CHECKING:
     from engine.usage import Usage
 
 
-async def load_batch(db: Connection, limit: int, newest: int, skip: Collection[StaleKey]) -> ProjectionBatch:
-    """The oldest stale names and pairs except `skip`, and the names at the ends of pairs without a profile."""
-    name_marks = await marks.list_due_keys(db, KeyKind.NAME, limit, skip)
-    pair_marks = await marks.list_due_keys(db, KeyKind.PAIR, limit - len(name_marks), skip)
-    pairs = await profiles.load_pairs(db, [each.id for each in pair_marks], newest)
-    ends = await profiles.load_display_names(db, {end for key in pairs for end in key.ends})
-    lacking = {id_ for id_, (_, described) in ends.items() if not described} - {each.id for each in name_marks}
-    name_marks += await marks.find_stale_keys(db, KeyKind.NAME, lacking)
-    asked = {each.id for each in name_marks} | lacking
-    names = await profiles.load_names(db, asked, newest)
+async def load_batch(db: Connection, keys: Sequence[StaleKey], newest: int) -> ProjectionBatch:
+    """The facts of these names and pairs, and the displayed names of the pairs' ends."""
+    names, pairs = [frozenset(each.id for each in keys if each.kind == kind) for kind in (KeyKind.NAME, KeyKind.PAIR)]
+    pair_facts = await profiles.load_pairs(db, pairs, newest)
+    name_facts = await profiles.load_names(db, names, newest)
     return ProjectionBatch(
-        tuple(name_marks + pair_marks),
-        tuple(names),
-        tuple(pairs),
-        frozenset(asked - {key.id for key in names}),
-        frozenset({each.id for each in pair_marks} - {key.id for key in pairs}),
-        {id_: surface for id_, (surface, _) in ends.items()},
+        tuple(keys),
+        tuple(name_facts),
+        tuple(pair_facts),
+        names - {key.id for key in name_facts},
+        pairs - {key.id for key in pair_facts},
+        await profiles.load_display_names(db, {end for key in pair_facts for end in key.ends}),
         await work_queue.has_due_extraction(db),
         await work_queue.current_generation(db),
     )
@@ -64,9 +59,15 @@ async def write_profiles(db: Connection, folded: FoldedBatch) -> None:
 
 
 async def finish_batch(db: Connection, result: BatchResult) -> None:
-    """Record the content of graph and vectors, and remove the stale keys."""
-    await profiles.record_embedded(db, KeyKind.NAME, result.embedded_entities)
-    await profiles.record_embedded(db, KeyKind.PAIR, result.embedded_relations)
+    """Record the content of graph and vectors, and remove the stale keys.
+
+    The vectors of keys that changed again are not recorded: a reindex may have removed them.
+    """
+    changed = {(key.kind, key.id) for key in await marks.find_changed_keys(db, [*result.done, *result.held])}
+    entities = [each for each in result.embedded_entities if (KeyKind.NAME, each[1]) not in changed]
+    relations = [each for each in result.embedded_relations if (KeyKind.PAIR, each[1]) not in changed]
+    await profiles.record_embedded(db, KeyKind.NAME, entities)
+    await profiles.record_embedded(db, KeyKind.PAIR, relations)
     await work_queue.record_graphed(db, result.graphed_names, result.graphed_pairs)
     await delete_unused_pairs(db, result.removed_pairs)
     await record_late_deletion(db, result.removed)

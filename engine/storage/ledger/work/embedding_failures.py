@@ -38,6 +38,9 @@ async def record_failures(db: Connection, failures: Sequence[EmbeddingFailure], 
             await db.execute("UPDATE stale_key SET retry_at = ? WHERE kind = ? AND id = ?", (retry_at, *each.key[:2]))
             if count >= attempts or isinstance(each.error, PERMANENT_ERRORS):
                 over.append(each)
+    await db.executemany(
+        "UPDATE stale_key SET claimed_by = NULL WHERE kind = ? AND id = ?", [each.key[:2] for each in failures]
+    )
     for each in over:
         await _give_up_key(db, each)
 

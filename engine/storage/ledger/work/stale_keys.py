@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind, StaleKey
@@ -24,31 +23,23 @@ async def next_generation(db: Connection) -> int:
 
 
 async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], generation: int) -> None:
-    """Mark these keys stale."""
+    """Mark these keys stale; one that a process has claimed stays claimed."""
     await db.executemany(
-        "INSERT INTO stale_key (kind, id, first_generation, generation) VALUES (?, ?, ?, ?)"
-        " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0",
-        [(kind, each, generation, generation) for each in ids],
+        "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+        f" VALUES (?1, ?2, COALESCE((SELECT k.space FROM {kind.name.lower()} k WHERE k.id = ?2), 0), ?3, ?3)"
+        " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0,"
+        " space = excluded.space",
+        [(kind, each, generation) for each in ids],
     )
 
 
 async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None:
-    """Remove these stale keys, except those that a newer change has marked again."""
+    """Remove these stale keys; those that a newer change has marked again remain, and are free."""
     await db.executemany("DELETE FROM stale_key WHERE kind = ? AND id = ? AND generation = ?", marks)
     await db.executemany(
-        "UPDATE stale_key SET first_generation = MAX(first_generation, ?) WHERE kind = ? AND id = ?",
+        "UPDATE stale_key SET first_generation = MAX(first_generation, ?), claimed_by = NULL WHERE kind = ? AND id = ?",
         [(each.generation + 1, each.kind, each.id) for each in marks],
     )
-
-
-async def list_due_keys(db: Connection, kind: KeyKind, limit: int, skip: Collection[StaleKey] = ()) -> list[StaleKey]:
-    """The stale keys of a kind that are due and not held, oldest first, without those of `skip`."""
-    rows = await db.execute_fetchall(
-        "SELECT id, generation FROM stale_key WHERE kind = ? AND on_cooldown = 0 AND retry_at <= ?"
-        " AND id NOT IN (SELECT value FROM json_each(?)) ORDER BY first_generation LIMIT ?",
-        (kind, time.time(), id_list([each.id for each in skip if each.kind == kind]), limit),
-    )
-    return [StaleKey(kind, id_, generation) for id_, generation in rows]
 
 
 async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
@@ -74,7 +65,8 @@ async def find_changed_keys(db: Connection, marks: Collection[StaleKey]) -> list
 async def hold_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Hold keys that change often until the end of their quiet period."""
     await db.executemany(
-        "UPDATE stale_key SET on_cooldown = 1 WHERE kind = ? AND id = ?", [(each.kind, each.id) for each in marks]
+        "UPDATE stale_key SET on_cooldown = 1, claimed_by = NULL WHERE kind = ? AND id = ?",
+        [(each.kind, each.id) for each in marks],
     )
 
 

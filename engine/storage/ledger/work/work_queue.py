@@ -9,6 +9,7 @@ from engine.errors import ModelUnreachable
 from engine.storage.ledger.records.projection import ChunkToEmbed, KeyKind
 from engine.storage.ledger.work import embedding_failures
 from engine.storage.ledger.work.embedding_failures import PERMANENT_ERRORS
+from engine.storage.ledger.work.extraction_claims import release_chunks
 from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
 from engine.storage.sql.lists import id_list
 
@@ -34,6 +35,7 @@ async def record_extraction_failure(db: Connection, chunk: int, error: EngineErr
 
     An unreachable model does not count as a try.
     """
+    await release_chunks(db, [chunk])
     counts = not isinstance(error, ModelUnreachable)
     await db.execute(
         "UPDATE chunk SET attempts = attempts + ?, retry_at = ?, error = ?, hint = ?, permanent_failure = ?"
@@ -151,8 +153,8 @@ async def start_reindex(db: Connection) -> None:
     await db.execute("UPDATE relation SET in_graph = false, embedding_hash = NULL")
     for kind, table in ((KeyKind.CHUNK, "chunk"), (KeyKind.NAME, "name"), (KeyKind.PAIR, "pair")):
         await db.execute(
-            "INSERT INTO stale_key (kind, id, first_generation, generation)"
-            f" SELECT ?1, id, ?2, ?2 FROM {table} WHERE true"
+            "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+            f" SELECT ?1, id, space, ?2, ?2 FROM {table} WHERE true"
             " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation",
             (kind, generation),
         )

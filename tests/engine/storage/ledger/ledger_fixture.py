@@ -24,8 +24,8 @@ from engine.storage.ledger.queries import lookup
 from engine.storage.ledger.queries.export import export_canonical
 from engine.storage.ledger.records import KeyFacts, ScopeIds
 from engine.storage.ledger.records.content import DocumentChange
-from engine.storage.ledger.records.projection import KeyKind, Profile
-from engine.storage.ledger.work import stale_keys
+from engine.storage.ledger.records.projection import KeyKind, Profile, SpaceTurn
+from engine.storage.ledger.work import claims, stale_keys
 from engine.storage.sql.connection import Connection
 from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
@@ -104,11 +104,12 @@ class LedgerFixture:
         """Profiles of everything that is stale, by joining; marks gone. Neither graph nor vectors."""
 
         async def work(db: Connection) -> None:
+            due = await claims.claim_profile_keys(db, 1000, SpaceTurn())
             for kind, read, write, fold in (
                 (KeyKind.NAME, profiles.load_names, profiles.upsert_entities, _entity),
                 (KeyKind.PAIR, profiles.load_pairs, profiles.upsert_relations, _relation),
             ):
-                found = await stale_keys.list_due_keys(db, kind, 1000)
+                found = [key for key in due.keys if key.kind == kind]
                 keys = await read(db, [mark.id for mark in found], 100)
                 gone = {mark.id for mark in found} - {key.id for key in keys if key.counts}
                 await profiles.delete_profiles(db, kind, gone)  # type: ignore[arg-type]

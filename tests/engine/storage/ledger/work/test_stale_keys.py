@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from engine.storage.ledger.records.projection import KeyKind, StaleKey
-from engine.storage.ledger.work import stale_keys
+from engine.storage.ledger.records.projection import KeyKind, SpaceTurn, StaleKey
+from engine.storage.ledger.work import claims, stale_keys
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 
 
@@ -12,7 +12,8 @@ async def mark(ledger: LedgerFixture, *ids: int, kind: KeyKind = KeyKind.NAME) -
 
 
 async def due(ledger: LedgerFixture, limit: int = 9) -> list[StaleKey]:
-    return await ledger.ledger.read(stale_keys.list_due_keys, KeyKind.NAME, limit)
+    found = await ledger.ledger.read(claims.claim_profile_keys, limit, SpaceTurn())
+    return [key for key in found.keys if key.kind == KeyKind.NAME]
 
 
 async def due_ids(ledger: LedgerFixture) -> list[int]:
