@@ -277,6 +277,8 @@ class AnswerService:
         """The question with the newest turns of its history that fit."""
         check_question(question)
         question = self.runtime.options.context_window.fit_question(question)
+        if not question.history:
+            return question
         total = question.max_total_tokens
         history_tokens = min(total // HISTORY_SHARE, total - self._count_base_tokens(question) - RESERVED_TOKENS)
         return replace(question, history=newest_turns(question.history, history_tokens, self.runtime.tokenizer))

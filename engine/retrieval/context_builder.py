@@ -23,7 +23,7 @@ from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chu
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
 from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, rank_chunks_by_pagerank, vector_candidates
 from engine.retrieval.results import RetrievalResult, SearchHits
-from engine.retrieval.sources import number_sources
+from engine.retrieval.sources import build_sources, number_sources
 from engine.retrieval.views import ViewLoader
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import KeyKind
@@ -58,6 +58,8 @@ class ContextBuilder:
     relations: list[RelationView] = field(default_factory=list)
     evidence: dict[tuple[KeyKind, int], list[int]] = field(default_factory=dict)
     chunk_order: list[int] = field(default_factory=list)
+    prompt_tokens: int = 0  # of the prompt with history and question, without context
+    graph_tokens: int = 0  # of the rows of the graph
 
     @property
     def question(self) -> Question:
@@ -84,13 +86,18 @@ class ContextBuilder:
     def truncate_rows(self) -> None:
         """Keep the first entities and relations that fit their budgets and half of what the prompt leaves."""
         tokenizer, question = self.runtime.tokenizer, self.question
+        prompt = build_prompt(question, Context(self.hits.query, question.mode))
+        self.prompt_tokens = count_prompt_tokens(self.runtime, prompt)
         budget = question.max_entity_tokens + question.max_relation_tokens
-        available = self.ranking_options.graph_token_share * self._available_tokens(())
+        available = self.ranking_options.graph_token_share * self._count_available_tokens()
         share = min(1.0, available / budget) if budget else 0.0
-        rows = [render_entity(ContextEntity(view.name, view.type, view.description)) for view in self.entities]
-        self.entities = truncate_to_budget(self.entities, rows, int(share * question.max_entity_tokens), tokenizer)
-        rows = [render_relation(_build_relation_row(view)) for view in self.relations]
-        self.relations = truncate_to_budget(self.relations, rows, int(share * question.max_relation_tokens), tokenizer)
+        rows = (render_entity(ContextEntity(view.name, view.type, view.description)) for view in self.entities)
+        most = int(share * question.max_entity_tokens)
+        self.entities, entity_tokens = truncate_to_budget(self.entities, rows, most, tokenizer)
+        rows = (render_relation(_build_relation_row(view)) for view in self.relations)
+        most = int(share * question.max_relation_tokens)
+        self.relations, relation_tokens = truncate_to_budget(self.relations, rows, most, tokenizer)
+        self.graph_tokens = entity_tokens + relation_tokens
 
     async def rank_chunks(self) -> None:
         """Rank the chunks of all legs: for mix the walk's after the first, else in turn one of each leg."""
@@ -197,11 +204,9 @@ class ContextBuilder:
         """Number the distinct texts that fit next to the rows of the graph and the source numbers in them."""
         count = self.runtime.tokenizer.count
         distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
-        rendered = ["\n".join(map(render_source, number_sources([text]).sources)) for text in distinct]
+        rendered = ["\n".join(map(render_source, build_sources([text]).values())) for text in distinct]
         sizes = [count(text) + JOIN_TOKENS for text in rendered]
-        left = self._available_tokens(
-            (*map(self._build_entity, self.entities), *map(self._build_relation, self.relations))
-        )
+        left = self._count_available_tokens()
         fitting = count_fitting_sizes(sizes, left)
         while True:
             shown = {text.text for text in distinct[:fitting]}
@@ -235,22 +240,17 @@ class ContextBuilder:
         """The text of a chunk for the reranker; with filters, only the passages that match them."""
         return "\n".join(piece.text for piece in text.pieces) if self.question.filters.is_active else text.text
 
-    def _available_tokens(self, rows: Sequence[ContextEntity | ContextRelation]) -> int:
-        """Tokens left for sources in addition to the prompt with history and question, and these rows of the graph."""
-        empty = build_prompt(self.question, Context(self.hits.query, self.question.mode))
-        lines = (render_entity(row) if isinstance(row, ContextEntity) else render_relation(row) for row in rows)
-        graph = sum(self.runtime.tokenizer.count(line) + JOIN_TOKENS for line in lines)
-        return tokens_for_sources(self.question.max_total_tokens, count_prompt_tokens(self.runtime, empty), graph)
+    def _count_available_tokens(self) -> int:
+        """Tokens left for sources."""
+        return tokens_for_sources(self.question.max_total_tokens, self.prompt_tokens, self.graph_tokens)
 
-    def _build_entity(self, view: EntityView, numbered: NumberedSources | None = None) -> ContextEntity:
+    def _build_entity(self, view: EntityView, numbered: NumberedSources) -> ContextEntity:
         evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((KeyKind.NAME, id_), ())]
-        numbers = numbered.find_supporting(evidence, [view.name]) if numbered else ()
-        return ContextEntity(view.name, view.type, view.description, numbers)
+        return ContextEntity(view.name, view.type, view.description, numbered.find_supporting(evidence, [view.name]))
 
-    def _build_relation(self, view: RelationView, numbered: NumberedSources | None = None) -> ContextRelation:
+    def _build_relation(self, view: RelationView, numbered: NumberedSources) -> ContextRelation:
         evidence = [chunk for id_ in view.ids for chunk in self.evidence.get((KeyKind.PAIR, id_), ())]
-        numbers = numbered.find_supporting(evidence, [view.source, view.target]) if numbered else ()
-        return replace(_build_relation_row(view), sources=numbers)
+        return _build_relation_row(view, numbered.find_supporting(evidence, [view.source, view.target]))
 
     async def build_neighborhood(
         self, ids: Sequence[int], edges: Sequence[GraphEdge], limit: int
@@ -277,8 +277,8 @@ class ContextBuilder:
         )
 
 
-def _build_relation_row(view: RelationView) -> ContextRelation:
-    return ContextRelation(view.source, view.target, view.keywords, view.description, view.weight)
+def _build_relation_row(view: RelationView, sources: tuple[int, ...] = ()) -> ContextRelation:
+    return ContextRelation(view.source, view.target, view.keywords, view.description, view.weight, sources)
 
 
 def matches_filters(filters: Filters, piece: PieceText) -> bool:

@@ -7,10 +7,10 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.models import Prompt
-from engine.text.tokenizer import count_that_fit
+from engine.text.tokenizer import count_fitting
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from datetime import date
 
     from engine.models import ChatTurn, Context, Question
@@ -54,9 +54,12 @@ def count_fitting_sizes(sizes: Sequence[int], budget: int) -> int:
     return sum(total <= budget for total in accumulate(sizes))
 
 
-def truncate_to_budget(items: Sequence[Item], rows: Sequence[str], budget: int, tokenizer: Tokenizer) -> list[Item]:
-    """The first items whose rows, joined by newlines, fit into the budget (tokens)."""
-    return list(items[: count_that_fit(rows, budget, tokenizer)])
+def truncate_to_budget(
+    items: Sequence[Item], rows: Iterable[str], budget: int, tokenizer: Tokenizer
+) -> tuple[list[Item], int]:
+    """The first items whose rows, joined by newlines, fit into the budget (tokens), and the tokens of these rows."""
+    sizes = count_fitting(rows, budget, tokenizer)
+    return list(items[: len(sizes)]), sum(sizes)
 
 
 def tokens_for_sources(total: int, prompt: int, graph: int) -> int:

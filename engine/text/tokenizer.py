@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     import tiktoken
 
@@ -49,15 +49,17 @@ class O200kTokenizer:
         return _count_short(text) if len(text) <= _SHORT else len(self.encode(text))
 
 
-def count_that_fit(items: Sequence[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> int:
-    """How many items, from the first on, fit into the budget (tokens) when joined; each is counted only once."""
+def count_fitting(items: Iterable[str], budget: int, tokenizer: Tokenizer, joiner: str = "\n") -> list[int]:
+    """The tokens of each of the first items that fit into the budget when joined, with a joiner each."""
     joint = tokenizer.count(joiner)
-    used = -joint
-    for number, item in enumerate(items):
-        used += joint + tokenizer.count(item)
+    used, sizes = -joint, list[int]()
+    for item in items:
+        size = joint + tokenizer.count(item)
+        used += size
         if used > budget:
-            return number
-    return len(items)
+            break
+        sizes.append(size)
+    return sizes
 
 
 def load_encoding(folder: Path | None) -> tiktoken.Encoding:

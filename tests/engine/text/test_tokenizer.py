@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.errors import EngineError
 from engine.text import tokenizer
-from engine.text.tokenizer import O200kTokenizer, count_that_fit, find_vocabulary_dir, load_encoding
+from engine.text.tokenizer import O200kTokenizer, count_fitting, find_vocabulary_dir, load_encoding
 from tests.support.tokenizers import CharacterTokenizer
 
 O200K = O200kTokenizer()
@@ -26,12 +26,13 @@ O200K = O200kTokenizer()
 )
 def test_t1_as_many_items_as_fit_with_their_joiners(count: int, budget: int, joiner: str, fitting: int) -> None:
     items = ["aaaa", "bbbb", "cccc"][:count]
-    assert count_that_fit(items, budget, CharacterTokenizer(), joiner=joiner) == fitting
+    sizes = count_fitting(items, budget, CharacterTokenizer(), joiner=joiner)
+    assert sizes == [4 + len(joiner)] * fitting
 
 
 @given(st.lists(st.text(max_size=5)), st.integers(0, 40))
 def test_what_fits_is_the_longest_prefix(items: list[str], budget: int) -> None:
-    number = count_that_fit(items, budget, CharacterTokenizer())
+    number = len(count_fitting(items, budget, CharacterTokenizer()))
     assert number == 0 or len("\n".join(items[:number])) <= budget
     assert number == len(items) or len("\n".join(items[: number + 1])) > budget
 
@@ -44,7 +45,7 @@ def test_each_item_is_counted_once_and_none_after_the_last_that_fits() -> None:
             counted.append(text)
             return len(text)
 
-    count_that_fit(["aaaa", "bbbb", "cccc", "dddd"], 9, Recording())
+    count_fitting(["aaaa", "bbbb", "cccc", "dddd"], 9, Recording())
     assert sorted(counted) == ["\n", "aaaa", "bbbb", "cccc"]
 
 
