@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.answers.corrections import AnswerCorrector
+from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
 from bot.commands.home import build_home_card
 from bot.context import BotContext
@@ -68,6 +69,7 @@ class Bot:
         self.event_queue = EventQueue(context.store, self.dispatcher, supervisor=self.supervisor, processes=processes)
         self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
         self.corrector = AnswerCorrector(context)
+        self.digests = DigestWriter(context, self.answer_service)
         self._attached = attached
 
     @classmethod
@@ -85,6 +87,7 @@ class Bot:
                 tasks = (
                     run("background work", bot.ingest_service.run),
                     run("answer corrections", bot.corrector.run),
+                    run("digests", bot.digests.run),
                     run("watch", bot._monitor),
                 )
                 try:

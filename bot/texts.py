@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.errors import NotAllowed, PermissionDenied, PlatformError
-from bot.text.format import pluralize
+from bot.text.format import format_utc, pluralize
 from bot.text.markdown import sanitize_inline
 from engine.errors import (
     DiskError,
@@ -26,6 +26,7 @@ from engine.errors import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+    from datetime import datetime
 
     from bot.platform.traits import PlatformTraits
     from engine import Duplicate
@@ -60,6 +61,7 @@ FILE_NOT_READY = "I'm still processing your file, so this answer doesn't include
 FILE_NOT_READ = "I couldn't read your file yet, so this answer doesn't include it."
 NOT_IN_FILE = "I couldn't find this in your file, so I searched everything else I have access to."
 FILE_RECEIVED = "I have your file and I'm reading it. You can ask me about it at any time."
+DIGEST_QUESTION = "What is new?"
 EMPTY_QUESTION = "What would you like to know? Ask me in a sentence."
 MODEL_HINT = (
     "I only quote sources because no language model is configured. To get written answers, ask the person who "
@@ -203,6 +205,12 @@ def nothing_found(gap: str = "") -> str:
 def is_nothing_found(text: str) -> bool:
     """Whether an answer says that nothing was found."""
     return text.startswith((NOTHING_FOUND, NO_DECISION, NO_OPEN_QUESTION, *_NOTHING_FOUND_YET.values()))
+
+
+def digest_heading(since: datetime, until: datetime, *, personal: bool) -> str:
+    """The message above a digest."""
+    what = "What is new in the channels that you can read" if personal else "What is new in this channel"
+    return f"**Digest.** {what}, from {format_utc(since)} to {format_utc(until)}:"
 
 
 def file_refused(name: str, reason: str) -> str:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 RetrievalMode = Literal["local", "global", "hybrid", "naive", "mix", "bypass"]
 DocumentKind = Literal["file", "conversation", "manual"]
 Role = Literal["system", "user", "assistant"]
-OverviewKind = Literal["summary", "decisions", "questions"]
+OverviewKind = Literal["summary", "decisions", "questions", "digest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +173,8 @@ class Filters:
 class Overview:
     """A request to summarize everything in the scope; `recent` restricts it to the two weeks before the newest message.
 
-    In a retrieved context, `truncated` means that only the newest part fitted, and `days` is the range of dates that a
-    summary covers.
+    A digest has sections: topics, decisions, open questions and new files. In a retrieved context, `truncated` means
+    that only the newest part fitted, and `days` is the range of dates that a summary covers.
     """
 
     kind: OverviewKind

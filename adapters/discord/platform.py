@@ -164,6 +164,9 @@ class DiscordPlatform:
         except UnknownResource:
             return None
 
+    async def open_direct(self, workspace: str, person: str) -> Location:  # noqa: ARG002
+        return await self.channel_lookup.open_direct(person)
+
     async def to_plain_text(self, workspace: str, text: str) -> str:
         """Replace Discord's markup by names."""
         guild = self.client.get_guild(int(workspace)) if workspace else None

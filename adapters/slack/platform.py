@@ -25,6 +25,7 @@ from adapters.slack.workspace.markup import find_mentioned_groups, find_mentione
 from adapters.slack.workspace.messages import message_link
 from adapters.slack.workspace.users import UserGroups
 from bot.errors import PermissionDenied, PlatformError
+from bot.platform.models import Location
 from bot.platform.ports import MessageLimits
 from bot.platform.ttl_cache import TTLCache
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from adapters.slack.context import SlackContext
-    from bot.platform.models import Card, Channel, ListedChannel, Location, Message, Person, Upload
+    from bot.platform.models import Card, Channel, ListedChannel, Message, Person, Upload
     from bot.platform.ports import Reaction, Reply, ReplyTarget, ThreadPage
 
 log = structlog.get_logger(__name__)
@@ -101,6 +102,10 @@ class SlackPlatform:
 
     async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - it is this workspace
         return await self._context.users.get_person(person, self._max_member_age)
+
+    async def open_direct(self, workspace: str, person: str) -> Location:
+        with map_errors():
+            return Location(NAME, workspace, await self._private_messages.open_direct(person))
 
     async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002
         people, channels = find_mentioned_ids(text)

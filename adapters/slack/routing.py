@@ -63,6 +63,9 @@ class RoutingPlatform:
     async def fetch_person(self, workspace: str, person: str) -> Person:
         return await self._get(workspace).fetch_person(workspace, person)
 
+    async def open_direct(self, workspace: str, person: str) -> Location:
+        return await self._get(workspace).open_direct(workspace, person)
+
     async def to_plain_text(self, workspace: str, text: str) -> str:
         return await self._get(workspace).to_plain_text(workspace, text)
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.permissions.audience import ResolvedScope
     from bot.platform.models import Channel
-    from engine import OverviewRequest, RetrievalMode
+    from engine import OverviewKind, OverviewRequest, RetrievalMode
 
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 
@@ -86,9 +86,10 @@ async def build_heading(context: BotContext, request: AnswerRequest, channel: Ch
 
 
 def _limit_to_recent(question: Question, request: AnswerRequest) -> Question:
-    """Limit a question to the messages of its channel since a time."""
-    within = Filters(rooms=frozenset({request.location.room}), since=request.since)
-    return replace(question, filters=within, overview=Overview("summary"))
+    """Limit a question to the messages of its channel since a time; a personal digest to those of all channels."""
+    rooms = frozenset() if request.digest == "personal" else frozenset({request.location.room})
+    kind: OverviewKind = "digest" if request.digest else "summary"
+    return replace(question, filters=Filters(rooms=rooms, since=request.since), overview=Overview(kind))
 
 
 async def apply_overview(context: BotContext, request: AnswerRequest, question: Question) -> Question:

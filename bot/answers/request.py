@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 from hashlib import sha256
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from bot.platform.events import ButtonPressed
 from bot.platform.ports import ReplyTarget
@@ -27,8 +27,8 @@ class AnswerRequest:
     """A question, and where its answer goes: `location` includes the thread, if there is one.
 
     `id` is that of the answer, always the same for the same question. `since`: only messages of this channel since
-    then are searched. `overheard`: a message that does not mention the bot; without sources or after a failure, the
-    bot stays silent.
+    then are searched, for a personal digest those of all channels. `overheard`: a message that does not mention the
+    bot; without sources or after a failure, the bot stays silent.
     """
 
     id: str
@@ -43,6 +43,7 @@ class AnswerRequest:
     origin: Message | QuestionAsked | None = None
     since: datetime | None = None
     overheard: bool = False
+    digest: Literal["", "channel", "personal"] = ""
 
     @property
     def uploads(self) -> tuple[Upload, ...]:

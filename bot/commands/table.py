@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
-from bot.commands import catch_up, channel_settings, correct, duplicates, forget, learn, status
+from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 
@@ -53,6 +53,14 @@ COMMANDS: Mapping[str, Command] = {
         "[since]",
         "Without a time: since your last message here. Only you see the answer.",
         ("2h", "yesterday", "monday", "2026-11-20"),
+    ),
+    "digest": Command(
+        digest.digest_command,
+        "regular digests: topics, decisions, open questions and new files",
+        "[me] [daily | weekly DAY] [TIME] [ZONE] | off",
+        "For this channel managers schedule them, in a thread here. `{}digest me …` sends you what is new in all that "
+        "you can read, as a direct message. Without a schedule: shows the current one.",
+        ("weekly monday 9:00 Europe/Berlin", "me daily 8:00", "off"),
     ),
     "graph": Command(status.graph_command, "a picture of a name and its relations", "NAME", examples=("Ada Lovelace",)),
     "status": Command(

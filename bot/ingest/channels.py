@@ -151,6 +151,7 @@ class ChannelMembership:
         await self._store.answers.delete_in_channel(location)
         await self._store.backfill_cursors.cancel(location.room)
         await self._store.channels.delete(location)
+        await self._store.digests.delete(location.room)
 
     async def _forget_thread(self, location: Location) -> None:
         messages = await self._store.messages.list_by_thread(location.room, location.thread)

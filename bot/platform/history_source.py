@@ -125,6 +125,9 @@ class SourcePlatform:
             return await self._live.fetch_person(workspace, person)
         raise PermissionDenied("The export does not contain this person.")
 
+    async def open_direct(self, workspace: str, person: str) -> Location:  # noqa: ARG002
+        raise PermissionDenied(READ_ONLY)
+
     async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002
         return await self._source.to_plain_text(text)
 

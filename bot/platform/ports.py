@@ -106,6 +106,9 @@ class Platform(Protocol):
     async def fetch_person(self, workspace: str, person: str) -> Person:
         """A person as the workspace knows them."""
 
+    async def open_direct(self, workspace: str, person: str) -> Location:
+        """The direct messages of a person with the bot."""
+
     async def to_plain_text(self, workspace: str, text: str) -> str:
         """A text with its mentions of people and channels as names (@Ada, #roof), and no markup of the platform."""
 

@@ -14,6 +14,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     pending_redactions     documents whose change is not applied to answers yet
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
+    digests                scheduled digests
     channel_settings       what managers set for channels
     opt_outs               people whose messages are not stored
     channels               the channels that the bot is in, or whose past was imported
@@ -33,7 +34,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
-from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
+from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable, Digests
 from bot.store.documents import Conversations, Files
 from bot.store.event_queue import EventQueueTable
 from bot.store.installations import Installations, InstallationStates
@@ -112,6 +113,7 @@ class BotStore:
         self.pending_redactions = PendingRedactions(database, process)
         self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
         self.feedback = Feedback(database)
+        self.digests = Digests(database)
         self.channel_settings = ChannelSettingsTable(database)
         self.opt_outs = OptOuts(database)
         self.channels = Channels(database)

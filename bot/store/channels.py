@@ -1,4 +1,4 @@
-"""Tables of channels, their settings and their back-fill cursors."""
+"""Tables of channels, their settings, back-fill cursors and digests."""
 
 from __future__ import annotations
 
@@ -190,3 +190,72 @@ class BackfillCursors:
     async def cancel(self, room: str) -> None:
         """Delete the back-fill of a channel."""
         await self._database.execute("DELETE FROM backfill_cursor WHERE room = ?", (room,))
+
+
+_DIGEST_COLUMNS = "platform, workspace, channel, person, personal, schedule, since, due_at, posted"
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """A digest of `location`, or, if it is `personal`, of all that `person` can read, sent to them there.
+
+    `person` asked for it. `since`: what happened before was in an earlier one. `posted`: the message above the digest
+    that is being written, if there is one.
+    """
+
+    location: Location
+    person: str
+    personal: bool
+    schedule: str
+    since: datetime
+    due_at: datetime
+    posted: str = ""
+
+
+class Digests:
+    """Scheduled digests; one for each channel, and one for each person in their direct messages."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, digest: Digest) -> None:
+        """Store a digest, in place of the one of the same channel."""
+        place = digest.location
+        await self._database.execute(
+            f"INSERT INTO digest (room, {_DIGEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (room) DO UPDATE SET person = excluded.person, personal = excluded.personal,"
+            " schedule = excluded.schedule, since = excluded.since, due_at = excluded.due_at, posted = excluded.posted",
+            (
+                *(place.room, place.platform, place.workspace, place.channel, digest.person, digest.personal),
+                *(digest.schedule, to_micros(digest.since), to_micros(digest.due_at), digest.posted),
+            ),
+        )
+
+    async def get(self, room: str) -> Digest | None:
+        """The digest of a channel."""
+        row = await self._database.fetch_one(f"SELECT {_DIGEST_COLUMNS} FROM digest WHERE room = ?", (room,))
+        return _to_digest(row) if row else None
+
+    async def list_due(self, now: datetime) -> list[Digest]:
+        """The digests that are due, the oldest first."""
+        rows = await self._database.fetch_all(
+            f"SELECT {_DIGEST_COLUMNS} FROM digest WHERE due_at <= ? ORDER BY due_at, room", (to_micros(now),)
+        )
+        return [_to_digest(row) for row in rows]
+
+    async def delete(self, room: str) -> bool:
+        """Delete the digest of a channel; returns whether there was one."""
+        return bool(await self._database.execute("DELETE FROM digest WHERE room = ? RETURNING room", (room,)))
+
+
+def _to_digest(row: tuple[object, ...]) -> Digest:
+    platform, workspace, channel, person, personal, schedule, since, due_at, posted = row
+    return Digest(
+        Location(str(platform), str(workspace), str(channel)),
+        str(person),
+        bool(personal),
+        str(schedule),
+        from_micros(since),  # type: ignore[arg-type]
+        from_micros(due_at),  # type: ignore[arg-type]
+        str(posted),
+    )

@@ -250,6 +250,10 @@ class FakePlatform:
             raise PlatformError(f"There is no person {person}.")
         return self.people[person]
 
+    async def open_direct(self, workspace: str, person: str) -> Location:
+        self.record_call("open_direct")
+        return self.add_channel(f"D{person}", person, kind="direct")
+
     async def to_plain_text(self, workspace: str, text: str) -> str:
         self.record_call("readable")
         named = _MENTION.sub(lambda m: f"@{self._name(m[1])}", text)

@@ -94,6 +94,11 @@ class ChannelLookup:
         except discord.InvalidData as error:
             raise PlatformError("Discord sent a channel of an unknown kind.") from error
 
+    async def open_direct(self, person: str) -> Location:
+        """Open the direct messages of a person, which belong to no server. Raises PlatformError."""
+        user = await call_with_retries("to fetch a user", lambda: self._client.fetch_user(int(person)))
+        return location_of(await call_with_retries("to open direct messages", user.create_dm))
+
     def forget_thread(self, thread: int) -> None:
         """Forget a thread."""
         self._threads.pop(thread, None)

@@ -11,12 +11,19 @@ from engine.llm.offline.quotes import build_quotations, render_quotations
 from engine.llm.offline.words import is_generic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from engine.llm.offline.candidates import Candidate
     from engine.models import OverviewKind, Source
 
 MAX_HIGHLIGHTS = 8
+MAX_FILES = 12  # named in a digest
+DIGEST_SECTIONS: Mapping[str, OverviewKind] = {
+    "**Topics**": "summary",
+    "**Decisions**": "decisions",
+    "**Open questions**": "questions",
+}
+FILES_SECTION = "**New files**"
 _MIN_WORDS, _MAX_WORDS = 5, 60  # of a sentence of a summary
 _MIN_QUESTION_WORDS = 4
 _ANSWER_WINDOW = 3  # number of following messages that may answer a question
@@ -54,6 +61,8 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
 
     Of decisions and open questions these are the newest, in order of time; those without a time come first.
     """
+    if kind == "digest":
+        return _find_digest(sources)
     candidates = build_candidates(sources)
     if kind == "summary":
         return render_quotations(build_quotations(_most_informative(candidates), candidates))
@@ -61,6 +70,35 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
     positions = [at for at in range(len(candidates)) if matches(at, candidates)]
     positions.sort(key=lambda at: str(candidates[at].source.time or ""))
     return render_quotations(build_quotations(positions[-MAX_HIGHLIGHTS:], candidates))
+
+
+def _find_digest(sources: Sequence[Source]) -> str:
+    """The highlights of each kind, and the files among the sources, in sections; empty ones are left out."""
+    said = [each for each in sources if each.author]
+    sections = {heading: find_highlights(said, kind).splitlines() for heading, kind in DIGEST_SECTIONS.items()}
+    files = {each.document: each for each in reversed(sources) if not each.author}
+    sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
+    return _render_sections(sections)
+
+
+def _render_sections(sections: Mapping[str, Sequence[str]]) -> str:
+    """Sections with their headings, one point per line."""
+    points = {heading: [line.removeprefix("- ") for line in lines if line] for heading, lines in sections.items()}
+    return "\n\n".join(
+        "\n".join([heading, *(f"- {point}" for point in section)]) for heading, section in points.items() if section
+    )
+
+
+def merge_digests(notes: Sequence[str]) -> str:
+    """The sections of partial digests, each with the first points of all of them."""
+    parts: dict[str, list[str]] = {heading: [] for heading in (*DIGEST_SECTIONS, FILES_SECTION)}
+    share = max(2, MAX_HIGHLIGHTS // max(1, len(notes)))
+    for text in notes:
+        for section in text.split("\n\n"):
+            heading, *points = section.splitlines()
+            if heading in parts:
+                parts[heading] += points[:share]
+    return _render_sections(parts)
 
 
 def format_date_range(sources: Sequence[Source]) -> str:

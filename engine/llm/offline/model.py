@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from engine.llm.base import hash_parts
 from engine.llm.offline import query_rewrite
 from engine.llm.offline.extraction import extract_by_rules
-from engine.llm.offline.highlights import find_highlights, merge_highlights
+from engine.llm.offline.highlights import find_highlights, merge_digests, merge_highlights
 from engine.llm.offline.quotes import build_quotations, render_quotations, select_answers
 from engine.llm.offline.ranking import rank_sentences
 from engine.llm.offline.sentences import merge_lead_sentences
@@ -33,6 +33,7 @@ NO_HIGHLIGHTS = {
     "summary": NOTHING_FOUND,
     "decisions": "I found no decision in what I looked through.",
     "questions": "I found no open question in what I looked through.",
+    "digest": "I found nothing to report in what I looked through.",
 }
 ONLY_QUOTES = "Without a model I can only quote sources, and this question comes without any."
 
@@ -104,9 +105,11 @@ class OfflineModel:
         if context.mode == "bypass":
             return ONLY_QUOTES
         if context.overview is not None:
-            notes = merge_highlights(prompt.partial_answers) or find_highlights(context.sources, context.overview.kind)
+            kind = context.overview.kind
+            merge = merge_digests if kind == "digest" else merge_highlights
+            notes = merge(prompt.partial_answers) or find_highlights(context.sources, kind)
             days = f"{context.overview.days}\n" if context.overview.days and notes else ""
-            return f"{days}{notes}" or NO_HIGHLIGHTS[context.overview.kind]
+            return f"{days}{notes}" or NO_HIGHLIGHTS[kind]
         question = context.question.question.strip() or prompt.question
         if not context.sources or not question:
             return NOTHING_FOUND

@@ -60,6 +60,9 @@ class JsonlPlatform:
     async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - the port's signature
         return Person(person, person.title())
 
+    async def open_direct(self, workspace: str, person: str) -> Location:  # noqa: ARG002  - the port's signature
+        return self.locate(f"direct-{person}")
+
     async def to_plain_text(self, workspace: str, text: str) -> str:  # noqa: ARG002  - the port's signature
         return text
 

@@ -1,0 +1,53 @@
+"""Schedule digests: of a channel for everyone in it, or of what one person missed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.platform.models import Card
+from bot.store.channels import Digest
+from bot.text.format import format_utc
+from bot.text.schedule import parse_schedule
+from engine.errors import InvalidQuestion
+
+if TYPE_CHECKING:
+    from bot.commands.context import CommandContext
+    from bot.platform.models import Location
+
+PERSONAL = "me"
+
+
+async def digest_command(call: CommandContext) -> Card:
+    """Show, schedule or end the digest of this channel, or with `me` the caller's own."""
+    first, _, rest = call.arguments.partition(" ")
+    personal = first.casefold() == PERSONAL
+    words = rest.strip() if personal else call.arguments
+    location = await _direct_messages(call) if personal else call.location.without_thread
+    if not words:
+        return Card(_describe(call, await call.store.digests.get(location.room), personal=personal))
+    if not personal:
+        await call.require_manager("schedule digests of this channel")
+        if (await call.services.context.audience.get_channel(location)).kind == "direct":
+            raise InvalidQuestion("There is no channel here.", hint=f"{call.format_example('digest')} me daily 8:00")
+    if words.casefold() == "off":
+        ended = await call.store.digests.delete(location.room)
+        return Card("There will be no more digests here." if ended else "There was no digest.")
+    schedule = parse_schedule(words)
+    digest = Digest(location, call.invocation.person, personal, str(schedule), call.now, schedule.next_after(call.now))
+    await call.store.digests.save(digest)
+    return Card(_describe(call, digest, personal=personal))
+
+
+async def _direct_messages(call: CommandContext) -> Location:
+    """The caller's direct messages with the bot."""
+    platform = call.services.context.platform_for(call.location)
+    return await platform.open_direct(call.location.workspace, call.invocation.person)
+
+
+def _describe(call: CommandContext, digest: Digest | None, *, personal: bool) -> str:
+    example = call.traits.format_command(f"digest {'me ' if personal else ''}weekly monday 9:00 Europe/Berlin")
+    if digest is None:
+        whose = "You get no digest" if personal else "This channel has no digest"
+        return f"{whose}. `{example}` schedules one."
+    what = "what you can read, in direct messages" if digest.personal else "this channel"
+    return f"The digest of {what} comes {digest.schedule}, next on {format_utc(digest.due_at)}."

@@ -1,0 +1,67 @@
+"""When something happens again: daily or weekly at a local time. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, time, timedelta
+from zoneinfo import ZoneInfo, available_timezones
+
+from engine.errors import InvalidQuestion
+
+WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+SCHEDULE_HINT = "Write `daily 9:00` or `weekly monday 9:00`, perhaps with a time zone such as `Europe/Berlin`."
+DEFAULT_TIME = time(9, 0)
+_TIME = re.compile(r"([01]?\d|2[0-3])[:.]?([0-5]\d)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Schedule:
+    """Every day, or every week on a `weekday` (0 is Monday), at a time in a time zone (an IANA name)."""
+
+    at: time = DEFAULT_TIME
+    weekday: int | None = None
+    zone: str = "UTC"
+
+    def __str__(self) -> str:
+        day = "daily" if self.weekday is None else f"weekly {WEEKDAYS[self.weekday]}"
+        return f"{day} {self.at:%H:%M} {self.zone}"
+
+    def next_after(self, instant: datetime) -> datetime:
+        """The first time after an instant, in UTC. A local time that a clock change skips is an hour later."""
+        zone = ZoneInfo(self.zone)
+        day = instant.astimezone(zone).date()
+        while True:
+            local = datetime.combine(day, self.at, zone)
+            if self.weekday in {None, day.weekday()} and local > instant:
+                return local.astimezone(UTC)
+            day += timedelta(days=1)
+
+
+def parse_schedule(text: str, zone: str = "UTC") -> Schedule:
+    """Parse a schedule; `zone` applies if it names none. Raises InvalidQuestion."""
+    words = text.split()
+    period = words.pop(0).casefold() if words else ""
+    weekday = None
+    if period == "weekly":
+        day = words.pop(0).casefold() if words and not words[0][:1].isdigit() and "/" not in words[0] else "monday"
+        weekday = next((number for number, name in enumerate(WEEKDAYS) if len(day) > 2 and name.startswith(day)), None)
+    if period not in {"daily", "weekly"} or (period == "weekly" and weekday is None):
+        raise InvalidQuestion(f"“{text}” is not a schedule that I understand.", hint=SCHEDULE_HINT)
+    at = DEFAULT_TIME
+    if words and words[0][:1].isdigit():
+        match = _TIME.fullmatch(words.pop(0))
+        if match is None:
+            raise InvalidQuestion(f"“{text}” has no time that I understand.", hint=SCHEDULE_HINT)
+        at = time(int(match[1]), int(match[2] or 0))
+    if len(words) > 1:
+        raise InvalidQuestion(f"“{text}” is not a schedule that I understand.", hint=SCHEDULE_HINT)
+    return Schedule(at, weekday, find_zone(words[0]) if words else zone)
+
+
+def find_zone(name: str) -> str:
+    """The IANA name of a time zone, in any case of letters. Raises InvalidQuestion."""
+    found = next((each for each in available_timezones() if each.casefold() == name.casefold()), "")
+    if not found:
+        raise InvalidQuestion(f"“{name}” is no time zone.", hint="Use a name such as Europe/Berlin.")
+    return found

@@ -1,0 +1,133 @@
+"""Digests come when they are due, once, in the channel's thread or in direct messages, and only if there is news."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from bot.answers.digests import DigestWriter
+from bot.commands.table import run_command
+from bot.errors import ChannelGone, NotAllowed, PlatformError
+from bot.platform.events import CommandInvoked
+from bot.platform.models import Location, Person
+from bot.store.channels import Digest
+from tests.support.bot_fixture import BotFixture
+
+START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+
+
+async def schedule(bot: BotFixture, place: Location, **changes: Any) -> Digest:
+    digest = Digest(place, "ada", False, "daily 09:00 UTC", START, START + timedelta(hours=23))
+    digest = Digest(**{name: changes.get(name, getattr(digest, name)) for name in digest.__slots__})
+    await bot.store.digests.save(digest)
+    return digest
+
+
+def writer(bot: BotFixture, hours: float) -> DigestWriter:
+    return DigestWriter(bot.context, bot.answer_service, lambda: START + timedelta(hours=hours))
+
+
+def headings(bot: BotFixture, place: Location) -> list[str]:
+    return [card.text for where, card in bot.platform.posts if where == place and "Digest" in card.text]
+
+
+async def test_a_due_digest_is_posted_in_a_thread_and_is_due_again(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    await writer(bot, 22).write_due()
+    assert bot.platform.replies == []
+    await writer(bot, 23).write_due()
+    [heading] = headings(bot, roof)
+    assert heading == "**Digest.** What is new in this channel, from 2026-11-20 10:00 UTC to 2026-11-21 09:00 UTC:"
+    [reply] = bot.platform.replies
+    assert "the tiles are red" in reply.text
+    assert reply.target.location.thread == reply.target.message != ""
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert (found.since, found.due_at, found.posted) == (
+        START + timedelta(hours=23),
+        START + timedelta(hours=47),
+        "",
+    )
+    await writer(bot, 23.5).write_due()
+    assert len(bot.platform.replies) == 1
+
+
+async def test_without_news_there_is_no_digest(bot: BotFixture) -> None:
+    roof, hall = await bot.join("ROOF", "ada"), await bot.join("HALL", "ada")
+    await bot.post_indexed(hall, "ada", "The kettle boils.")
+    await schedule(bot, roof)
+    await writer(bot, 24).write_due()
+    assert bot.platform.replies == []
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert found.due_at == START + timedelta(hours=47)
+
+
+async def test_a_personal_digest_has_what_the_person_can_read_and_nothing_else(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada", "bob")
+    vault = await bot.join("VAULT", "bob", kind="closed")
+    await bot.post_indexed(roof, "bob", "The tiles are red today.")
+    await bot.post_indexed(vault, "bob", "The secret key is under the mat.")
+    direct = await bot.platform.open_direct("T1", "ada")
+    await schedule(bot, direct, personal=True)
+    await writer(bot, 24).write_due()
+    [reply] = bot.platform.replies
+    assert "tiles are red" in reply.text
+    assert "secret" not in reply.text
+    assert reply.target.location.channel == direct.channel
+
+
+async def test_a_digest_that_was_interrupted_goes_on_below_the_same_message(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    bot.platform.fail_after("finish", 0, PlatformError("busy"))
+    await writer(bot, 24).write_due()
+    bot.platform.failing.clear()
+    await writer(bot, 24.1).write_due()
+    assert [bool(each.closing) for each in bot.platform.replies] == [False]
+    await writer(bot, 24.5).write_due()
+    assert len(headings(bot, roof)) == 1
+    assert [bool(each.closing) for each in bot.platform.replies] == [True]
+
+
+async def test_the_digest_of_a_channel_that_is_gone_ends(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    bot.platform.fail_after("post", 0, ChannelGone("deleted"))
+    await writer(bot, 24).write_due()
+    assert await bot.store.digests.get(roof.room) is None
+
+
+async def call(bot: BotFixture, place: Location, words: str, person: str = "ada") -> str:
+    async with bot.run_bot() as running:
+        card = await run_command(running.dispatcher, CommandInvoked("c1", place, person, "digest", words, time=START))
+    assert card is not None
+    return card.text
+
+
+async def test_managers_schedule_the_digest_of_a_channel_and_end_it(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada", "bob")
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    assert "This channel has no digest" in await call(bot, roof, "", "bob")
+    assert "weekly monday 09:00 Europe/Berlin, next on 2026-11-23 08:00 UTC" in await call(
+        bot, roof, "weekly monday 9:00 Europe/Berlin"
+    )
+    assert "weekly monday" in await call(bot, roof, "", "bob")
+    with pytest.raises(NotAllowed):
+        await call(bot, roof, "off", "bob")
+    assert await call(bot, roof, "off") == "There will be no more digests here."
+    assert await bot.store.digests.get(roof.room) is None
+
+
+async def test_everyone_schedules_their_own(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada", "bob")
+    assert "You get no digest" in await call(bot, roof, "me", "bob")
+    assert "in direct messages comes daily 08:00 UTC" in await call(bot, roof, "me daily 8", "bob")
+    assert await bot.store.digests.get(roof.room) is None
+    assert await bot.store.digests.get((await bot.platform.open_direct("T1", "bob")).room)
