@@ -8,7 +8,7 @@ from typing import Any
 
 import aiohttp
 import pytest
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from adapters.slack.http_receiver import PATH
 from adapters.slack.install.pages import INSTALL_PATH, REDIRECT_PATH

@@ -18,16 +18,28 @@ MIB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A file within a file, such as an attachment of an e-mail."""
+
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedFile:
     """A parsed file. `time` is the date that the document states itself, None if it states none.
 
     `saved_at` is the time at which a program saved the file: used if neither the document nor its name states a date.
+    `attachments` are files of their own. `key` is empty for the file itself, and tells its attachments and the further
+    parts of a long file apart.
     """
 
     title: str
     passages: tuple[Passage, ...]
     time: datetime | None = None
     saved_at: datetime | None = None
+    attachments: tuple[Attachment, ...] = ()
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

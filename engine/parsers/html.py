@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.passages import Block, BlockType, find_first_heading, passages_by_section, word_count
+from engine.parsers.passages import Block, BlockType, find_first_heading, passages_by_section, render_table, word_count
 from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_single_line
 
@@ -187,7 +187,7 @@ class _HtmlBlockBuilder(HTMLParser):
             for cell in (cell for row in rows for cell in row):
                 self._add_block(cell, "text")
         else:
-            self._add_block("\n".join(" | ".join(row) for row in rows), "table")
+            self._add_block(render_table(rows), "table")
         self._text = rest
         self.end_block()
 

@@ -25,7 +25,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
     blocks = [
         Block(text, number, number)
         for number, line in enumerate(decode_text(data).split("\n"), 1)
-        if line.strip() and (text := "\n".join(_flatten_value(parse_json_line(line, number))))
+        if line.strip() and (text := "\n".join(flatten_value(parse_json_line(line, number))))
     ]
     passages: list[Passage] = []
     for group in group_blocks(blocks):
@@ -46,15 +46,15 @@ def parse_json_line(line: str, number: int) -> Any:
         raise CorruptFile(f"Line {number} is not JSON.", hint=JSON_LINES_HINT) from error
 
 
-def _flatten_value(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
+def flatten_value(value: Any, path: str = "", depth: int = 0) -> Iterator[str]:
     """`name: value` for every nested value; nested names are joined with dots, plain lists with commas."""
     if isinstance(value, dict | list) and depth < MAX_DEPTH:
         plain = isinstance(value, list) and not any(isinstance(each, dict | list) for each in value)
         if plain:
-            yield from _flatten_value(", ".join(filter(None, map(_render_value, value))), path, MAX_DEPTH)
+            yield from flatten_value(", ".join(filter(None, map(_render_value, value))), path, MAX_DEPTH)
             return
         for name, each in value.items() if isinstance(value, dict) else enumerate(value, 1):
-            yield from _flatten_value(each, f"{path}.{name}" if path else str(name), depth + 1)
+            yield from flatten_value(each, f"{path}.{name}" if path else str(name), depth + 1)
     elif word := _render_value(value):
         yield f"{path}: {word}" if path else word
 

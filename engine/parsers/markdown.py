@@ -10,7 +10,7 @@ from markdown_it import MarkdownIt
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
-from engine.parsers.passages import Block, find_first_heading, passages_by_section
+from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
 from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_lines, clean_multiline, clean_single_line
 
@@ -109,7 +109,7 @@ class _MarkdownBlockBuilder:
             case "tr_open" if self._rows is not None:
                 self._rows.append([])
             case "table_close" if self._rows is not None:
-                self._add_block("\n".join(" | ".join(row) for row in self._rows), "table")
+                self._add_block(render_table(self._rows), "table")
                 self._rows = None
             case _:
                 pass

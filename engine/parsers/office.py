@@ -1,4 +1,4 @@
-"""Parse office formats through kreuzberg: Word, spreadsheets, slides, OpenDocument, RTF, EPUB, e-mail, notebooks."""
+"""Parse office formats through kreuzberg: Word, OpenDocument text, RTF, old PowerPoint, unusual Outlook e-mail."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import kreuzberg
 from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
-from engine.parsers.passages import Block, find_first_heading, passages_by_section
+from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -23,7 +23,7 @@ _THREADS = 2
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
-    """Passages by heading (a sheet of a workbook is one), else by paragraphs. Raises EncryptedFile or CorruptFile."""
+    """Passages by heading, else by paragraphs. Raises EncryptedFile or CorruptFile."""
     result = extract_document(data, mime)
     return ParsedFile(name, _passages(result), saved_at=modified_time(result.metadata))
 
@@ -120,11 +120,10 @@ def _list_depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
 
 
 def _render_table(cells: Iterable[Mapping[str, Any]]) -> str:
-    """One line per row; empty rows are left out."""
     rows: dict[int, list[str]] = {}
     for cell in cells:
-        rows.setdefault(cell["row"], []).append(" ".join(str(cell["content"]).split()))
-    return "\n".join(" | ".join(row) for _, row in sorted(rows.items()) if any(row))
+        rows.setdefault(cell["row"], []).append(str(cell["content"]))
+    return render_table(row for _, row in sorted(rows.items()))
 
 
 def _append_links(text: str, annotations: Iterable[Mapping[str, Any]]) -> str:

@@ -23,6 +23,8 @@ _MAX_CODE_WORDS = 800
 _SENTENCES = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？])|\n+")
 # In scripts without spaces, six characters count as a word.
 _CHARACTERS_PER_WORD = 6
+_CELL_BORDERS = re.compile(r"(?<!\\)\|")
+_TABLE_RULE = re.compile(r"---(?: \| ---)*+")
 
 _MAX_LABEL_LENGTH = 160
 
@@ -44,6 +46,14 @@ class Block:
 def word_count(text: str) -> int:
     """Number of words, or the equivalent in a script without spaces."""
     return max(len(text.split()), len(text) // _CHARACTERS_PER_WORD)
+
+
+def render_table(rows: Iterable[Sequence[str]]) -> str:
+    """A Markdown table of these rows, the first of which is its header; empty rows are left out."""
+    lines = [" | ".join(" ".join(cell.split()).replace("|", "\\|") for cell in row) for row in rows if any(row)]
+    if lines:
+        lines.insert(1, " | ".join(["---"] * (len(_CELL_BORDERS.findall(lines[0])) + 1)))
+    return "\n".join(lines)
 
 
 def group_blocks(blocks: Iterable[Block]) -> list[list[Block]]:
@@ -91,6 +101,8 @@ def _merge_short_tail(groups: list[list[Block]]) -> list[list[Block]]:
 def _split_table(text: str) -> list[str]:
     """Tables of at most MAX_WORDS words, each with the header row if that is short."""
     head, *rows = text.split("\n")
+    if rows and _TABLE_RULE.fullmatch(rows[0]):
+        head += "\n" + rows.pop(0)
     spare = MAX_WORDS - word_count(head)
     if spare < MAX_WORDS // 2:
         return _merge_pieces([head, *rows], MAX_WORDS, "\n")
@@ -154,6 +166,16 @@ def passages_by_section(blocks: Iterable[Block], unit: str) -> tuple[Passage, ..
     return tuple(passages)
 
 
+def passages_by_part(parts: Iterable[tuple[str, Sequence[Block]]]) -> tuple[Passage, ...]:
+    """Passages of parts such as slides or cells, each labeled with its part; keys s1.1, s1.2, s2.1..."""
+    passages: list[Passage] = []
+    for number, (label, blocks) in enumerate(parts, 1):
+        for part, group in enumerate(group_blocks(blocks), 1):
+            if text := clean_multiline(join_blocks(group)):
+                passages.append(Passage(f"s{number}.{part}", text, shorten_label(label), position=len(passages)))
+    return tuple(passages)
+
+
 def format_span(unit: str, start: int, stop: int) -> str:
     """A location as "line 3" or "lines 3–9"."""
     return f"{unit} {start}" if start == stop else f"{unit}s {start}–{stop}"
@@ -185,5 +207,9 @@ def _split_sections(blocks: Iterable[Block]) -> list[_Section]:
 
 
 def _section_label(path: tuple[str, ...]) -> str:
-    label = " › ".join(path)
+    return shorten_label(" › ".join(path))
+
+
+def shorten_label(label: str) -> str:
+    """The label, or its end if it is very long."""
     return label if len(label) <= _MAX_LABEL_LENGTH else "… " + label[-_MAX_LABEL_LENGTH:].lstrip()

@@ -51,15 +51,18 @@ class FileFormat:
 
 
 _TEXT_EXTENSIONS = (
-    *("txt", "text", "log", "csv", "tsv", "json", "json5", "xml", "yaml", "yml", "toml", "ini", "cfg", "conf"),
-    *("properties", "tex", "bib", "rst", "org", "adoc", "asciidoc", "srt", "vtt", "ics", "diff", "patch"),
-    *("py", "pyi", "js", "mjs", "ts", "jsx", "tsx", "java", "kt", "scala", "c", "h", "cc", "cpp", "hpp", "cs"),
-    *("go", "rs", "rb", "php", "pl", "lua", "r", "sql", "sh", "bash", "zsh", "ps1", "bat", "swift", "css", "scss"),
-    *("proto", "graphql", "tf", "dockerfile", "makefile"),
+    *("txt", "text", "log", "json5", "toml", "ini", "cfg", "conf", "properties", "tex", "bib", "rst", "org", "adoc"),
+    *("asciidoc", "ics", "diff", "patch", "css", "scss", "dockerfile", "makefile"),
 )
+_CODE_EXTENSIONS = (
+    *("py", "pyi", "js", "mjs", "ts", "jsx", "tsx", "java", "kt", "scala", "c", "h", "cc", "cpp", "hpp", "cs", "go"),
+    *("rs", "rb", "php", "pl", "lua", "r", "sql", "sh", "bash", "zsh", "ps1", "bat", "swift", "proto", "graphql", "tf"),
+)
+_FORMATS = "engine.parsers.formats."
 _DOCX = "engine.parsers.office:parse_docx"
 _OFFICE = "engine.parsers.office:parse"
-_MAIL = "engine.parsers.office:parse_mail"
+_SHEETS = _FORMATS + "spreadsheets:parse"
+_OPENDOCUMENT = "application/vnd.oasis.opendocument."
 _OPENXML = "application/vnd.openxmlformats-officedocument."
 
 PARSERS: dict[str, FileFormat] = {
@@ -79,26 +82,34 @@ PARSERS: dict[str, FileFormat] = {
     ),
     "doc": FileFormat("Word", _OFFICE, ("doc",), "application/msword", container="ole"),
     "xlsx": FileFormat(
-        "Excel", _OFFICE, ("xlsx",), _OPENXML + "spreadsheetml.sheet", container="zip", zip_folder="xl/"
+        "Excel", _SHEETS, ("xlsx",), _OPENXML + "spreadsheetml.sheet", container="zip", zip_folder="xl/"
     ),
-    "xls": FileFormat("Excel", _OFFICE, ("xls",), "application/vnd.ms-excel", container="ole"),
+    "xls": FileFormat("Excel", _SHEETS, ("xls",), "application/vnd.ms-excel", container="ole"),
     "pptx": FileFormat(
         "PowerPoint",
-        _OFFICE,
+        _FORMATS + "slides:parse_pptx",
         ("pptx",),
         _OPENXML + "presentationml.presentation",
         container="zip",
         zip_folder="ppt/",
     ),
     "ppt": FileFormat("PowerPoint", _OFFICE, ("ppt",), "application/vnd.ms-powerpoint", container="ole"),
-    "odt": FileFormat(
-        "OpenDocument text", _OFFICE, ("odt",), "application/vnd.oasis.opendocument.text", container="zip"
+    "odt": FileFormat("OpenDocument", _OFFICE, ("odt",), _OPENDOCUMENT + "text", container="zip"),
+    "ods": FileFormat("OpenDocument", _SHEETS, ("ods",), _OPENDOCUMENT + "spreadsheet", container="zip"),
+    "odp": FileFormat(
+        "OpenDocument", _FORMATS + "slides:parse_odp", ("odp",), _OPENDOCUMENT + "presentation", container="zip"
     ),
     "rtf": FileFormat("RTF", _OFFICE, ("rtf",), "application/rtf", signature=rb"\{\\rtf", named_signature=rb"\{\\"),
-    "epub": FileFormat("EPUB", _OFFICE, ("epub",), "application/epub+zip", container="zip"),
-    "eml": FileFormat("e-mail", _MAIL, ("eml",), "message/rfc822"),
-    "msg": FileFormat("e-mail", _MAIL, ("msg",), "application/vnd.ms-outlook", container="ole"),
-    "ipynb": FileFormat("Jupyter notebooks", _OFFICE, ("ipynb",), "application/x-ipynb+json"),
+    "epub": FileFormat("EPUB", _FORMATS + "epub:parse", ("epub",), "application/epub+zip", container="zip"),
+    "eml": FileFormat("e-mail", _FORMATS + "mail:parse_eml", ("eml",)),
+    "msg": FileFormat("e-mail", _FORMATS + "mail:parse_msg", ("msg",), "application/vnd.ms-outlook", container="ole"),
+    "ipynb": FileFormat("Jupyter notebooks", _FORMATS + "notebooks:parse", ("ipynb",)),
+    "table": FileFormat("CSV", _FORMATS + "delimited:parse", ("csv", "tsv", "tab"), is_dated=False),
+    "json": FileFormat("JSON", _FORMATS + "structured_data:parse_json", ("json", "geojson"), is_dated=False),
+    "yaml": FileFormat("YAML", _FORMATS + "structured_data:parse_yaml", ("yaml", "yml"), is_dated=False),
+    "xml": FileFormat("XML", _FORMATS + "xml_text:parse", ("xml",)),
+    "subtitles": FileFormat("subtitles", _FORMATS + "subtitles:parse", ("srt", "vtt")),
+    "code": FileFormat("source code", _FORMATS + "source_code:parse", _CODE_EXTENSIONS),
     "messages": FileFormat(
         "chat messages as JSON Lines", "engine.parsers.chat_export:parse", ("jsonl", "ndjson"), is_dated=False
     ),

@@ -89,9 +89,10 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
         raise DocumentTooLarge(f"{name} holds more than {limits.max_text_length:,} characters of text.")
-    if parsed.time or not file_format.is_dated:
-        return parsed
-    return replace(parsed, time=find_stated_date(name, _document_head(parsed)) or parsed.saved_at)
+    time = parsed.time
+    if not time and file_format.is_dated:
+        time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
+    return replace(parsed, time=time, saved_at=None, attachments=())
 
 
 def _document_head(parsed: ParsedFile) -> str:

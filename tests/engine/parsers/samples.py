@@ -96,3 +96,105 @@ def archive(files: Mapping[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> 
 def bomb(size: int) -> bytes:
     """A DOCX whose document unpacks to this number of zero bytes."""
     return archive({"[Content_Types].xml": _TYPES.encode(), "word/document.xml": bytes(size)})
+
+
+def pptx(slides: Sequence[str], notes: Sequence[str] = ()) -> bytes:
+    """A PPTX of these shape trees, in reverse order of their part names; the notes of the first slides."""
+    main, related = f"{_OPENXML}/presentationml/2006/main", f"{_OPENXML}/officeDocument/2006/relationships"
+    space = f'xmlns:p="{main}" xmlns:a="{_OPENXML}/drawingml/2006/main" xmlns:r="{related}"'
+    files = {"[Content_Types].xml": "<Types/>"}
+    ids, relations = "", ""
+    for at, shapes in enumerate(slides):
+        part = f"slides/slide{len(slides) - at}.xml"
+        files[f"ppt/{part}"] = f"<p:sld {space}><p:cSld><p:spTree>{shapes}</p:spTree></p:cSld></p:sld>"
+        ids += f'<p:sldId id="{256 + at}" r:id="r{at}"/>'
+        relations += f'<Relationship Id="r{at}" Target="{part}"/>'
+        if at < len(notes):
+            target = f"../notesSlides/notesSlide{at}.xml"
+            files[f"ppt/notesSlides/notesSlide{at}.xml"] = f"<p:notes {space}>{shape(notes[at])}</p:notes>"
+            rels = f"ppt/slides/_rels/slide{len(slides) - at}.xml.rels"
+            files[rels] = f'<Relationships><Relationship Id="n" Target="{target}"/></Relationships>'
+    files["ppt/presentation.xml"] = f"<p:presentation {space}><p:sldIdLst>{ids}</p:sldIdLst></p:presentation>"
+    files["ppt/_rels/presentation.xml.rels"] = f"<Relationships>{relations}</Relationships>"
+    return archive({name: text.encode() for name, text in files.items()})
+
+
+def shape(text: str, placeholder: str = "body") -> str:
+    """A text shape of PresentationML."""
+    runs = "".join(f"<a:p><a:r><a:t>{line}</a:t></a:r></a:p>" for line in text.split("\n"))
+    return f'<p:sp><p:nvPr><p:ph type="{placeholder}"/></p:nvPr><p:txBody>{runs}</p:txBody></p:sp>'
+
+
+def shape_table(rows: Sequence[Sequence[str]]) -> str:
+    """A table of PresentationML."""
+    cell = "<a:tc><a:txBody><a:p><a:r><a:t>{}</a:t></a:r></a:p></a:txBody></a:tc>"
+    lines = ("".join(cell.format(each) for each in row) for row in rows)
+    return f"<p:graphicFrame><a:tbl>{''.join(f'<a:tr>{line}</a:tr>' for line in lines)}</a:tbl></p:graphicFrame>"
+
+
+_ODF = "urn:oasis:names:tc:opendocument:xmlns"
+
+
+def opendocument(kind: str, body: str) -> bytes:
+    """An OpenDocument file of a kind ("spreadsheet", "presentation") with this content."""
+    names = ("office", "table", "text", "draw", "presentation")
+    spaces = " ".join(f'xmlns:{name}="{_ODF}:{name.replace("draw", "drawing")}:1.0"' for name in names)
+    content = f"<office:document-content {spaces}><office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    files = {
+        "mimetype": f"application/vnd.oasis.opendocument.{kind}",
+        "content.xml": f'<?xml version="1.0"?>{content}</office:document-content>',
+        "META-INF/manifest.xml": f'<manifest xmlns="{_ODF}:manifest:1.0"/>',
+    }
+    return archive({name: text.encode() for name, text in files.items()}, zipfile.ZIP_STORED)
+
+
+def opendocument_rows(rows: Sequence[Sequence[str | int]]) -> str:
+    """Rows of an OpenDocument table; integers are numbers."""
+    return "".join(f"<table:table-row>{''.join(map(_opendocument_cell, row))}</table:table-row>" for row in rows)
+
+
+def _opendocument_cell(value: str | int) -> str:
+    number = f' office:value="{value}"' if isinstance(value, int) else ""
+    kind = "float" if isinstance(value, int) else "string"
+    return f'<table:table-cell office:value-type="{kind}"{number}><text:p>{value}</text:p></table:table-cell>'
+
+
+def xlsx(sheets: Mapping[str, Sequence[Sequence[str | int]]]) -> bytes:
+    """A workbook of these sheets, with strings in place."""
+    main, related = f"{_OPENXML}/spreadsheetml/2006/main", f"{_OPENXML}/officeDocument/2006/relationships"
+    kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"
+    types = f'<Types xmlns="{_OPENXML}/package/2006/content-types">'
+    types += f'<Override PartName="/xl/workbook.xml" ContentType="{kind}"/></Types>'
+    listed, relations, files = "", "", {"[Content_Types].xml": types}
+    for at, (name, rows) in enumerate(sheets.items(), 1):
+        listed += f'<sheet name="{name}" sheetId="{at}" r:id="r{at}"/>'
+        relations += f'<Relationship Id="r{at}" Type="{related}/worksheet" Target="worksheets/sheet{at}.xml"/>'
+        lines = (f'<row r="{n}">{"".join(map(_xlsx_cell, row))}</row>' for n, row in enumerate(rows, 1))
+        files[f"xl/worksheets/sheet{at}.xml"] = (
+            f'<worksheet xmlns="{main}"><sheetData>{"".join(lines)}</sheetData></worksheet>'
+        )
+    files["xl/workbook.xml"] = f'<workbook xmlns="{main}" xmlns:r="{related}"><sheets>{listed}</sheets></workbook>'
+    package = f'xmlns="{_OPENXML}/package/2006/relationships"'
+    target = f'Id="w" Type="{related}/officeDocument" Target="xl/workbook.xml"'
+    files["_rels/.rels"] = f"<Relationships {package}><Relationship {target}/></Relationships>"
+    files["xl/_rels/workbook.xml.rels"] = f"<Relationships {package}>{relations}</Relationships>"
+    return archive({name: text.encode() for name, text in files.items()})
+
+
+def _xlsx_cell(value: str | int) -> str:
+    return f"<c><v>{value}</v></c>" if isinstance(value, int) else f'<c t="inlineStr"><is><t>{value}</t></is></c>'
+
+
+def epub(chapters: Mapping[str, str]) -> bytes:
+    """A book with a table of contents: titles and bodies of its chapters."""
+    items = "".join(f'<item id="c{at}" href="c{at}.xhtml"/>' for at in range(len(chapters)))
+    spine = "".join(f'<itemref idref="c{at}"/>' for at in range(len(chapters)))
+    entries = "".join(f'<li><a href="c{at}.xhtml">{title}</a></li>' for at, title in enumerate(chapters))
+    files = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": '<container><rootfiles><rootfile full-path="book/a.opf"/></rootfiles></container>',
+        "book/a.opf": f"<package><metadata><title>The Ferry</title><date>2026-05-12</date></metadata><manifest>{items}"
+        f'<item id="nav" href="nav.xhtml" properties="nav"/></manifest><spine>{spine}</spine></package>',
+        "book/nav.xhtml": f"<html><body><nav><ol>{entries}</ol></nav></body></html>",
+    } | {f"book/c{at}.xhtml": f"<html><body>{body}</body></html>" for at, body in enumerate(chapters.values())}
+    return archive({name: text.encode() for name, text in files.items()}, zipfile.ZIP_STORED)

@@ -9,14 +9,44 @@ import pytest
 
 from engine.parsers.base import ParsedFile
 from engine.parsers.registry import PARSERS, find_by_extension
-from tests.engine.parsers.samples import docx, paragraph, pdf, table
+from tests.engine.parsers.samples import (
+    docx,
+    epub,
+    opendocument,
+    opendocument_rows,
+    paragraph,
+    pdf,
+    pptx,
+    shape,
+    shape_table,
+    table,
+    xlsx,
+)
 
 FOLDER = Path(__file__).parent / "golden"
 SECTIONS = (paragraph("Town", "Heading1"), paragraph("# a_b *x* 漢字"), paragraph("Hours", "Heading2"))
 TABLE = (paragraph("Nine to five:"), table([["Day", "Open"], ["Monday", "9–5"]]))
+LINES: list[list[str | int]] = [["A long rope for the old ferry", n] for n in range(40)]
+ROWS: list[list[str | int]] = [["Budget of 2026"], ["Item", "Cost"], *LINES]
+SLIDES = (
+    shape("by Ada") + shape("The Ferry", "title") + shape("7", "sldNum"),
+    shape_table([["Ship", "Seats"], ["Gull", "80"]]),
+)
+PAGE = (
+    '<draw:page><draw:frame presentation:class="title"><text:p>The Ferry</text:p></draw:frame>'
+    "<draw:frame><text:p>leaves <text:span>at</text:span> noon</text:p></draw:frame>"
+    "<presentation:notes><text:p>Speak slowly.</text:p></presentation:notes></draw:page>"
+)
 INPUTS = {path.name: path.read_bytes() for path in FOLDER.iterdir() if path.suffix != ".golden"} | {
     "sections.docx": docx(*SECTIONS, *TABLE),
     "table.docx": docx(*TABLE),
+    "ferry.pptx": pptx(SLIDES, ["Speak slowly."]),
+    "ferry.odp": opendocument("presentation", PAGE + PAGE.replace("Ferry", "Pier")),
+    "budget.xlsx": xlsx({"Empty": [], "Budget": ROWS}),
+    "budget.ods": opendocument(
+        "spreadsheet", f'<table:table table:name="Budget">{opendocument_rows(ROWS[1:4])}</table:table>'
+    ),
+    "book.epub": epub({"The Start": "<p>It begins.</p>", "Storm": "<h1>Storm</h1><h2>Night</h2><p>It rains.</p>"}),
     "guide.pdf": pdf([["The first page."], [], ["The third page."]]),
 }
 

@@ -1,0 +1,101 @@
+"""Parse EPUB books chapter by chapter, in reading order. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.errors import CorruptFile, EncryptedFile
+from engine.parsers.base import ParsedFile
+from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, resolve_path
+from engine.parsers.html import parse as parse_html
+from engine.parsers.passages import shorten_label
+from engine.text.cleanup import clean_single_line
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import datetime
+    from xml.etree.ElementTree import Element
+
+    from engine.models import Passage
+
+_CONTAINER = "META-INF/container.xml"
+_ENCRYPTION = "META-INF/encryption.xml"
+_FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+
+
+def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the archive names its parts itself
+    """Passages labeled with the chapter and its headings. Raises EncryptedFile or CorruptFile."""
+    archive = XmlArchive(data)
+    _check_encryption(archive)
+    package_path = next((attribute(each, "full-path") for each in find_all(archive.parse(_CONTAINER), "rootfile")), "")
+    package = archive.parse(package_path)
+    if package is None:
+        raise CorruptFile("The book is damaged or incomplete.")
+    passages = tuple(
+        replace(passage, position=position)
+        for position, passage in enumerate(_chapters(archive, package_path, package))
+    )
+    title = next((clean_single_line(each.text or "") for each in find_all(package, "title")), "")
+    return ParsedFile(title or name, passages, saved_at=_publication_time(package))
+
+
+def _check_encryption(archive: XmlArchive) -> None:
+    methods = [attribute(each, "Algorithm") for each in find_all(archive.parse(_ENCRYPTION), "EncryptionMethod")]
+    if any(method not in _FONT_OBFUSCATION for method in methods):
+        raise EncryptedFile("The book is protected against copying.", hint="Add a copy without protection.")
+
+
+def _chapters(archive: XmlArchive, package_path: str, package: Element) -> Iterator[Passage]:
+    items = {attribute(each, "id"): each for each in find_all(package, "item")}
+    titles = _chapter_titles(archive, package_path, list(items.values()))
+    title = ""
+    for number, reference in enumerate(find_all(package, "itemref"), 1):
+        item = items.get(attribute(reference, "idref"))
+        path = resolve_path(package_path, attribute(item, "href")) if item is not None else ""
+        if path not in archive.names or (item is not None and "nav" in attribute(item, "properties").split()):
+            continue
+        title = titles.get(path, title)
+        for passage in parse_html(path, archive.read(path)).passages:
+            yield replace(passage, key=f"c{number}.{passage.key}", label=_label(title, passage.label))
+
+
+def _label(title: str, section: str) -> str:
+    """The title of the chapter before the headings, unless they begin with it."""
+    if not title or section.startswith(title):
+        return section
+    return shorten_label(f"{title} › {section}" if section else title)
+
+
+def _chapter_titles(archive: XmlArchive, package_path: str, items: list[Element]) -> dict[str, str]:
+    """The titles in the table of contents, by the part that they lead to first."""
+    titles: dict[str, str] = {}
+    for item in items:
+        path = resolve_path(package_path, attribute(item, "href"))
+        is_contents = "nav" in attribute(item, "properties").split() or attribute(item, "media-type").endswith(
+            "ncx+xml"
+        )
+        for entry in (archive.parse(path) if is_contents else None) or ():
+            for target, text in _contents_entries(entry):
+                titles.setdefault(resolve_path(path, target.partition("#")[0]), text)
+    return titles
+
+
+def _contents_entries(tree: Element) -> Iterator[tuple[str, str]]:
+    for each in tree.iter():
+        if local_name(each) == "a" and attribute(each, "href"):
+            yield attribute(each, "href"), clean_single_line("".join(each.itertext()))
+        elif local_name(each) == "navPoint":
+            labels, targets = next(find_all(each, "text"), None), next(find_all(each, "content"), None)
+            if labels is not None and targets is not None:
+                yield attribute(targets, "src"), clean_single_line(labels.text or "")
+
+
+def _publication_time(package: Element) -> datetime | None:
+    """The time of the last change, else the first date of the book."""
+    stated = [
+        each.text or "" for each in find_all(package, "meta") if attribute(each, "property") == "dcterms:modified"
+    ]
+    times = map(parse_date, stated + [each.text or "" for each in find_all(package, "date")])
+    return next((time for time in times if time and not is_default_time(time)), None)

@@ -1,0 +1,97 @@
+"""Parse XML without its tags: the text of each element after its name, located by lines. Pure."""
+
+from __future__ import annotations
+
+import html
+import re
+from typing import TYPE_CHECKING
+from xml.parsers import expat
+
+from engine.models import Passage
+from engine.parsers import plain_text
+from engine.parsers.base import ParsedFile
+from engine.parsers.passages import Block, format_span, group_blocks
+from engine.parsers.plain_text import decode_text
+from engine.text.cleanup import clean_multiline, clean_single_line
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Names stand before values, not before prose. Longer attributes are drawings and other data.
+_MAX_VALUE_WORDS, _MAX_ATTRIBUTE_LENGTH = 12, 200
+_TAG = re.compile(r"<[^<>]{0,2000}>")
+_NAMESPACES = ("xmlns", "xsi:", "xml:")
+
+
+def parse(name: str, data: bytes) -> ParsedFile:
+    """Passages labeled "lines 3–9". What is damaged or defines entities only loses its tags."""
+    reader = _XmlReader()
+    try:
+        reader.read(decode_text(data))
+    except (expat.ExpatError, _EntityDefined):
+        return _parse_without_tags(name, data)
+    passages: list[Passage] = []
+    for group in group_blocks(reader.blocks):
+        if text := clean_multiline("\n".join(block.text for block in group)):
+            start, stop = group[0].start, group[-1].stop
+            key = f"X{start}-{stop}.{len(passages)}"
+            passages.append(Passage(key, text, format_span("line", start, stop), position=len(passages)))
+    return ParsedFile(name, tuple(passages)) if passages else _parse_without_tags(name, data)
+
+
+def _parse_without_tags(name: str, data: bytes) -> ParsedFile:
+    """The text between the tags, on the same lines as in the file."""
+    text = html.unescape(_TAG.sub(lambda tag: "\n" * tag[0].count("\n") or " ", decode_text(data)))
+    return plain_text.parse(name, text.encode("utf-8", "replace"))
+
+
+class _EntityDefined(Exception):
+    """An entity of the file's own could stand for any amount of text."""
+
+
+class _XmlReader:
+    """Builds a block for each element with text of its own, with that of all elements inside, and each attribute."""
+
+    def __init__(self) -> None:
+        self.blocks: list[Block] = []
+        self._open: list[str] = []
+        self._text: list[str] = []
+        # The depth and the first line of the element whose text is being collected; 0 outside of one.
+        self._depth, self._line = 0, 0
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+        self._parser.CharacterDataHandler = self._add_text
+        self._parser.EntityDeclHandler = self._refuse_entity
+
+    def read(self, text: str) -> None:
+        """Read the whole document; its declared encoding does not matter any more."""
+        self._parser.Parse(text, True)
+
+    def _start(self, name: str, attributes: Mapping[str, str]) -> None:
+        self._open.append(name.rpartition(":")[2])
+        line = self._parser.CurrentLineNumber
+        for key, value in attributes.items():
+            if value.strip() and len(value) <= _MAX_ATTRIBUTE_LENGTH and not key.startswith(_NAMESPACES):
+                text = clean_single_line(f"{self._open[-1]}.{key.rpartition(':')[2]}: {value}")
+                self.blocks.append(Block(text, line, line, "item"))
+
+    def _add_text(self, text: str) -> None:
+        if not self._depth and text.strip():
+            self._depth, self._line = len(self._open), self._parser.CurrentLineNumber
+        if self._depth:
+            self._text.append(text)
+
+    def _end(self, _name: str) -> None:
+        name = self._open[-1]
+        if self._depth == len(self._open):
+            text = clean_single_line("".join(self._text))
+            is_value = len(text.split()) <= _MAX_VALUE_WORDS
+            line = self._parser.CurrentLineNumber
+            self.blocks.append(Block(f"{name}: {text}" if is_value else text, self._line, line, "item"))
+            self._depth, self._text = 0, []
+        self._open.pop()
+
+    def _refuse_entity(self, *_: object) -> None:
+        raise _EntityDefined

@@ -1,0 +1,59 @@
+"""Read XML parts of archives as trees, by local names. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import zipfile
+from io import BytesIO
+from typing import TYPE_CHECKING
+from urllib.parse import unquote
+from xml.etree import ElementTree as ET
+
+from engine.errors import CorruptFile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from xml.etree.ElementTree import Element
+
+
+class XmlArchive:
+    """The XML parts of a ZIP archive. Parts that are missing or damaged are None."""
+
+    def __init__(self, data: bytes) -> None:
+        self._archive = zipfile.ZipFile(BytesIO(data))
+        self.names = frozenset(self._archive.namelist())
+
+    def read(self, name: str) -> bytes:
+        """The bytes of a part. Raises CorruptFile if it is missing."""
+        if name not in self.names:
+            raise CorruptFile("The file is incomplete: a part of it is missing.")
+        return self._archive.read(name)
+
+    def parse(self, name: str) -> Element | None:
+        """The tree of a part."""
+        try:
+            return ET.fromstring(self.read(name))  # noqa: S314 - expat bounds entities, the sandbox memory and time
+        except (CorruptFile, ET.ParseError):
+            return None
+
+
+def local_name(element: Element) -> str:
+    """The name of an element without its namespace."""
+    return str(element.tag).rpartition("}")[2]
+
+
+def attribute(element: Element, name: str) -> str:
+    """The value of an attribute by its local name, or an empty string."""
+    return next((value for key, value in element.attrib.items() if key.rpartition("}")[2] == name), "")
+
+
+def find_all(element: Element | None, name: str) -> Iterator[Element]:
+    """The descendants with a local name, in document order."""
+    return (each for each in (element.iter() if element is not None else ()) if local_name(each) == name)
+
+
+def resolve_path(base: str, target: str) -> str:
+    """The name of a part that another part names relative to itself."""
+    if target.startswith("/"):
+        return unquote(target).lstrip("/")
+    return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(target)))
