@@ -88,7 +88,7 @@ def test_the_retrieval_options_named_are_those_of_ask() -> None:
 def test_chat_commands_exist(name: str) -> None:
     slashed = [code for code in code_of(TEXTS[name]) if code.startswith("/") and code != PATH]
     named = {each for code in slashed for each in re.findall(r"(?:^|threadlore )/?([a-z-]+)", code)}
-    known = {*COMMANDS, *PLATFORM_COMMANDS, "data", "healthz", "metrics", "readyz"}
+    known = {*COMMANDS, *PLATFORM_COMMANDS, "data", "healthz", "metrics", "readyz", "slack", "tmp"}
     assert named <= known
 
 

@@ -144,7 +144,6 @@ class DiscordPlatform:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
-        """Fetch a user; outside of the guild they are a guest without access to channels."""
         guild = self.client.get_guild(int(workspace)) if workspace else None
         self._check_connected(guild)
         if guild is not None and (found := await self._fetch_member(guild, int(person))):
@@ -168,7 +167,6 @@ class DiscordPlatform:
         return await self.channel_lookup.open_direct(person)
 
     async def to_plain_text(self, workspace: str, text: str) -> str:
-        """Replace Discord's markup by names."""
         guild = self.client.get_guild(int(workspace)) if workspace else None
 
         async def name(person: str) -> str:
@@ -177,7 +175,6 @@ class DiscordPlatform:
         return await to_plain_text(text, guild, name)
 
     def message_link(self, location: Location, message: str) -> str:
-        """Build the URL of a message."""
         channel = self.channel_lookup.channel_of_message(location, message)
         return f"https://discord.com/channels/{location.workspace or '@me'}/{channel}/{message}"
 

@@ -84,7 +84,7 @@ class SharedAudiences:
             task.add_done_callback(self._saving.discard)
 
     async def begin_comparison(self, at: float) -> Comparison:
-        """Begin to compare audiences with the platform, at this time (`clock`)."""
+        """Begin to compare audiences with the platform, at this time (seconds of a monotonic clock)."""
         if self._table is None:
             return Comparison(at)
         await asyncio.gather(*self._saving)
