@@ -17,6 +17,7 @@ from adapters.slack.retries import RateLimits
 from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands.table import list_commands
+from bot.platform.models import Location
 from engine import Supervisor
 
 if TYPE_CHECKING:
@@ -111,6 +112,14 @@ class Workspaces:
         """The first of these workspaces that is served."""
         found = self if self._is_single else (self._by_team.get(team) for team in teams)
         return next((each for each in found if each is not None), None)
+
+    async def list_sharing(self, channel: str, known: Workspace | None) -> list[Workspace]:
+        """The workspaces besides `known` whose bot is in a channel; Slack Connect gives it one id in all of them."""
+        others = [each for each in self if each is not known]
+        return [each for each in others if await self._is_joined(Location(NAME, each.team, channel))]
+
+    async def _is_joined(self, channel: Location) -> bool:
+        return await self._bot.store.channels.get_name(channel.room) is not None
 
     def add(self, workspace: Workspace) -> None:
         """Serve a workspace from now on; its audiences are unknown until it is reconciled."""

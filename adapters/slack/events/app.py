@@ -13,6 +13,8 @@ from slack_bolt.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
 from slack_bolt.response import BoltResponse
 
+from adapters.slack.events.translate import channel_id
+from adapters.slack.workspace.messages import is_bot_mentioned
 from bot.errors import NotConnected
 
 if TYPE_CHECKING:
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from slack_bolt.async_app import AsyncAck, AsyncBoltContext, AsyncBoltRequest
     from slack_sdk.web.async_client import AsyncWebClient
 
+    from adapters.slack.context import BotIdentity
     from adapters.slack.install.installed import InstalledWorkspaces
     from adapters.slack.workspaces import Workspace, Workspaces
 
@@ -42,6 +45,11 @@ def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str
         teams += [message.get("team")] if isinstance(message, dict) else []
         teams += [user.get("team_id")] if isinstance(user, dict) else []
     return tuple(str(each) for each in teams if each)
+
+
+def mentions_other_app(event: Mapping[str, Any], identity: BotIdentity) -> bool:
+    """Whether an app_mention is for the same app of another workspace, which gets it as a message. Pure."""
+    return event.get("type") == "app_mention" and not is_bot_mentioned(str(event.get("text") or ""), identity)
 
 
 def build_app(client: AsyncWebClient, workspaces: Workspaces, installed: InstalledWorkspaces | None = None) -> AsyncApp:
@@ -113,11 +121,17 @@ class EventRouter:
         return workspace
 
     async def handle_event(self, body: dict[str, Any], context: AsyncBoltContext, request: AsyncBoltRequest) -> None:
-        """Pass an event on."""
-        if self._installed is not None and (body.get("event") or {}).get("type") in self._installed.events:
+        """Pass an event on: also to other workspaces that share its channel, since Slack sends it for one alone."""
+        event, workspace = body.get("event") or {}, context.get(WORKSPACE)
+        if self._installed is not None and event.get("type") in self._installed.events:
             await self._installed.handle_event(body, context)
-        elif workspace := context.get(WORKSPACE):
+            return
+        shared = bool(body.get("is_ext_shared_channel"))
+        if workspace is not None and not (shared and mentions_other_app(event, workspace.context.identity)):
             await workspace.listener.handle_event(body, request)
+        if shared and event.get("type") != "app_mention":
+            for each in await self._workspaces.list_sharing(channel_id(event), workspace):
+                await each.listener.handle_event(body, request)
 
     async def handle_command(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
         """Pass a slash command on."""

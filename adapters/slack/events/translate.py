@@ -49,7 +49,7 @@ def translate_event(body: Event, identity: BotIdentity) -> TranslatedEvent | Non
 
 
 def _event_key(body: Event, event: Event, identity: BotIdentity) -> str:
-    event_id = body.get("event_id") or f"{event.get('type')}:{_channel_id(event)}:{event.get('event_ts')}"
+    event_id = body.get("event_id") or f"{event.get('type')}:{channel_id(event)}:{event.get('event_ts')}"
     return f"{NAME}:event:{identity.team}:{event_id}"
 
 
@@ -61,13 +61,14 @@ def _message_keys(platform_event: PlatformEvent) -> tuple[str, ...]:
     return (f"{NAME}:message:{location.workspace}:{location.channel}:{platform_event.message.id}",)
 
 
-def _channel_id(event: Event) -> str:
+def channel_id(event: Event) -> str:
+    """The channel of an event; empty if it has none."""
     channel = event.get("channel") or event.get("channel_id") or ""
     return str(channel.get("id") or "") if isinstance(channel, dict) else str(channel)
 
 
 def _location(event: Event, identity: BotIdentity) -> Location:
-    return Location(NAME, identity.team, _channel_id(event))
+    return Location(NAME, identity.team, channel_id(event))
 
 
 # Messages.

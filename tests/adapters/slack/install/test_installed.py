@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -11,13 +12,13 @@ from cryptography.fernet import Fernet
 
 from adapters.slack.install import accesses, installed
 from bot.errors import NotConnected, PermissionDenied, PlatformError
-from bot.platform.events import MessageReceived, VisibilityChanged, WorkspaceLeft
+from bot.platform.events import MessageReceived, MessagesDeleted, VisibilityChanged, WorkspaceLeft
 from bot.platform.models import Location
 from tests.adapters.slack.install.scene import Installing
 from tests.support.engine_fixture import find_files_containing
-from tests.support.slack_server import FakeSlack, Fault, Person, Room
+from tests.support.slack_server import FakeSlack, Fault, Person, Room, shapes
 from tests.support.slack_server.distributed import grants
-from tests.support.slack_server.state import User
+from tests.support.slack_server.state import Message, User
 from tests.support.town.slack_hub import KEY
 
 
@@ -151,6 +152,36 @@ async def test_a_rate_limit_of_one_workspace_delays_no_other(installing: Install
             assert await read(installing.ours) == []
         assert not limited.done()
         limited.cancel()
+
+
+def share_channel(installing: Installing, person: Person) -> Room:
+    """A channel of Slack Connect with one id in both workspaces, in which both bots are."""
+    roof = installing.ours.channel("roof", members=[person], shared=True)
+    installing.theirs.space.channels[roof.id] = replace(
+        roof.channel, name="bridge", members=[*roof.channel.members, installing.theirs.bot.id]
+    )
+    return roof
+
+
+async def test_an_event_of_a_shared_channel_is_for_each_workspace_that_reads_it(installing: Installing) -> None:
+    async with installing.serving() as bot:
+        await install_both(installing)
+        ada = installing.ours.user("Ada")
+        roof = share_channel(installing, ada)
+        sent = await ada.says(roof, "not known to theirs yet")
+        await installing.ours.wait_until_delivered()
+        assert {team for team, _ in texts(installing)} == {"T0URS"}
+        bot.events.clear()
+        await installing.bot.store.channels.upsert(Location("slack", "T0THEIRS", roof.id), "bridge")
+        mention = f"<@{installing.theirs.bot.id}> why is it wet?"
+        message = Message(installing.ours.space.new_ts(), roof.id, ada.id, mention)
+        asked = installing.ours.changes.post(roof.channel, message)
+        installing.ours.changes.emit("app_mention", shapes.message(installing.ours.space, asked), roof.channel)
+        await ada.deletes(sent)
+        await installing.ours.wait_until_delivered()
+        received = {each.message.location.workspace: each.addressed for each in bot.all(MessageReceived)}
+        assert received == {"T0URS": False, "T0THEIRS": True}
+        assert sorted(each.location.workspace for each in bot.all(MessagesDeleted)) == ["T0THEIRS", "T0URS"]
 
 
 # Removal.
