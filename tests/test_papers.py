@@ -15,6 +15,7 @@ from typer.main import get_command
 
 from adapters.discord.settings import DiscordSettings
 from adapters.slack.http_receiver import PATH
+from adapters.slack.install.pages import INSTALL_PATH, REDIRECT_PATH
 from adapters.slack.settings import SlackSettings
 from bot.__main__ import app
 from bot.commands.table import COMMANDS
@@ -26,6 +27,7 @@ PAPERS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").
 TEXTS = {path.name: path.read_text(encoding="utf-8") for path in PAPERS}
 SNIPPETS = re.findall(r"```python\n(.*?)```", TEXTS["library.md"], re.DOTALL)
 PLATFORM_COMMANDS = {"ask", "invite", "threadlore"}  # asking needs no row of the table; the others are Slack's
+SLACK_PATHS = {PATH, INSTALL_PATH, REDIRECT_PATH}
 PROGRAM: Any = get_command(app)
 SNIPPET_TIMEOUT = 120
 
@@ -86,7 +88,7 @@ def test_the_retrieval_options_named_are_those_of_ask() -> None:
 
 @by_paper
 def test_chat_commands_exist(name: str) -> None:
-    slashed = [code for code in code_of(TEXTS[name]) if code.startswith("/") and code != PATH]
+    slashed = [code for code in code_of(TEXTS[name]) if code.startswith("/") and code not in SLACK_PATHS]
     named = {each for code in slashed for each in re.findall(r"(?:^|threadlore )/?([a-z-]+)", code)}
     known = {*COMMANDS, *PLATFORM_COMMANDS, "data", "healthz", "metrics", "readyz", "slack", "tmp"}
     assert named <= known
