@@ -19,7 +19,7 @@ from tests.support.town.slack import SlackTown
 
 TIMEOUT_SECONDS = 300.0
 POLL_SECONDS = 0.05
-PROCESS_OF_PID = "SELECT id FROM threadlore_process.process WHERE name LIKE '%:' || %s"
+PROCESS_OF_PID = "SELECT id FROM threadlore_process.process WHERE split_part(name, ':', 2) = %s"
 COUNT_UNFINISHED = "SELECT COUNT(*) FROM threadlore_bot.event WHERE state = 'waiting'"
 COUNT_UNINDEXED = "SELECT COUNT(*) FROM threadlore_ledger.document WHERE status = 'pending'"
 LIST_PASSAGES = (
@@ -46,7 +46,7 @@ class BotCluster:
             "DATA_DIR": str(self.folder / f"bot{place}"),
             "DATABASE": self.url,
             "QUESTIONS_PER_MINUTE": "1000",
-            "MEMBERSHIP_CACHE_SECONDS": "3600",
+            "MEMBERSHIP_CACHE_SECONDS": "60",
         }
         given = own | self.town.adapter_settings | self.settings
         return os.environ | {f"THREADLORE_{name.upper()}": value for name, value in given.items()}
@@ -98,7 +98,7 @@ class BotCluster:
 
     async def wait_for(self, holds: Callable[[], object]) -> None:
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while not holds():  # noqa: ASYNC110 - screens have no event in common
+            while not holds():
                 for place, process in self.processes.items():
                     if process.returncode is not None:
                         raise AssertionError(f"bot{place} ended: {self.read_log(place)[-2000:]}")
@@ -139,8 +139,10 @@ class BotCluster:
 
     async def close(self) -> None:
         for place in list(self.processes):
-            self.processes[place].kill()
-            await self.processes.pop(place).wait()
+            process = self.processes.pop(place)
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
