@@ -1,4 +1,4 @@
-"""Stand by while another process works on the database, take over when it ends, and leave when the database is lost."""
+"""Stand by while another process must be alone on the database, and leave when the database is lost."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-STANDBY_SECONDS = 1.0  # between two attempts to take over the database
+STANDBY_SECONDS = 1.0  # between two attempts to open the database
 
 
 async def open_when_free(
     stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event, health: ServerHealth
 ) -> EngineContext | None:
-    """Open the engine. While another process works on the database, stand by; None if `stop` is set meanwhile."""
+    """Open the engine. While another process is alone on the database, stand by; None if `stop` is set meanwhile."""
     has_waited = False
     while not stop.is_set():
         try:
@@ -48,6 +48,6 @@ async def open_when_free(
 
 
 async def leave_when_lost(lost: asyncio.Event, leaving: asyncio.Event) -> None:
-    """Leave at once when another process may have taken over the database, which then refuses our writes."""
+    """Leave at once when others may have taken over the work of this process: the database refuses its writes."""
     await lost.wait()
     leaving.set()

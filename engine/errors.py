@@ -109,7 +109,7 @@ class DataDirInUse(StoreError):
 class DatabaseInUse(DataDirInUse):
     """Another process works on the database, and one of both must be alone."""
 
-    hint = "Run the command on the machine of that process; `threadlore serve` waits and takes over when it ends."
+    hint = "Try again when that process has ended; `threadlore serve` waits for it."
 
 
 class DatabaseUnreachable(StoreError):

@@ -246,7 +246,7 @@ class EngineOptions:
     `join_duplicates`: join spellings of one name that are certainly the same entity; False undoes such joins.
     `suggest_duplicates`: compare new names in the background, so that `find_duplicates` need not.
     `replace_embedder`: accept an embedder other than the data directory's, and recompute all vectors; no other process
-    may then work on the database. `alone`: none may anyway.
+    may then work on the database.
     """
 
     database: str = field(default="", repr=False)
@@ -268,7 +268,6 @@ class EngineOptions:
     join_duplicates: bool = True
     suggest_duplicates: bool = True
     replace_embedder: bool = False
-    alone: bool = False
 
     @property
     def max_embed_attempts(self) -> int:

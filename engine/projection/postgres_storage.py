@@ -43,8 +43,7 @@ class PostgresStorage:
     @classmethod
     async def open(cls, options: EngineOptions, supervisor: Supervisor, stack: AsyncExitStack) -> Self:
         """Register this process. Raises DatabaseInUse and StoreError."""
-        alone = options.alone or options.replace_embedder
-        registry = ProcessRegistry.open(options.database, supervisor, alone=alone)
+        registry = ProcessRegistry.open(options.database, supervisor, alone=options.replace_embedder)
         return cls(options, supervisor, await stack.enter_async_context(registry))
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:

@@ -1,4 +1,4 @@
-"""A second bot stands by until the first one leaves the database."""
+"""A bot stands by while another process must be alone on the database."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
 from tests.support.town.live_bot import ISOLATED, open_models
 
 
-async def test_a_bot_takes_over_the_database_of_one_that_ended(
+async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
     tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.05)
@@ -27,7 +27,7 @@ async def test_a_bot_takes_over_the_database_of_one_that_ended(
     )
     health = ServerHealth(Metrics())
     async with open_models() as models, AsyncExitStack() as stack:
-        async with bootstrap.open_engine(first, models):
+        async with bootstrap.open_engine(first, models, replace_embedder=True):
             waiting = asyncio.create_task(standby.open_when_free(stack, second, models, asyncio.Event(), health))
             await asyncio.sleep(0.2)
             assert not waiting.done()
@@ -42,7 +42,11 @@ async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url:
     first, second = (
         Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
     )
-    async with open_models() as models, AsyncExitStack() as stack, bootstrap.open_engine(first, models):
+    async with (
+        open_models() as models,
+        AsyncExitStack() as stack,
+        bootstrap.open_engine(first, models, replace_embedder=True),
+    ):
         waiting = asyncio.create_task(standby.open_when_free(stack, second, models, stop, ServerHealth(Metrics())))
         await asyncio.sleep(0.1)
         stop.set()
