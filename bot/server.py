@@ -17,6 +17,7 @@ from bot.bot import Bot
 from bot.errors import BadSetting, SetupError
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
+from bot.monitoring.traces import open_tracer
 from bot.plugins import list_adapter_names, load_adapter
 from bot.settings import PREFIX
 from bot.store import BotStore
@@ -65,6 +66,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         supervisor = bot.supervisor
         supervisor.watch_loop(asyncio.get_running_loop())
         stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", models.warm_up()))
+        bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
         health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations)
         leaving, lost = asyncio.Event(), engine_context.engine.processes.lost
         stack.push_async_callback(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from bot import texts
 from bot.answers import footer
 from bot.answers.attribution import find_used_keys, is_fully_cited
 from bot.answers.history import History
+from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter
 from bot.store.models import passage_key
@@ -49,6 +51,22 @@ class AnswerDraft:
     gap: str = ""
     failed: bool = False
     silent: bool = False
+    journey: QuestionJourney = field(init=False)
+
+    def __post_init__(self) -> None:
+        request = self.request
+        self.journey = QuestionJourney(request.reference, request.location.platform, request.time.timestamp())
+
+    def end_journey(self, first_shown_at: float | None) -> QuestionJourney:
+        """The journey of the question once its answer is posted; `first_shown_at`: by the monotonic clock."""
+        journey = self.journey
+        journey.posted_at = time.time()
+        if first_shown_at is not None:
+            journey.first_word_at = journey.posted_at - (time.monotonic() - first_shown_at)
+        journey.sources = len(self.sources)
+        journey.input_tokens = sum(each.input_tokens for each in self.usage)
+        journey.output_tokens = sum(each.output_tokens for each in self.usage)
+        return journey
 
     @property
     def is_private(self) -> bool:

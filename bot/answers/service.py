@@ -146,6 +146,7 @@ class AnswerService:
         await self._finish_answer(draft, delivery)
         if delivery.first_shown_at is not None:
             self._metrics.record_first_token(draft.request.location.platform, delivery.first_shown_at - began)
+        self._metrics.tracer.record(draft.end_journey(delivery.first_shown_at))
         return True
 
     async def _discard(self, draft: AnswerDraft) -> None:
@@ -169,8 +170,9 @@ class AnswerService:
         if draft.request.uploads and not draft.request.overheard:
             delivery.set_status(texts.STATUS_SEARCHING)
         since = self._context.audience.clock()
+        draft.journey.prepared_at = time.time()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
-            self._metrics.record_retrieval(answer.context.timings)
+            self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))
             draft.provenance, draft.retrieved = (
                 build_provenance(answer.context, question.scope, past.source_scope, since),
                 answer.context.sources,
@@ -183,6 +185,7 @@ class AnswerService:
             try:
                 await self._stream_answer(answer, draft, delivery)
             finally:
+                draft.journey.generated_at = time.time()
                 draft.sources = answer.sources
                 draft.usage += answer.usage
                 await record_graph_facts(answer, draft)

@@ -9,6 +9,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from bot.monitoring.traces import QuestionTracer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
@@ -21,10 +23,14 @@ STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
 
 
 class Metrics:
-    """All metrics of one bot in their own registry. Labels hold no text, names or ids. `clock` returns seconds."""
+    """All metrics of one bot in their own registry, and the tracer of its questions. `clock` returns seconds.
+
+    Labels hold no text and no names.
+    """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self.registry = CollectorRegistry()
+        self.tracer = QuestionTracer()
         self._clock = clock
         self._last_activity: dict[str, float] = {}
         self._define_question_metrics()
