@@ -28,6 +28,7 @@ from tests.bench.scale.corpus import Corpus, QuestionEmbedder
 SCOPES = (1, 20, 200)  # spaces
 MODES = ("mix", "local", "naive")
 WARM_UP = 5  # questions
+LOADING_SECONDS = 15.0  # after the first question, in which large tables of vectors are read into memory
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +78,7 @@ async def run(home: Path, corpus: Corpus, address: str, amount: int) -> None:
         await anext(aiter(answer))
         report("first word")
         await answer.aclose()
-        await preload
+        await asyncio.gather(preload, asyncio.sleep(LOADING_SECONDS))
         for spaces in (each for each in SCOPES if each <= corpus.spaces):
             for mode in MODES:
                 found = await measure_retrieval(engine, corpus, spaces, mode, amount)

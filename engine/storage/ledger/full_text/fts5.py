@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -63,17 +63,14 @@ async def load_postings(
     """The rows within the scope that contain a word, with length and frequency."""
     tables = _TABLES[kind]
     if len(term) == 1:
-        matches = f"SELECT doc AS id, COUNT(*) AS times FROM {tables.terms} WHERE term = ? GROUP BY doc"
-        parameter = term[0]
+        places, parameter = f"{tables.terms} w CROSS JOIN {tables.rows} ON x.id = w.doc WHERE w.term = ?", term[0]
     else:
-        matches = f"SELECT rowid AS id, 1 AS times FROM {tables.words} WHERE {tables.words} MATCH ?"
+        places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
         parameter = quote_term(word)
-    rows = await db.execute_fetchall(
-        f"SELECT x.id, x.{tables.length_column}, w.times FROM ({matches}) w"
-        f" CROSS JOIN {tables.rows} ON x.id = w.id WHERE {scope}",
-        (parameter,),
+    # A row for each place of the term: grouping them in SQL takes half as long again.
+    return Counter(
+        await db.execute_fetchall(f"SELECT x.id, x.{tables.length_column} FROM {places} AND {scope}", (parameter,))
     )
-    return {(row, length): times for row, length, times in rows}
 
 
 async def count_matches(db: Connection, kind: KeyKind, _: tuple[str, ...], word: str, scope: str, limit: int) -> int:
