@@ -99,6 +99,9 @@ class ViewLoader:
         return {id_: [] if id_ in hidden else rows.get(id_, []) for id_ in needed}
 
     def _build_entity(self, name: str, ids: Sequence[int], facts: dict[int, list[FactRow]]) -> EntityView | None:
+        if len(ids) == 1 and ids[0] not in facts:  # nothing to combine
+            found = self.profile_cache.entities[ids[0]]
+            return EntityView((found.id,), name, found.name, found.type or merge.UNKNOWN_TYPE, found.description)
         parts = {id_: self._merge_entity(self.profile_cache.entities[id_], facts.get(id_)) for id_ in ids}
         left = {id_: part for id_, part in parts.items() if part is not None}
         if not left:
@@ -124,16 +127,22 @@ class ViewLoader:
     def _build_relation(
         self, ends: tuple[str, str], ids: Sequence[int], facts: dict[int, list[FactRow]]
     ) -> RelationView | None:
+        if len(ids) == 1 and ids[0] not in facts:  # nothing to combine
+            found = self.profile_cache.relations[ids[0]]
+            source, target = self._name_ends(found)
+            return RelationView((found.id,), ends, source, target, found.keywords, found.description, found.weight)
         parts = {id_: self._merge_relation(self.profile_cache.relations[id_], facts.get(id_)) for id_ in ids}
         left = {id_: part for id_, part in parts.items() if part is not None}
         if not left:
             return None
-        first = self.profile_cache.relations[next(iter(left))]
-        source, target = sorted(self.profile_cache.entities[end].name for end in first.ends)
+        source, target = self._name_ends(self.profile_cache.relations[next(iter(left))])
         keywords = ", ".join(dict.fromkeys(part.keywords for part, _ in left.values()))
         texts = self._join_by_similarity(KeyKind.PAIR, {id_: text for id_, (_, text) in left.items()})
         weight = sum(part.weight for part, _ in left.values())
         return RelationView(tuple(left), ends, source, target, keywords, texts, weight)
+
+    def _name_ends(self, found: RelationRecord) -> list[str]:
+        return sorted(self.profile_cache.entities[end].name for end in found.ends)
 
     def _merge_relation(self, found: RelationRecord, facts: list[FactRow] | None) -> tuple[merge.Relation, str] | None:
         profile = merge.Relation(found.keywords, found.weight, ())
