@@ -155,18 +155,22 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive."""
+    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive.
+
+    `kinds`: of documents ("file", "conversation").
+    """
 
     documents: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
     authors: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
+    kinds: frozenset[str] = frozenset()
 
     @property
     def is_active(self) -> bool:
         """Whether any filter is set."""
-        return bool(self.documents or self.rooms or self.authors or self.since or self.until)
+        return bool(self.documents or self.rooms or self.authors or self.since or self.until or self.kinds)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
+from bot.text.search_filters import parse_search_filters
 from engine import Filters, Overview, Question, apply_overview_request, by_author, channel_of, find_mentions
 
 if TYPE_CHECKING:
@@ -23,9 +24,12 @@ if TYPE_CHECKING:
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.permissions.audience import ResolvedScope
-    from bot.platform.models import Channel
+    from bot.platform.models import Channel, Location
+    from bot.text.search_filters import SearchFilters
     from engine import OverviewKind, OverviewRequest, RetrievalMode
 
+FILTERED_OVERVIEW = "Summarize everything."  # for filters without a question
+UNKNOWN_CHANNEL = "?"  # the id of a channel that no message is in
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 
 
@@ -33,6 +37,9 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
     """Build the engine question without history, with the channel's settings and the resolved scope."""
     chosen = await context.get_channel_settings(request.location.room)
     reach = reach or await resolve_request_scope(context, request)
+    sought = parse_search_filters(strip_mention(request.text), request.time)
+    if sought.is_active:
+        request = replace(request, text=sought.text or FILTERED_OVERVIEW)
     question = Question(
         await _plain_question(context, request),
         reach.scope,
@@ -42,7 +49,10 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
         asker=await _asker_name(context, request),
         is_unaddressed=request.overheard,
     )
-    return _limit_to_recent(question, request) if request.since else await apply_overview(context, request, question)
+    if request.since:
+        return _limit_to_recent(question, request)
+    question = await apply_overview(context, request, question)
+    return await _apply_search_filters(context, request.location, question, sought) if sought.is_active else question
 
 
 async def resolve_request_scope(context: BotContext, request: AnswerRequest) -> ResolvedScope:
@@ -106,6 +116,34 @@ async def apply_overview(context: BotContext, request: AnswerRequest, question: 
     if asked.is_catch_up and not asked.time_span.is_bounded and within.rooms:
         within = replace(within, since=await _last_message_time(context, request))
     return apply_overview_request(replace(question, filters=within), asked)
+
+
+async def _apply_search_filters(
+    context: BotContext, location: Location, question: Question, sought: SearchFilters
+) -> Question:
+    """Narrow a question by the filters in it. A channel that is not known contains nothing."""
+    within = question.filters
+    if sought.channel_ids or sought.channel_names:
+        named = await context.store.channels.find_by_names(location.platform, location.workspace, sought.channel_names)
+        ids = sought.channel_ids or ({UNKNOWN_CHANNEL} if not named else ())
+        rooms = {replace(location, channel=each, thread="").room for each in ids}
+        within = replace(within, rooms=frozenset({*rooms, *named}), documents=frozenset())
+    within = replace(
+        within,
+        since=sought.since or within.since,
+        until=sought.until or within.until,
+        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
+    )
+    writers = [*sought.person_names, *[await _person_name(context, location, each) for each in sought.person_ids]]
+    return replace(question, filters=within, writers=(*question.writers, *writers))
+
+
+async def _person_name(context: BotContext, location: Location, person: str) -> str:
+    """The name of a person; their id if it cannot be looked up."""
+    try:
+        return (await context.audience.get_person(location.platform, location.workspace, person)).name
+    except PlatformError:
+        return person
 
 
 def _mentioned_channel(request: AnswerRequest) -> Filters | None:

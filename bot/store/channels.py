@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.models import ChannelSettings
+from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from bot.store.database import Database
 
 FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
@@ -61,6 +64,15 @@ class Channels:
             (platform, workspace, to_micros(synced_before)),
         )
         return [Location(*row) for row in rows]
+
+    async def find_by_names(self, platform: str, workspace: str, names: Collection[str]) -> list[str]:
+        """The rooms of a workspace's channels with these names, in lower case."""
+        rows = await self._database.fetch_all(
+            "SELECT room FROM channel WHERE platform = ? AND workspace = ?"
+            " AND LOWER(name) IN (SELECT value FROM json_each(?))",
+            (platform, workspace, text_list(names)),
+        )
+        return [row[0] for row in rows]
 
     async def get_name(self, room: str) -> str | None:
         """The last known name of the channel; None if the bot is not in it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ import pytest
 from bot.answers.question import build_question
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
-from engine.models import Filters, Question
+from engine.models import Filters, Overview, Question
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import HALL, make_question
 from tests.support.fake_platform import START
@@ -88,3 +89,38 @@ async def test_an_overview_of_a_time_is_of_the_channel_or_in_a_direct_message_of
     direct = bot.platform.add_channel("TALK", "ada", kind="direct")
     alone = (await build(bot, "What happened this week?", location=direct)).filters
     assert (alone.rooms, alone == Filters()) == (frozenset(), False)
+
+
+async def test_filters_in_a_question_narrow_it_to_channels_people_times_and_files(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    question = await build(bot, "<@BOT> in:<#ROOF> from:<@bob> after:2026-05 before:2026-06 has:file who laid tiles?")
+    assert question.text == "who laid tiles?"
+    assert question.writers == ("Bob",)
+    assert question.filters == Filters(
+        rooms=frozenset({roof.room}),
+        since=datetime(2026, 5, 1, tzinfo=UTC),
+        until=datetime(2026, 5, 31, 23, 59, 59, 999999, tzinfo=UTC),
+        kinds=frozenset({"file"}),
+    )
+
+
+async def test_a_channel_is_found_by_name_and_an_unknown_one_contains_nothing(bot: BotFixture) -> None:
+    assert (await build(bot, "in:#hall tiles")).filters.rooms == ROOM
+    rooms = (await build(bot, "in:#nowhere tiles")).filters.rooms
+    assert len(rooms) == 1
+    assert rooms != ROOM
+
+
+async def test_filters_without_a_question_ask_for_an_overview(bot: BotFixture) -> None:
+    question = await build(bot, "<@BOT> in:#hall after:2026-05")
+    assert question.overview == Overview("summary")
+    assert (question.filters.rooms, question.filters.since) == (ROOM, datetime(2026, 5, 1, tzinfo=UTC))
+
+
+async def test_a_filter_does_not_open_what_the_asker_may_not_read(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "bob", kind="closed")
+    await bot.post_indexed(vault, "bob", "The secret key is under the mat.")
+    reply = await bot.ask(HALL, "ada", "in:#vault where is the secret key?")
+    assert "mat" not in reply.text
+    reply = await bot.ask(vault, "bob", "in:#vault where is the secret key?")
+    assert "mat" in reply.text

@@ -155,6 +155,7 @@ def passage_clause(filters: Filters) -> SqlClause:
         (filters.documents, "d.key IN (SELECT value FROM json_each(?))"),
         (filters.rooms, "d.room IN (SELECT id FROM room WHERE name IN (SELECT value FROM json_each(?)))"),
         (filters.authors, "p.author IN (SELECT value FROM json_each(?))"),
+        (filters.kinds, "d.kind IN (SELECT value FROM json_each(?))"),
     ):
         if values:
             conditions.append(column)

@@ -90,7 +90,8 @@ def some_filters(chance: random.Random) -> list[Filters]:
     for _ in range(25):
         documents = (f"d{chance.randrange(30)}" for _ in range(5))
         times = [chance.choice((None, day(each))) for each in sorted(chance.choices(range(-20, 20), k=2))]
-        made.append(Filters(maybe(*documents), maybe(chance.choice(ROOMS)), maybe("Ada", "Bob"), *times))
+        where = maybe(*documents), maybe(chance.choice(ROOMS)), maybe("Ada", "Bob")
+        made.append(Filters(*where, times[0], times[1], maybe("file", "conversation")))
     return [each for each in made if each.is_active]
 
 

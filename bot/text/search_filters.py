@@ -1,0 +1,102 @@
+"""Search filters in a question: `in:#roof from:@ada after:2026-05 before:2026-06 has:file`. Pure.
+
+A word that only looks like a filter stays part of the question: places and people need their sign, times must be times.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from bot.text.format import parse_since
+from engine.errors import InvalidQuestion
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_FILTER = re.compile(
+    r"(?<!\S)(in|from|after|since|before|until|has):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80})", re.IGNORECASE
+)
+_CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>|#\"?([^\"]+)\"?")
+_PERSON = re.compile(r"<@!?(\w+)(?:\|[^>]*)?>|@\"?([^\"]+)\"?")
+_MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
+_MOMENT = timedelta(microseconds=1)
+FILE_WORDS = frozenset({"file", "files", "attachment", "document"})
+
+
+@dataclass(frozen=True, slots=True)
+class SearchFilters:
+    """The filters of a question, and its other `text`.
+
+    Channels and people are given by id or, as typed, by name. `since` and `until` are inclusive.
+    """
+
+    text: str
+    channel_ids: frozenset[str] = frozenset()
+    channel_names: frozenset[str] = frozenset()
+    person_ids: tuple[str, ...] = ()
+    person_names: tuple[str, ...] = ()
+    since: datetime | None = None
+    until: datetime | None = None
+    only_files: bool = False
+
+    @property
+    def is_active(self) -> bool:
+        """Whether there is any filter."""
+        named = self.channel_ids or self.channel_names or self.person_ids or self.person_names
+        return bool(named or self.since or self.until or self.only_files)
+
+
+def parse_search_filters(text: str, now: datetime) -> SearchFilters:
+    """Split a question into its filters and the rest."""
+    channels, people = list[tuple[str, str]](), list[tuple[str, str]]()
+    since, until, only_files, kept = None, None, False, text
+    for found in _FILTER.finditer(text):
+        name, value = found[1].casefold(), found[2].rstrip(",;")
+        if name == "in" and (match := _CHANNEL.fullmatch(value)):
+            channels.append((match[1] or "", match[2] or ""))
+        elif name == "from" and (match := _PERSON.fullmatch(value)):
+            people.append((match[1] or "", match[2] or ""))
+        elif name == "has" and value.casefold() in FILE_WORDS:
+            only_files = True
+        elif name in {"after", "since"} and (period := _parse_period(value, now)):
+            since = period[0]
+        elif name in {"before", "until"} and (period := _parse_period(value, now)):
+            until = period[0] - _MOMENT if name == "before" else period[1]
+        else:
+            continue
+        kept = kept.replace(found[0], " ", 1)
+    return SearchFilters(
+        " ".join(kept.split()) if kept != text else text,
+        frozenset(_ids(channels)),
+        frozenset(name.casefold() for name in _names(channels)),
+        tuple(_ids(people)),
+        tuple(_names(people)),
+        since,
+        until,
+        only_files,
+    )
+
+
+def _parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None:
+    """The first and the last moment of a year, a month, a day or another time; None if it is no time."""
+    try:
+        if match := _MONTH.fullmatch(value):
+            year, month = int(match[1]), int(match[2] or 1)
+            following = (year + 1, 1) if not match[2] or month == 12 else (year, month + 1)
+            return datetime(year, month, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC) - _MOMENT
+        start = parse_since(value, now)
+    except (ValueError, InvalidQuestion):
+        return None
+    is_day = start == start.replace(hour=0, minute=0, second=0, microsecond=0)
+    return start, start + timedelta(days=1) - _MOMENT if is_day else start
+
+
+def _ids(found: Iterable[tuple[str, str]]) -> Iterable[str]:
+    return (id_ for id_, _ in found if id_)
+
+
+def _names(found: Iterable[tuple[str, str]]) -> Iterable[str]:
+    return (name for _, name in found if name)

@@ -1,0 +1,70 @@
+"""Filters in a question: which words are filters, which stay words, and the spans of time that they name."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pytest
+
+from bot.text.search_filters import SearchFilters, parse_search_filters
+
+NOW = datetime(2026, 11, 20, 10, tzinfo=UTC)  # a Friday
+
+
+def parse(text: str) -> SearchFilters:
+    return parse_search_filters(text, NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "found"),
+    [
+        ("in:<#C1|roof> who lays tiles?", "who lays tiles?", {"channel_ids": {"C1"}}),
+        ("who lays tiles? in:#Roof", "who lays tiles?", {"channel_names": {"roof"}}),
+        ('in:#"old roof" tiles', "tiles", {"channel_names": {"old roof"}}),
+        ("from:<@U1> tiles", "tiles", {"person_ids": ("U1",)}),
+        ("tiles From:@ada, please", "tiles please", {"person_names": ("ada",)}),
+        ("has:file has:FILES plan", "plan", {"only_files": True}),
+        ("in:#a in:#b", "", {"channel_names": {"a", "b"}}),
+    ],
+)
+def test_filters_are_split_from_the_question(text: str, rest: str, found: dict[str, object]) -> None:
+    sought = parse(text)
+    assert sought.is_active
+    assert sought.text == rest
+    assert {name: getattr(sought, name) for name in found} == found
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "in:progress",
+        "from:scratch",
+        "has:beens",
+        "after:all  this",
+        "xin:#roof",
+        "before:99",
+        "http://x/in:#a",
+        "in: #roof",
+    ],
+)
+def test_words_that_only_look_like_filters_stay(text: str) -> None:
+    sought = parse(text)
+    assert not sought.is_active
+    assert sought.text == text
+
+
+@pytest.mark.parametrize(
+    ("text", "since", "until"),
+    [
+        ("after:2026-05", "2026-05-01 00:00", None),
+        ("before:2026-05", None, "2026-04-30 23:59"),
+        ("until:2026-12", None, "2026-12-31 23:59"),
+        ("since:2025 until:2025", "2025-01-01 00:00", "2025-12-31 23:59"),
+        ("after:2026-05-03 before:2026-05-05", "2026-05-03 00:00", "2026-05-04 23:59"),
+        ("after:monday", "2026-11-16 00:00", None),
+        ("after:2h", "2026-11-20 08:00", None),
+    ],
+)
+def test_times_are_spans(text: str, since: str | None, until: str | None) -> None:
+    sought = parse(text)
+    assert [each and f"{each:%Y-%m-%d %H:%M}" for each in (sought.since, sought.until)] == [since, until]
