@@ -6,6 +6,7 @@ A file shared in two rooms is two documents. Files shared with the bot alone go 
 from __future__ import annotations
 
 import asyncio
+from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from engine import Document, Scope, plausible_time
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import AsyncGenerator, Iterable, Sequence
     from datetime import datetime
 
     from bot.context import BotContext
@@ -86,7 +87,7 @@ class FileIngest:
             return []
         if not quiet:
             await self._set_reaction(message, "working")
-        return [await self._ingest_upload(shared, upload) for upload in message.uploads]
+        return [each for upload in message.uploads for each in await self._ingest_upload(shared, upload)]
 
     async def ingest_from_command(self, event: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
         """Ingest the files of a command; those of a private question go to the asker's own space."""
@@ -102,7 +103,7 @@ class FileIngest:
         reason = await self._get_rejection(shared) or ("" if space or event.may_write else texts.CANNOT_WRITE)
         if reason:
             return [RejectedFile(each.name, reason) for each in event.uploads]
-        return [await self._ingest_upload(shared, upload) for upload in event.uploads]
+        return [each for upload in event.uploads for each in await self._ingest_upload(shared, upload)]
 
     async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
         """Add a reaction to a message once its files are searchable, or report below it why they are not."""
@@ -157,34 +158,41 @@ class FileIngest:
             else texts.CHANNEL_NOT_INDEXED
         )
 
-    async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> FileResult:
-        filed = shared.build_record(upload)
+    async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
+        """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""
+        results: list[FileResult] = []
         try:
-            async with self._gate:
-                document = await self._parse_upload(shared, upload)
-            reason = await self._add_document(filed, document, shared)
+            async with self._gate, aclosing(self._parse_upload(shared, upload)) as documents:
+                async for filed, document in documents:
+                    reason = await self._add_document(filed, document, shared)
+                    results.append(RejectedFile(upload.name, reason) if reason else filed)
+                    if reason:
+                        break
         except (InvalidDocument, PermissionDenied) as error:
             log.info(
                 "ingest.file_rejected",
-                channel=filed.room,
+                channel=shared.build_record(upload).room,
                 kind=upload.kind,
                 size=upload.size,
                 error=type(error).__name__,
             )
-            reason = texts.describe_error(error)
-        return RejectedFile(upload.name, reason) if reason else filed
+            results.append(RejectedFile(upload.name, texts.describe_error(error)))
+        return results
 
-    async def _parse_upload(self, shared: SharedFiles, upload: Upload) -> Document:
-        limit, message, filed = (
-            self._context.engine_context.parser_limits.max_file_size,
-            shared.message,
-            shared.build_record(upload),
-        )
+    async def _parse_upload(self, shared: SharedFiles, upload: Upload) -> AsyncGenerator[tuple[FileRecord, Document]]:
+        limit, message = self._context.engine_context.parser_limits.max_file_size, shared.message
         _check_upload(upload, limit)
         data = await self._context.platform_for(message.location).fetch_file(message.location, upload, limit)
-        read = await self._parser.parse(upload.name, data)
-        time = plausible_time(read.time, message.time) or message.time
-        return Document(filed.document, shared.space, filed.room, upload.name, read.passages, time, shared.link)
+        first = shared.build_record(upload)
+        async with aclosing(self._parser.stream(upload.name, data)) as documents:
+            async for parsed in documents:
+                filed = replace(first, document=f"{first.document}#{parsed.key}") if parsed.key else first
+                time = plausible_time(parsed.time, message.time) or message.time
+                title = parsed.title if parsed.key else upload.name
+                yield (
+                    filed,
+                    Document(filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link),
+                )
 
     async def _add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
         """Add a file to the engine in the current space of its room, or return why it is left out.

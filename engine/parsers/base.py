@@ -54,7 +54,7 @@ class ParserLimits:
     max_file_size: int = 50 * MIB
     max_unpacked_size: int = 400 * MIB
     max_unpack_ratio: int = 200
-    max_text_length: int = 20_000_000
+    max_text_length: int = 100_000_000
     max_memory: int = 2048 * MIB
     timeout_seconds: float = 60.0
     workers: int = 2

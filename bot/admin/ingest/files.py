@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import aclosing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,7 +14,7 @@ from engine import Document, group_conversations, has_chat_messages, parse_messa
 from engine.errors import EmptyDocument, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import AsyncGenerator, Callable, Iterable
 
     from engine import FileParser
 
@@ -55,21 +56,24 @@ def is_chat(path: Path, data: bytes) -> bool:
     return path.suffix.lower() in CHAT_SUFFIXES and has_chat_messages(data)
 
 
-async def build_document(path: Path, data: bytes, place: IngestTarget, reader: FileParser) -> Document:
-    """The file as one document, dated if it says itself when it was written. Raises InvalidDocument.
+async def build_documents(path: Path, data: bytes, place: IngestTarget, parser: FileParser) -> AsyncGenerator[Document]:
+    """The file as a document, followed by its further parts and its attachments, dated if it states a date.
 
     The time of a copy's last change says nothing: a checkout or an unpacked archive makes every file new.
+    Raises InvalidDocument.
     """
-    read = await reader.parse(path.name, data)
-    return Document(
-        key=file_key(path, place.space),
-        space=place.space,
-        room=place.room,
-        title=read.title or path.name,
-        passages=read.passages,
-        time=plausible_time(read.time, datetime.now(UTC)),
-        link=path.as_uri(),
-    )
+    key = file_key(path, place.space)
+    async with aclosing(parser.stream(path.name, data)) as documents:
+        async for parsed in documents:
+            yield Document(
+                key=f"{key}#{parsed.key}" if parsed.key else key,
+                space=place.space,
+                room=place.room,
+                title=parsed.title or path.name,
+                passages=parsed.passages,
+                time=plausible_time(parsed.time, datetime.now(UTC)),
+                link=path.as_uri(),
+            )
 
 
 def build_conversations(path: Path, data: bytes, place: IngestTarget, count: Callable[[str], int]) -> list[Document]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import time
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
@@ -35,7 +36,8 @@ Outcome = TypeVar("Outcome")
 class IngestStats:
     """Counters of an ingest: the keys of documents, and how many were new or changed.
 
-    `started_files`: files that are being read, with the time of their start.
+    `started_files`: files that are being read, with the time of their start. `places`: the last label of those of which
+    a part is stored already.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -43,11 +45,13 @@ class IngestStats:
     failures: list[IngestFailure] = field(default_factory=list)
     finished_files: int = 0
     started_files: dict[str, float] = field(default_factory=dict)
+    places: dict[str, str] = field(default_factory=dict)
 
     def slowest_file(self, now: float) -> str:
         """The file that is parsed for the longest time, "" if none is slow; times in seconds."""
         name, since = min(self.started_files.items(), key=lambda each: each[1], default=("", now))
-        return f"{name} for {now - since:.0f} s" if now - since >= SLOW_FILE_SECONDS else ""
+        place = f", at {self.places[name]}" if name in self.places else ""
+        return f"{name} for {now - since:.0f} s{place}" if now - since >= SLOW_FILE_SECONDS else ""
 
 
 async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerator[OperationResult]:
@@ -122,6 +126,7 @@ class _FileIngester:
             self.stats.failures.append(IngestFailure(str(path), f"The file cannot be read: {error.strerror or error}."))
         finally:
             self.stats.started_files.pop(path.name, None)
+            self.stats.places.pop(path.name, None)
             self.stats.finished_files += 1
 
     async def _ingest_file(self, path: Path) -> None:
@@ -134,22 +139,31 @@ class _FileIngester:
         if known and not failed and self.context.fingerprints.is_unchanged(key, _extend_fingerprint(stamp, known)):
             self.stats.keys |= known.keys()
             return
-        documents = await self._build_documents(path)
-        for document in documents:
-            self.stats.keys.add(document.key)
-            save = self.context.replace_document if document.key in known else self.context.engine.add
-            changed = await save(document)
-            self.stats.changed += changed  # other files run concurrently: do not await in between
-        for removed_key in known.keys() - {document.key for document in documents}:
+        keys = set[str]()
+        async with aclosing(self._build_documents(path)) as documents:
+            async for document in documents:
+                keys.add(document.key)
+                self.stats.keys.add(document.key)
+                save = self.context.replace_document if document.key in known else self.context.engine.add
+                changed = await save(document)
+                self.stats.changed += changed  # other files run concurrently: do not await in between
+                self.stats.places[path.name] = document.passages[-1].label
+        for removed_key in known.keys() - keys:
             await self.context.forget_document(removed_key)
-        self.context.fingerprints.record(key, _extend_fingerprint(stamp, documents))
+        self.context.fingerprints.record(key, _extend_fingerprint(stamp, keys))
 
-    async def _build_documents(self, path: Path) -> list[Document]:
+    async def _build_documents(self, path: Path) -> AsyncGenerator[Document]:
         target = files.IngestTarget(self.request.space, self.request.room)
         data = await asyncio.to_thread(read_file_content, path, self.context.parser_limits.max_file_size)
         if await asyncio.to_thread(files.is_chat, path, data):
-            return await asyncio.to_thread(files.build_conversations, path, data, target, self.context.count_tokens)
-        return [await files.build_document(path, data, target, self.parser)]
+            for each in await asyncio.to_thread(
+                files.build_conversations, path, data, target, self.context.count_tokens
+            ):
+                yield each
+            return
+        async with aclosing(files.build_documents(path, data, target, self.parser)) as documents:
+            async for each in documents:
+                yield each
 
 
 def _extend_fingerprint(stamp: str, documents: Sized) -> str:

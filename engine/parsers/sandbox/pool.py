@@ -7,15 +7,20 @@ import os
 import signal
 import sys
 import tempfile
+from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
-from engine.parsers.base import ParsedFile, ParserLimits
+from engine.parsers.base import ParserLimits
 from engine.parsers.sandbox import protocol
 from engine.process import LENGTH_PREFIX_BYTES, child_python_path, encode_frame
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
     from types import TracebackType
+
+    from engine.parsers.base import ParsedFile
 
 # A worker is replaced after this many files, which limits memory leaks of parsers.
 _MAX_FILES_PER_PROCESS = 200
@@ -24,6 +29,7 @@ _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"out o
 # Upper bound of the JSON size of one character, including its share of the passage's fields.
 _BYTES_PER_CHARACTER = 12
 _STDERR_TAIL = 4096
+_WRITE_SIZE = 2**20  # bytes of a file in the buffer of the pipe
 
 
 class FileParser:
@@ -47,11 +53,21 @@ class FileParser:
             await process.close()
 
     async def parse(self, name: str, data: bytes) -> ParsedFile:
-        """Parse a file into passages, in the order of their positions; there is at least one.
+        """Parse a file into one document, without its attachments; there is at least one passage.
 
-        Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile, CorruptFile (also if its parser
-        crashes) or DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond the limits). A failed attempt
-        leaves nothing behind.
+        Raises as `stream` does.
+        """
+        async with aclosing(self.stream(name, data)) as documents:
+            parts = [each async for each in documents if not each.key.startswith("attachment")]
+        return replace(parts[0], passages=tuple(passage for part in parts for passage in part.passages))
+
+    async def stream(self, name: str, data: bytes) -> AsyncGenerator[ParsedFile]:
+        """Parse a file into documents with different keys: itself, the further parts of a long file, its attachments.
+
+        The passages are in the order of their positions; each document has at least one. The parser waits while a
+        document is handled. Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile, CorruptFile
+        (also if its parser crashes) or DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond the
+        limits). A file that fails does so before its first document, unless its parser crashes later.
         """
         if len(data) > self.limits.max_file_size:
             raise DocumentTooLarge(
@@ -59,7 +75,9 @@ class FileParser:
             )
         process = await self._idle.get()
         try:
-            return await process.parse(name, data)
+            async with aclosing(process.stream(name, data)) as documents:
+                async for document in documents:
+                    yield document
         finally:
             self._idle.put_nowait(process)
 
@@ -78,11 +96,33 @@ class ParserProcess:
         """Process id while one runs."""
         return self._process.pid if self._process else None
 
-    async def parse(self, name: str, data: bytes) -> ParsedFile:
-        """Parse the file. Raises the worker's error, DocumentTooLarge beyond time or memory, CorruptFile on a crash."""
+    async def stream(self, name: str, data: bytes) -> AsyncGenerator[ParsedFile]:
+        """Parse the file into its documents.
+
+        Raises the worker's error, DocumentTooLarge beyond time (for one document) or memory, CorruptFile on a crash.
+        """
+        is_complete = False
+        try:
+            document = await self._next_document(name, data)
+            while document is not None:
+                yield document
+                document = await self._next_document(name)
+            is_complete = True
+        except InvalidDocument:
+            is_complete = True
+            raise
+        finally:
+            # Otherwise the next request would receive the rest of this result.
+            if not is_complete or self._file_count >= _MAX_FILES_PER_PROCESS:
+                await self.kill()
+
+    async def _next_document(self, name: str, data: bytes | None = None) -> ParsedFile | None:
+        """The next document of the file, None at its end; `data` begins a file."""
         try:
             async with asyncio.timeout(self._limits.timeout_seconds):
-                payload = await self._request(name, data)
+                if data is not None:
+                    await self._send(name, data)
+                payload = await self._receive()
         except TimeoutError as error:
             await self.kill()
             raise DocumentTooLarge(
@@ -90,12 +130,6 @@ class ParserProcess:
             ) from error
         except (EOFError, ConnectionError) as error:
             raise await self._crash_error(name) from error
-        except BaseException:
-            # Otherwise the next request would receive this result.
-            await self.kill()
-            raise
-        if self._file_count >= _MAX_FILES_PER_PROCESS:
-            await self.kill()
         try:
             return protocol.decode_result(payload)
         except (ValueError, KeyError, TypeError) as error:  # the parser is compromised, or its memory is corrupt
@@ -118,21 +152,28 @@ class ParserProcess:
         await self.kill()
         self._stderr.close()
 
-    async def _request(self, name: str, data: bytes) -> bytes:
+    async def _send(self, name: str, data: bytes) -> None:
         if self._process is None or self._process.returncode is not None:
             await self.kill()
             self._process = await self._start_process()
-        pipe_in, pipe_out = self._process.stdin, self._process.stdout
-        if pipe_in is None or pipe_out is None:
+        pipe = self._process.stdin
+        if pipe is None:
             raise ConnectionError("the worker has no pipes")
         self._file_count += 1
-        pipe_in.write(encode_frame(name.encode("utf-8", "replace")))
-        pipe_in.write(encode_frame(data))
-        await pipe_in.drain()
-        size = int.from_bytes(await pipe_out.readexactly(LENGTH_PREFIX_BYTES), "big")
+        pipe.write(encode_frame(name.encode("utf-8", "replace")))
+        pipe.write(len(data).to_bytes(LENGTH_PREFIX_BYTES, "big"))
+        for start in range(0, len(data), _WRITE_SIZE):
+            pipe.write(data[start : start + _WRITE_SIZE])
+            await pipe.drain()
+
+    async def _receive(self) -> bytes:
+        pipe = self._process.stdout if self._process else None
+        if pipe is None:
+            raise ConnectionError("the worker has no pipes")
+        size = int.from_bytes(await pipe.readexactly(LENGTH_PREFIX_BYTES), "big")
         if size > _BYTES_PER_CHARACTER * self._limits.max_text_length + _STDERR_TAIL * _STDERR_TAIL:
             raise ConnectionError("the worker sent an unexpected frame")
-        return await pipe_out.readexactly(size)
+        return await pipe.readexactly(size)
 
     async def _start_process(self) -> asyncio.subprocess.Process:
         """Start a worker with a minimal environment: parsers must not see our keys."""

@@ -26,24 +26,28 @@ def decode_limits(argument: str) -> ParserLimits:
     return ParserLimits(**json.loads(argument))
 
 
-def encode_result(outcome: ParsedFile | errors.InvalidDocument) -> bytes:
-    """A result or an error, as JSON."""
+def encode_result(outcome: ParsedFile | errors.InvalidDocument | None) -> bytes:
+    """One document of a file, an error, or None for the end of the file, as JSON."""
+    if outcome is None:
+        return b"null"
     if isinstance(outcome, errors.InvalidDocument):
         error = {"error": type(outcome).__name__, "message": str(outcome), "hint": outcome.hint}
         return json.dumps(error).encode()
     return json.dumps(asdict(outcome), default=datetime.isoformat).encode()
 
 
-def decode_result(payload: bytes) -> ParsedFile:
-    """Decode a result; an error is raised as its own class, with its message and hint.
+def decode_result(payload: bytes) -> ParsedFile | None:
+    """Decode a document, or None for the end of the file; an error is raised as its own class.
 
     Raises ValueError, KeyError or TypeError if `encode_result` did not write it.
     """
-    result: dict[str, Any] = json.loads(payload)
+    result: dict[str, Any] | None = json.loads(payload)
+    if result is None:
+        return None
     if "error" in result:
         raise _ERROR_CLASSES[result["error"]](str(result["message"]), hint=str(result["hint"]))
     passages = tuple(Passage(**{**row, "time": _parse_time(row["time"])}) for row in result["passages"])
-    return ParsedFile(result["title"], passages, _parse_time(result["time"]))
+    return ParsedFile(result["title"], passages, _parse_time(result["time"]), key=result["key"])
 
 
 def _parse_time(text: str | None) -> datetime | None:

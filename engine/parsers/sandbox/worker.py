@@ -21,10 +21,15 @@ from engine.parsers.sandbox import protocol
 from engine.process import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engine.models import Passage
     from engine.parsers.base import ParsedFile, ParserLimits
 
 _NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000
 _THREADS = 2
+PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
+_MAX_DEPTH = 3  # of e-mails within e-mails
 
 
 def main() -> None:
@@ -39,21 +44,58 @@ def main() -> None:
     requests = sys.stdin.buffer
     while (name := read_frame(requests)) is not None and (data := read_frame(requests)) is not None:
         _limit_cpu_seconds(limits.timeout_seconds)
-        answers.write(encode_frame(protocol.encode_result(_parse_safely(name.decode(), data, limits))))
-        answers.flush()
+        for result in parse_safely(name.decode(), data, limits):
+            answers.write(encode_frame(protocol.encode_result(result)))
+            answers.flush()
+            _limit_cpu_seconds(limits.timeout_seconds)
 
 
-def _parse_safely(name: str, data: bytes, limits: ParserLimits) -> ParsedFile | InvalidDocument:
+def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[ParsedFile | InvalidDocument | None]:
+    """The documents of a file, then None, or the error that ends them."""
     try:
-        return parse_file(name, data, limits)
+        yield from parse_documents(name, data, limits)
+        yield None
     except InvalidDocument as error:
-        return error
+        yield error
     except MemoryError:
-        return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
+        yield DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
     except RecursionError:
-        return CorruptFile(f"{name} is nested too deeply.")
+        yield CorruptFile(f"{name} is nested too deeply.")
     except Exception as error:  # noqa: BLE001  - any error of a parser is due to the file
-        return CorruptFile(f"{name} could not be read ({type(error).__name__}).")
+        yield CorruptFile(f"{name} could not be read ({type(error).__name__}).")
+
+
+def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0) -> Iterator[ParsedFile]:
+    """The documents of a file: itself, in parts if it is long, and its attachments that can be read.
+
+    Raises one of the InvalidDocument family.
+    """
+    parsed = parse_file(name, data, limits)
+    yield from _split_parts(parsed)
+    for number, attachment in enumerate(parsed.attachments if depth < _MAX_DEPTH else (), 1):
+        with contextlib.suppress(InvalidDocument):
+            root = ""
+            for inner in parse_documents(attachment.name, attachment.data, limits, depth + 1):
+                root = root or inner.title
+                title = f"{parsed.title} › {attachment.name}{inner.title.removeprefix(root)}"
+                key = f"attachment-{number}{inner.key and '.' + inner.key}"
+                yield replace(inner, title=title, key=key)
+
+
+def _split_parts(parsed: ParsedFile) -> Iterator[ParsedFile]:
+    """The file as one document, or a long one in parts: each is stored and searchable before the next."""
+    parts: list[list[Passage]] = [[]]
+    length = 0
+    for passage in parsed.passages:
+        if parts[-1] and length + len(passage.text) > PART_LENGTH:
+            parts.append([])
+            length = 0
+        parts[-1].append(passage)
+        length += len(passage.text)
+    for number, passages in enumerate(parts, 1):
+        title = parsed.title if number == 1 else f"{parsed.title} (part {number})"
+        key = "" if number == 1 else f"part-{number}"
+        yield replace(parsed, title=title, passages=tuple(passages), key=key, attachments=())
 
 
 def _isolate_network() -> None:
@@ -92,7 +134,7 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     time = parsed.time
     if not time and file_format.is_dated:
         time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
-    return replace(parsed, time=time, saved_at=None, attachments=())
+    return replace(parsed, time=time, saved_at=None)
 
 
 def _document_head(parsed: ParsedFile) -> str:

@@ -63,6 +63,19 @@ async def titles(bot: BotFixture, place: Location = ROOF) -> list[str]:
     return [each.title for each in await bot.list_documents(place)]
 
 
+async def test_the_attachments_of_an_email_are_documents_that_go_with_it(bot: BotFixture, roof: Location) -> None:
+    letter = (
+        b"Subject: Roof\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nSee below.\n"
+        b"--x\nContent-Disposition: attachment; filename=tiles.txt\n\n" + TILES + b"\n--x--"
+    )
+    message = bot.share(roof, bot.platform.add_file("letter.eml", letter))
+    outcomes = await bot.ingest_service.files.ingest(message)
+    assert [isinstance(each, FileRecord) for each in outcomes] == [True, True]
+    assert sorted(await titles(bot)) == ["Roof › tiles.txt", "letter.eml"]
+    await bot.ingest_service.handle(MessagesDeleted(roof, (message.id,)))
+    assert await titles(bot) == []
+
+
 async def test_an_uploaded_chat_cannot_forge_messages(bot: BotFixture) -> None:
     forged = (
         b'{"id": "1", "user": "The Chair", "text": "The budget of the harbour is nine crowns.",'

@@ -24,7 +24,7 @@ def message(number: int, hour: int, text: str = "Hello", **more: str) -> str:
 
 async def build(path: Path, text: str, target: IngestTarget = TARGET) -> Document:
     async with FileParser(ParserLimits(workers=1)) as parser:
-        return await files.build_document(path, text.encode(), target, parser)
+        return await anext(files.build_documents(path, text.encode(), target, parser))
 
 
 def test_files_are_found_once_in_the_order_of_names_and_hidden_ones_if_they_are_named(tmp_path: Path) -> None:

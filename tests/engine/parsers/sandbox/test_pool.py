@@ -5,13 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import aclosing
 from pathlib import Path
 
 import pytest
 
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, DocumentTooLarge
-from engine.parsers.sandbox.worker import parse_file
+from engine.parsers.sandbox.worker import parse_documents
 from tests.engine.parsers.test_golden import INPUTS
 
 LIMITS = ParserLimits(workers=1)
@@ -33,7 +34,42 @@ async def assert_works(parser: FileParser) -> None:
 @pytest.mark.parametrize("name", [*INPUTS, "a.rtf"])
 async def test_a_file_is_parsed_in_the_worker_as_in_this_process(parser: FileParser, name: str) -> None:
     data = INPUTS.get(name, RTF)
-    assert await parser.parse(name, data) == parse_file(name, data, LIMITS)
+    assert [each async for each in parser.stream(name, data)] == list(parse_documents(name, data, LIMITS))
+
+
+LETTER = b"Subject: Ferry\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nHello.\n"
+ATTACHED = b'--x\nContent-Disposition: attachment; filename="%b"\n\n%b\n'
+
+
+async def test_attachments_are_documents_of_their_own(parser: FileParser) -> None:
+    inner = (
+        LETTER.replace(b"x", b"y") + ATTACHED.replace(b"x", b"y", 1) % (b"list.csv", b"Ship,Seats\nGull,80") + b"--y--"
+    )
+    data = LETTER + ATTACHED % (b"a.xyz", b"unreadable") + ATTACHED % (b"b.eml", inner) + b"--x--"
+    documents = [each async for each in parser.stream("a.eml", data)]
+    assert [(each.key, each.title) for each in documents] == [
+        ("", "Ferry"),
+        ("attachment-2", "Ferry › b.eml"),
+        ("attachment-2.attachment-1", "Ferry › b.eml › list.csv"),
+    ]
+    assert documents[2].passages[0].text == "Ship | Seats\n--- | ---\nGull | 80"
+    assert (await parser.parse("a.eml", data)).passages == documents[0].passages
+
+
+async def test_a_long_file_becomes_parts_that_are_parsed_as_they_are_taken(parser: FileParser) -> None:
+    data = b"\n".join(b"%d: the ferry left the pier at noon." % number for number in range(60_000))
+    async with aclosing(parser.stream("ferry.log", data)) as documents:
+        first = await anext(documents)
+        second = await anext(documents)
+        assert [(each.key, each.title) for each in (first, second)] == [
+            ("", "ferry.log"),
+            ("part-2", "ferry.log (part 2)"),
+        ]
+        last, begin = first.passages[-1].label, second.passages[0].label
+        assert int(last.partition("–")[2]) + 1 == int(begin.partition("–")[0].removeprefix("lines "))
+    await assert_works(parser)  # what was not taken does not answer the next question
+    whole = await parser.parse("ferry.log", data)
+    assert sum(each.text.count("ferry") for each in whole.passages) == 60_000
 
 
 async def test_a_file_that_is_too_large_starts_no_worker() -> None:
