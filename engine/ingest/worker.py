@@ -14,7 +14,7 @@ from engine.ingest.embed_step import EmbedStep
 from engine.ingest.extract_step import ExtractStep
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
 from engine.scheduling.supervisor import describe_error, is_task_exit
-from engine.scheduling.tasks import cancel_tasks, current_task
+from engine.scheduling.tasks import cancel_tasks, child_task, current_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -196,10 +196,15 @@ class IngestWorker:
         return NextStep.IDLE
 
     async def _compare_names(self) -> NextStep:
-        """Compare new names once nothing else is left to do."""
+        """Compare new names once nothing else is left to do; other work that comes meanwhile ends the comparison."""
         if not await self.ledger.work.is_idle(skip_quiet=False):
             return NextStep.IDLE
-        return NextStep.CONTINUE if await self.duplicate_finder.compare_batch() else NextStep.IDLE
+        async with (
+            child_task(self.duplicate_finder.compare_batch()) as comparing,
+            child_task(self._wake_events[COMPARE_STEP].wait()) as woken,
+        ):
+            await asyncio.wait({comparing, woken}, return_when=asyncio.FIRST_COMPLETED)
+            return NextStep.CONTINUE if comparing.done() and comparing.result() else NextStep.IDLE
 
     async def _end_cooldowns(self) -> None:
         """End cooldowns, in one of all processes."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engine.runtime import Runtime
     from engine.storage.ledger.records import CandidatePair, ChunkText, ComparedEntity, JoinedName, ScopeIds
 
-BATCH_SIZE = 64  # entities compared at once
+BATCH_SIZE = 16  # entities compared at once, without giving way to other work
 NEAREST_VECTORS = 5
 MAX_PAIRS_PER_ENTITY = 8
 MAX_RANKED_PAIRS = 1000  # kept pairs whose neighbors are compared for a list

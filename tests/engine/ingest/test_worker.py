@@ -333,3 +333,31 @@ async def test_a_hot_key_is_summarized_once_a_cooldown_unless_somebody_waits(tmp
         ada = await engine.get_entity("Ada", HERE)
         assert ada is not None
         assert "13 parts" in ada.description
+
+
+class PausedComparison:
+    """Stands for the comparison of names; a batch ends when it is cancelled."""
+
+    def __init__(self) -> None:
+        self.started, self.cancelled = asyncio.Event(), asyncio.Event()
+
+    async def compare_batch(self) -> bool:
+        self.started.set()
+        try:
+            await asyncio.Event().wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return True
+
+
+async def test_new_work_ends_a_comparison_of_names(tmp_path: Path) -> None:
+    async with open_memory_engine(tmp_path) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+        engine._worker.duplicate_finder = comparison = PausedComparison()  # type: ignore[assignment]
+        async with asyncio.timeout(30):
+            await comparison.started.wait()
+            assert not comparison.cancelled.is_set()
+            await engine.add(doc("late", "Carla met Dan."))
+            await comparison.cancelled.wait()
+            await engine.wait_until_indexed()
