@@ -95,6 +95,7 @@ bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces
 
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m tests.bench.crash --seeds 50
+	$(BIN)/python -m tests.bench.crash --seeds 10 --database postgres --helpers 1
 
 bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 times while people talk and ask
 	$(BIN)/python -m tests.bench.processes

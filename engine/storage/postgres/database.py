@@ -1,7 +1,8 @@
 """A PostgreSQL database: writes with group commit, one transaction at a time, and a pool of connections that read.
 
 Writers of all processes take turns by an advisory lock: SQL functions read before they write, and expect, as on SQLite,
-that nobody changes what they read.
+that nobody changes what they read. Hence the ledger's generations are numbered in the order of commits, which a
+sequence would not ensure: a document is indexed once no stale key has a generation as old as its own.
 """
 
 from __future__ import annotations

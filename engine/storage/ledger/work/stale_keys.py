@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind, StaleKey
@@ -24,22 +25,33 @@ async def next_generation(db: Connection) -> int:
 
 async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], generation: int) -> None:
     """Mark these keys stale; one that a process has claimed stays claimed."""
-    await db.executemany(
-        "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
-        f" VALUES (?1, ?2, COALESCE((SELECT k.space FROM {kind.name.lower()} k WHERE k.id = ?2), 0), ?3, ?3)"
-        " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0,"
-        " space = excluded.space",
-        [(kind, each, generation) for each in ids],
-    )
+    if listed := sorted(set(ids)):
+        await db.execute(
+            "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+            " SELECT ?1, j.value, COALESCE(k.space, 0), ?2, ?2 FROM json_each(?3) j"
+            f" LEFT JOIN {kind.name.lower()} k ON k.id = j.value WHERE true"
+            " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0,"
+            " space = excluded.space",
+            (kind, generation, id_list(listed)),
+        )
 
 
 async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Remove these stale keys; those that a newer change has marked again remain, and are free."""
-    await db.executemany("DELETE FROM stale_key WHERE kind = ? AND id = ? AND generation = ?", marks)
-    await db.executemany(
-        "UPDATE stale_key SET first_generation = MAX(first_generation, ?), claimed_by = NULL WHERE kind = ? AND id = ?",
-        [(each.generation + 1, each.kind, each.id) for each in marks],
-    )
+    by_generation = defaultdict[tuple[KeyKind, int], list[int]](list)
+    for key in marks:
+        by_generation[key.kind, key.generation].append(key.id)
+    for (kind, generation), ids in by_generation.items():
+        listed = id_list(ids)
+        await db.execute(
+            "DELETE FROM stale_key WHERE kind = ? AND generation = ? AND id IN (SELECT value FROM json_each(?))",
+            (kind, generation, listed),
+        )
+        await db.execute(
+            "UPDATE stale_key SET first_generation = MAX(first_generation, ?), claimed_by = NULL"
+            " WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
+            (generation + 1, kind, listed),
+        )
 
 
 async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:

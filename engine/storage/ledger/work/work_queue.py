@@ -141,8 +141,11 @@ async def requeue_due_summaries(db: Connection, now: float) -> int:
 
 async def record_graphed(db: Connection, names: Collection[int], pairs: Collection[int]) -> None:
     """Record that the graph holds these entities and relations."""
-    await db.executemany("UPDATE entity SET in_graph = true WHERE id = ?", [(each,) for each in names])
-    await db.executemany("UPDATE relation SET in_graph = true WHERE id = ?", [(each,) for each in pairs])
+    for table, ids in (("entity", names), ("relation", pairs)):
+        await db.execute(
+            f"UPDATE {table} SET in_graph = true WHERE id IN (SELECT value FROM json_each(?)) AND NOT in_graph",
+            (id_list(ids),),
+        )
 
 
 async def start_reindex(db: Connection) -> None:
