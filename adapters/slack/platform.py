@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from adapters.common.bounded_dict import BoundedDict
 from adapters.common.reactions import StatusReactions
 from adapters.slack.context import NAME
 from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
@@ -62,7 +61,6 @@ class SlackPlatform:
         self._is_listing_forbidden = False
         self._posted_answers = SlackPostedAnswers(context)
         self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, time.monotonic)
-        self._new_questions: BoundedDict[tuple[str, str], None] = BoundedDict()
         self._status_reactions = StatusReactions(self)
 
     def forget_cached(self, location: Location) -> None:
@@ -70,16 +68,6 @@ class SlackPlatform:
         self.invalidate_channel(location.channel)
         if not location.channel:
             self._context.users.invalidate()
-
-    def record_question(self, channel: str, message: str) -> bool:
-        """Record a question that arrived in this run, so it has no answer to recover; False if already recorded."""
-        is_new = (channel, message) not in self._new_questions
-        self._new_questions[channel, message] = None
-        return is_new
-
-    def discard_question(self, channel: str, message: str) -> None:
-        """Remove a recorded question: it was received before, perhaps in an earlier run."""
-        self._new_questions.pop((channel, message), None)
 
     # Channels and users.
 
@@ -202,5 +190,4 @@ class SlackPlatform:
     def start_reply(self, target: ReplyTarget) -> Reply:
         if target.private:
             return EphemeralReply(target, self._context, self._private_messages)
-        is_new = (target.location.channel, target.message) in self._new_questions
-        return ThreadReply(target, self._context, is_new=is_new)
+        return ThreadReply(target, self._context)

@@ -106,12 +106,10 @@ class AnswerService:
             return True
         if stored is None and not await self._admit(request):
             return not request.overheard
-        mark = stored.reply_ref if stored else ""
+        target = replace(request.reply_target(stored.reply_ref if stored else ""), is_new=stored is None)
         platform = self._context.platform_for(request.location)
         recorded = partial(self._context.store.answers.save_reply_ref, request.id)
-        async with StreamingReply(
-            platform.start_reply(request.reply_target(mark)), platform.limits, recorded
-        ) as delivery:
+        async with StreamingReply(platform.start_reply(target), platform.limits, recorded) as delivery:
             return await self._deliver(AnswerDraft(request), delivery, enclosed)
 
     async def _admit(self, request: AnswerRequest) -> bool:

@@ -15,7 +15,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplyTarget:
-    """Where an answer goes. `message`: the question's message, empty for commands; `reply_ref`: that of its Reply."""
+    """Where an answer goes. `message`: the question's message, empty for commands; `reply_ref`: that of its Reply.
+
+    `is_new`: no process began to answer before, so that there is nothing of it to continue.
+    """
 
     answer: str
     location: Location
@@ -25,6 +28,7 @@ class ReplyTarget:
     handle: str = ""
     reply_ref: str = ""
     asked_at: datetime | None = None
+    is_new: bool = False
 
 
 @dataclass(frozen=True, slots=True)

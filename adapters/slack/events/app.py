@@ -120,7 +120,7 @@ class EventRouter:
             self._installed.update_soon()
         return workspace
 
-    async def handle_event(self, body: dict[str, Any], context: AsyncBoltContext, request: AsyncBoltRequest) -> None:
+    async def handle_event(self, body: dict[str, Any], context: AsyncBoltContext) -> None:
         """Pass an event on: also to other workspaces that share its channel, since Slack sends it for one alone."""
         event, workspace = body.get("event") or {}, context.get(WORKSPACE)
         if self._installed is not None and event.get("type") in self._installed.events:
@@ -128,10 +128,10 @@ class EventRouter:
             return
         shared = bool(body.get("is_ext_shared_channel"))
         if workspace is not None and not (shared and mentions_other_app(event, workspace.context.identity)):
-            await workspace.listener.handle_event(body, request)
+            await workspace.listener.handle_event(body)
         if shared and event.get("type") != "app_mention":
             for each in await self._workspaces.list_sharing(channel_id(event), workspace):
-                await each.listener.handle_event(body, request)
+                await each.listener.handle_event(body)
 
     async def handle_command(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
         """Pass a slash command on."""

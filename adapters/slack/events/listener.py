@@ -12,7 +12,7 @@ from adapters.slack.errors import SLACK_ERRORS, error_code
 from adapters.slack.events import commands as calling
 from adapters.slack.events import translate
 from adapters.slack.replies.blocks import build_home
-from bot.platform.events import ChannelRemoved, MessageReceived, VisibilityChanged
+from bot.platform.events import ChannelRemoved, VisibilityChanged
 from bot.platform.models import Location
 from engine import cancel_tasks
 from engine.errors import EngineError
@@ -20,8 +20,6 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Collection, Coroutine, Mapping
-
-    from slack_bolt.async_app import AsyncBoltRequest
 
     from adapters.slack.context import SlackContext
     from adapters.slack.events.translate import TranslatedEvent
@@ -50,7 +48,7 @@ class WorkspaceListener:
         self._commands = commands
         self._tasks: set[asyncio.Task[None]] = set()
 
-    async def handle_event(self, body: dict[str, Any], request: AsyncBoltRequest) -> None:
+    async def handle_event(self, body: dict[str, Any]) -> None:
         """Handle an event of the Events API."""
         self._bot.record_activity(NAME)
         event = body.get("event") or {}
@@ -63,7 +61,7 @@ class WorkspaceListener:
         if handler is not None:
             await handler(self, event)
         if translated is not None:
-            await self._submit(translated, is_first=not is_repeated(request.headers))
+            await self._submit(translated)
 
     def _handle_unparsed(self, event_type: str, error: Exception) -> None:
         """Log an event that cannot be parsed; if it could concern channels, reconcile as after a reconnect."""
@@ -74,29 +72,21 @@ class WorkspaceListener:
     async def handle_command(self, body: dict[str, Any]) -> None:
         """Handle a slash command."""
         self._bot.record_activity(NAME)
-        await self._submit(
-            calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)), is_first=True
-        )
+        await self._submit(calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)))
 
     async def handle_action(self, body: dict[str, Any]) -> None:
         """Handle a pressed button."""
         self._bot.record_activity(NAME)
         translated = calling.parse_click(body, self._context.identity)
         if translated is not None:
-            await self._submit(translated, is_first=True)
+            await self._submit(translated)
 
-    async def _submit(self, translated: TranslatedEvent, *, is_first: bool) -> None:
-        """Pass an event to the bot. `is_first`: Slack has not sent it before."""
+    async def _submit(self, translated: TranslatedEvent) -> None:
+        """Pass an event to the bot."""
         event = translated.event
         if isinstance(event, VisibilityChanged | ChannelRemoved):
             self._platform.invalidate_channel(event.location.channel)
-        if not (is_first and isinstance(event, MessageReceived)):
-            await self._bot.receive(event, *translated.keys)
-            return
-        question = event.message.location.channel, event.message.id
-        is_new = self._platform.record_question(*question)
-        if not await self._bot.receive(event, *translated.keys) and is_new:
-            self._platform.discard_question(*question)
+        await self._bot.receive(event, *translated.keys)
 
     # Signals that are not events of the bot.
 

@@ -33,17 +33,17 @@ class ThreadReply:
     """One answer (see bot.platform.ports.Reply).
 
     Text that a rate limit holds back is written by the next `show` or `finish`, never in the background: the bot
-    checks the audience before each write. `is_new`: the question arrived in this run, so there is nothing to recover.
+    checks the audience before each write.
     """
 
-    def __init__(self, target: ReplyTarget, context: SlackContext, *, is_new: bool) -> None:
+    def __init__(self, target: ReplyTarget, context: SlackContext) -> None:
         self._target = replace(target, reply_ref=target.reply_ref or context.refs_by_answer.get(target.answer, ""))
         self._context = context
         self._status = ThreadStatus(context.write_client, target, context.rate_limits.clock)
         self._messages = AnswerMessages(self._target, context)
         self._lock = asyncio.Lock()
         self._parts: list[str] = []
-        self._recovered = is_new and not self._target.reply_ref
+        self._recovered = target.is_new and not self._target.reply_ref
         self._rewrites = False
         self._done = False
         self._last_call = context.rate_limits.clock()

@@ -80,10 +80,8 @@ class Question:
 
     def reply(self, again: Scene | None = None, *, ref: str = "", answer: str = "a1") -> Reply:
         """A reply in the run in which the question arrived, or in a later one."""
-        if again is None:
-            self.scene.platform.record_question(self.room.id, self.sent.ts)
         place = locate(self.room, self.sent.message.thread_ts)
-        target = ReplyTarget(answer, place, self.asker.id, self.sent.ts, reply_ref=ref)
+        target = ReplyTarget(answer, place, self.asker.id, self.sent.ts, reply_ref=ref, is_new=again is None)
         return (again or self.scene).platform.start_reply(target)
 
     @property

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import Any
 
 import pytest
 
@@ -60,19 +59,6 @@ async def test_a_mention_is_received_once_though_slack_sends_it_twice_and_again(
     assert event.message.id == sent.ts
     assert event.message.text.endswith("> why is it wet?")
     assert bot.active > before
-
-
-async def test_a_question_of_an_earlier_run_is_not_new(
-    slack: FakeSlack, bot: RecordingBot, ada: Person, roof: Room
-) -> None:
-    sent = await ada.mentions(roof, "why is it wet?")
-    await slack.wait_until_delivered()
-    platform: Any = bot.platforms[0]._get(slack.space.team)
-    assert (roof.id, sent.ts) in platform._new_questions
-    platform._new_questions.clear()  # as in another run, to which Slack sends it again
-    slack.redelivers()
-    await slack.wait_until_delivered()
-    assert (roof.id, sent.ts) not in platform._new_questions
 
 
 async def test_an_event_that_was_not_stored_is_not_acknowledged_and_comes_again() -> None:
