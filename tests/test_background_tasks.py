@@ -26,6 +26,7 @@ REASONS = {
     "bot/platform/ttl_cache.py": "whoever asks is told of the failure; what was not foreseen is logged",
     "bot/admin/rpc/service.py": "awaited when the block is left",
     "bot/admin/ingest/ingest.py": "every result is taken, or awaited at the end",
+    "bot/ingest/sync/queue.py": "its end is awaited, and raises what failed",
     "bot/answers/delivery.py": "failures of writes are logged, and the end of the answer awaits it",
     "bot/answers/attachments.py": "the answer awaits it",
     "adapters/discord/__init__.py": "awaited until the adapter ends",

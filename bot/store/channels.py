@@ -154,9 +154,19 @@ class BackfillCursors:
             ("INSERT INTO backfill_cursor (room, since) VALUES (?, ?)", (room, to_micros(since))),
         )
 
-    async def list_due(self, now: float) -> list[BackfillCursor]:
-        """The back-fills that are due (seconds since 1970), the one that is due longest first."""
-        return await self._select("c.due_at <= ? ORDER BY c.due_at, c.room", now)
+    async def list_due(self, now: float, platform: str, workspace: str) -> list[BackfillCursor]:
+        """The back-fills of a workspace that are due (seconds since 1970), the one that is due longest first."""
+        condition = "c.due_at <= ? AND r.platform = ? AND r.workspace = ? ORDER BY c.due_at, c.room"
+        return await self._select(condition, now, platform, workspace)
+
+    async def list_due_workspaces(self, now: float) -> set[tuple[str, str]]:
+        """The platforms and workspaces with back-fills that are due (seconds since 1970)."""
+        rows = await self._database.fetch_all(
+            "SELECT DISTINCT r.platform, r.workspace FROM backfill_cursor c JOIN channel r ON r.room = c.room"
+            " WHERE c.due_at <= ?",
+            (now,),
+        )
+        return {(platform, workspace) for platform, workspace in rows}
 
     async def get(self, room: str) -> BackfillCursor | None:
         """The back-fill of a channel; None if none is running."""

@@ -51,10 +51,18 @@ class Backfill:
         self._files = filing
         self._store = context.store
 
-    async def run_due(self, now: float | None = None) -> bool:
-        """Run one due back-fill (seconds since 1970) to its end; false if there is none that no other process runs."""
+    async def list_due_workspaces(self) -> set[tuple[str, str]]:
+        """The platforms and workspaces with back-fills that are due."""
+        return await self._store.backfill_cursors.list_due_workspaces(time.time())
+
+    async def run_due(self, platform: str, workspace: str, now: float | None = None) -> bool:
+        """Run one back-fill of a workspace that is due (seconds since 1970) to its end.
+
+        False if there is none that no other process runs.
+        """
         processes = self._context.engine_context.engine.processes
-        for due in await self._store.backfill_cursors.list_due(time.time() if now is None else now):
+        now = time.time() if now is None else now
+        for due in await self._store.backfill_cursors.list_due(now, platform, workspace):
             if not self._context.serves(due.location):
                 continue
             async with processes.try_lease(f"back-fill {due.location.room}") as is_held:

@@ -27,7 +27,7 @@ log = structlog.get_logger(__name__)
 TOMBSTONE_TTL = timedelta(days=400)  # a platform may report deletions late
 BATCH = 500  # messages removed in one transaction
 
-JOBS_TASK, SYNC_TASK = "periodic jobs", "channel sync"  # task names
+JOBS_TASK, COMPARE_TASK, SYNC_TASK = "periodic jobs", "daily comparison", "channel sync"  # task names
 POLL_SECONDS = 15.0  # seconds between two checks
 HOUR = 60 * 60.0
 COMPARE_INTERVAL = timedelta(days=1)  # between two comparisons of all channels
@@ -82,12 +82,13 @@ class PeriodicJobs:
         self._last_runs: dict[str, float] = {}
 
     async def run(self, clock: Callable[[], datetime]) -> None:
-        """Run both loops until cancelled; neither waits for the other."""
+        """Run all loops until cancelled; none waits for another."""
         self._processes.subscribe("sync", self._updated.set)
         run = self._supervisor.run
         tasks = (
             run(JOBS_TASK, lambda: self._run_alone(clock)),
-            run(SYNC_TASK, lambda: self._repeat(lambda: self._synchronize(clock()), self._updated)),
+            run(COMPARE_TASK, lambda: self._repeat(lambda: self._run_daily_comparison(clock()), asyncio.Event())),
+            run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
         )
         try:
             await asyncio.wait(tasks)
@@ -98,10 +99,6 @@ class PeriodicJobs:
         """Run the jobs while no other process does."""
         async with self._processes.lease("periodic jobs"):
             await self._repeat(lambda: self.run_due(clock()), asyncio.Event())
-
-    async def _synchronize(self, now: datetime) -> None:
-        await self._run_daily_comparison(now)
-        await self._sync_queue.run_pending()
 
     async def _run_daily_comparison(self, now: datetime) -> None:
         await self._run_if_due("compare", COMPARE_INTERVAL.total_seconds(), lambda: self._enqueue_everything(now))

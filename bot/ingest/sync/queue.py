@@ -11,7 +11,7 @@ import structlog
 
 from bot.errors import WorkspaceGone
 from bot.platform.events import WorkspaceLeft
-from engine import backoff_seconds
+from engine import backoff_seconds, cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from bot.ingest.sync.deletions import DeletionCheck
     from bot.ingest.sync.reconcile import Reconciler
     from bot.platform.models import Location
+
+WorkspaceKey = tuple[str, str]  # platform and workspace
 
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 60.0, 60 * 60.0  # seconds before a retry; doubled after each
 
@@ -83,9 +85,10 @@ class RetryQueue:
 
 
 class SyncQueue:
-    """Synchronizes channels one after another.
+    """Synchronizes channels: those of a workspace one after another, the workspaces at the same time.
 
-    A location without a channel means everything outside of channels that are read.
+    A platform's rate limits are those of a workspace, so that none waits for another. A location without a channel
+    means everything outside of channels that are read.
     """
 
     def __init__(
@@ -121,15 +124,47 @@ class SyncQueue:
         self.enqueue(new)
 
     async def run_pending(self) -> None:
-        """Synchronize all channels that are due, and continue back-fills."""
+        """Synchronize all channels that are due, and continue back-fills; also what is added in the meantime."""
+        running: dict[WorkspaceKey, asyncio.Task[None]] = {}
+        ended, outdated = set[WorkspaceKey](), set[WorkspaceKey]()  # outdated: begun before something was added
         async with self._lock:
-            await self._run_due()
-            while await self._backfill.run_due():
-                await self._run_due()
+            try:
+                while True:
+                    self._membership.updated.clear()
+                    for key in await self._list_due_workspaces() - running.keys() - ended:
+                        running[key] = asyncio.create_task(self._run_workspace(*key))
+                    if not running:
+                        return
+                    now_ended = await self._wait_for_any(running)
+                    ended |= now_ended - outdated
+                    outdated -= now_ended
+                    if self._membership.updated.is_set():
+                        ended, outdated = set(), set(running)
+            finally:
+                await cancel_tasks(*running.values())
 
-    async def _run_due(self) -> None:
+    async def _wait_for_any(self, running: dict[WorkspaceKey, asyncio.Task[None]]) -> set[WorkspaceKey]:
+        """Wait until a workspace ends or something is added; removes those that ended, and raises their errors."""
+        async with child_task(self._membership.updated.wait(), "sync update") as updated:
+            await asyncio.wait({updated, *running.values()}, return_when=asyncio.FIRST_COMPLETED)
+        ended = {key for key, task in running.items() if task.done()}
+        for key in ended:
+            running.pop(key).result()
+        return ended
+
+    async def _list_due_workspaces(self) -> set[WorkspaceKey]:
+        due = {(each.location.platform, each.location.workspace) for each in self._pending.list_due(time.monotonic())}
+        return due | await self._backfill.list_due_workspaces()
+
+    async def _run_workspace(self, platform: str, workspace: str) -> None:
+        await self._run_due(platform, workspace)
+        while await self._backfill.run_due(platform, workspace):
+            await self._run_due(platform, workspace)
+
+    async def _run_due(self, platform: str, workspace: str) -> None:
         for sync in self._pending.list_due(time.monotonic()):
-            if self._pending.is_current(sync):  # false if the bot left the workspace
+            is_here = (sync.location.platform, sync.location.workspace) == (platform, workspace)
+            if is_here and self._pending.is_current(sync):  # not current if the bot left the workspace
                 await self._sync_channel(sync)
 
     async def _sync_channel(self, sync: PendingSync) -> None:

@@ -54,7 +54,7 @@ async def test_an_interrupted_back_fill_goes_on_where_it_stopped(tmp_path: Path,
         assert await bot.store.backfill_cursors.get_position(ROOF.room) is not None
     platform.failing.clear()
     async with open_bot(tmp_path / "home", platform) as bot:
-        while await bot.ingest_service._backfill.run_due(time.time() + MAX_RETRY_SECONDS):
+        while await bot.ingest_service._backfill.run_due("slack", "T1", time.time() + MAX_RETRY_SECONDS):
             pass
         assert await bot.document_texts(ROOF) == WHOLE
 
@@ -120,7 +120,7 @@ async def test_a_channel_that_cannot_be_read_delays_no_other(bot: BotFixture) ->
     for place in (ROOF, hall):
         await bot.ingest_service.handle(BotAdded(place))
     bot.platform.fail_after("page", 0, RuntimeError("a bug"))
-    await bot.ingest_service._backfill.run_due()
+    await bot.ingest_service._backfill.run_due("slack", "T1")
     bot.platform.failing.clear()
     await bot.ingest_service.run_sync()
     assert (await bot.document_texts(hall), len(await bot.document_texts(ROOF))) == ({}, 8)

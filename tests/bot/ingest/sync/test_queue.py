@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from typing import Any
 
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
-from bot.ingest.sync.queue import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue
+from bot.ingest.sync.queue import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue, SyncQueue
 from bot.platform.models import Location
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
@@ -68,6 +70,49 @@ async def test_a_channel_that_stays_hidden_is_asked_for_less_and_less_often(
     assert not bot.ingest_service.pending_syncs
 
 
+class HeldBackfill:
+    """Back-fills of three workspaces: that of T1 waits for `go`, and that of T3 is added later."""
+
+    def __init__(self) -> None:
+        self.go, self.changed = asyncio.Event(), asyncio.Condition()
+        self.due = {("slack", "T1"), ("slack", "T2")}
+        self.ended: list[str] = []
+
+    async def list_due_workspaces(self) -> set[tuple[str, str]]:
+        return self.due
+
+    async def run_due(self, platform: str, workspace: str) -> bool:
+        if workspace == "T1":
+            await self.go.wait()
+        self.ended.append(workspace)
+        async with self.changed:
+            self.changed.notify_all()
+        return False  # as if another process held it: it stays due
+
+
+class Membership:
+    def __init__(self) -> None:
+        self.updated = asyncio.Event()
+
+
+async def test_a_workspace_that_must_wait_delays_no_other_also_not_a_new_one() -> None:
+    backfill, membership = HeldBackfill(), Membership()
+    nothing: Any = None
+    queue = SyncQueue(nothing, membership, backfill, nothing, nothing)  # type: ignore[arg-type]
+    running = asyncio.create_task(queue.run_pending())
+    async with asyncio.timeout(5):
+        async with backfill.changed:
+            await backfill.changed.wait_for(lambda: backfill.ended == ["T2"])
+        backfill.due = {("slack", "T1"), ("slack", "T3")}
+        membership.updated.set()
+        async with backfill.changed:
+            await backfill.changed.wait_for(lambda: backfill.ended == ["T2", "T3"])
+        assert not running.done()
+        backfill.go.set()
+        await running
+    assert backfill.ended == ["T2", "T3", "T1", "T1"]  # once more, because something was added while it ran
+
+
 def reconcile_before(bot: BotFixture, call: str) -> None:
     run_before(bot.platform, call, lambda: bot.ingest_service.start_reconciliation("slack"))
 
@@ -77,9 +122,9 @@ async def test_a_channel_is_compared_again_if_the_connection_is_lost_meanwhile(b
     await bot.ingest_service.start_reconciliation("slack")
     reconcile_before(bot, "fetch_person")
     bot.platform.add_message(roof, "cy", "Two.")
+    before = bot.platform.calls.count("history")
     await bot.ingest_service.run_sync()
-    assert roof in bot.ingest_service.pending_syncs
-    await bot.ingest_service.run_sync()
+    assert bot.platform.calls.count("history") - before == 2  # it was added while it ran
     assert not bot.ingest_service.pending_syncs
 
 
