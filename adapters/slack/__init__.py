@@ -63,10 +63,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
         factory = WorkspaceFactory(bot, ClientFactory(session, own.api_base), over_http=own.mode == "http")
         async with open_service(own, factory) as service:
             bot.attach(RoutingPlatform(service.workspaces))
-            try:
-                await (_serve_http if own.mode == "http" else _serve_socket)(bot, own, service, stop)
-            finally:
-                await service.workspaces.close()
+            await (_serve_http if own.mode == "http" else _serve_socket)(bot, own, service, stop)
 
 
 def _check_secrets(own: SlackSettings) -> None:
@@ -87,7 +84,11 @@ async def _open_single(own: SlackSettings, factory: WorkspaceFactory) -> AsyncIt
     token = own.bot_token.get_secret_value()
     workspaces = Workspaces(factory.bot, is_single=True)
     workspaces.add(await factory.open(token))
-    yield SlackService(workspaces, build_app(factory.clients.build(token, handlers=idempotent_handlers()), workspaces))
+    try:
+        app = build_app(factory.clients.build(token, handlers=idempotent_handlers()), workspaces)
+        yield SlackService(workspaces, app)
+    finally:
+        await workspaces.close()
 
 
 @asynccontextmanager
@@ -111,6 +112,7 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     finally:
         await cancel_tasks(task)
         await following.close()
+        await workspaces.close()
 
 
 async def _serve_socket(bot: Bot, own: SlackSettings, service: SlackService, stop: asyncio.Event) -> None:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 ROTATE_BEFORE_MINUTES = 120  # before a token expires, which is after twelve hours
+ROTATE_RETRY_SECONDS = 300.0  # after a failure
 TEAMS_SECONDS = 600.0  # for which the workspaces of an organization are cached; changes arrive as events
 PAGE_SIZE = 1000
 
@@ -43,6 +44,7 @@ class Accesses:
         self._store = store
         self._rotator = rotator
         self._clients = clients
+        self._failed_at: dict[str, float] = {}  # times of failed rotations
         self._teams: dict[str, tuple[float, frozenset[str]]] = {}  # by organization, with the time of the listing
 
     def invalidate_organizations(self) -> None:
@@ -67,17 +69,21 @@ class Accesses:
 
     async def _rotate(self, stored: StoredInstallation) -> Installation:
         """Renew a token that expires soon. A failure is logged; until the token expires, it is tried again."""
+        key, now = stored.record.workspace, time.monotonic()
+        if now - self._failed_at.get(key, -ROTATE_RETRY_SECONDS) < ROTATE_RETRY_SECONDS:
+            return stored.installation
         try:
             renewed = await self._rotator.perform_token_rotation(
                 installation=stored.installation, minutes_before_expiration=ROTATE_BEFORE_MINUTES
             )
         except (SlackTokenRotationError, *SLACK_ERRORS) as error:
             cause = error.api_error if isinstance(error, SlackTokenRotationError) else error
-            log.warning("slack.token_rotation_failed", workspace=stored.record.workspace, error=error_code(cause))
+            log.warning("slack.token_rotation_failed", workspace=key, error=error_code(cause))
+            self._failed_at[key] = now
             return stored.installation
         if renewed is None or not await self._store.replace(stored, renewed):
             return stored.installation
-        log.info("slack.token_rotated", workspace=stored.record.workspace)
+        log.info("slack.token_rotated", workspace=key)
         return renewed
 
     async def _list_teams(self, organization: str, token: str) -> frozenset[str]:

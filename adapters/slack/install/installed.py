@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from slack_bolt.async_app import AsyncBoltContext
+    from slack_sdk.oauth.installation_store import Installation
 
     from adapters.slack.install.accesses import Access, Accesses
     from adapters.slack.install.store import InstallationStore
@@ -146,10 +147,9 @@ class InstalledWorkspaces:
             if reason == "team_access_revoked":
                 await self._leave([str(each) for each in event.get("team_ids") or ()], body)
             for stored in await self._store.list_all() if reason in ("app_uninstalled", "tokens_revoked") else ():
-                key, bot = stored.record.workspace, stored.installation.bot_user_id
-                if key not in (context.team_id, organization if _is_for_organization(context) else ""):
-                    continue
-                if reason == "app_uninstalled" or bot in ((event.get("tokens") or {}).get("bot") or ()):
+                key = stored.record.workspace
+                is_meant = key in (context.team_id, organization if _is_for_organization(context) else "")
+                if is_meant and is_removal(body, stored.installation):
                     await self._leave(self._list_teams(key), body, key)
         self._accesses.invalidate_organizations()
         self.update_soon()
@@ -168,6 +168,15 @@ class InstalledWorkspaces:
         self._removals += 1
         for team in teams:
             await self._close(team)
+
+
+def is_removal(body: Mapping[str, Any], installation: Installation) -> bool:
+    """Whether an event ends an installation: not if it is older, or about tokens of people alone. Pure."""
+    event, event_time = body["event"], body.get("event_time")
+    if isinstance(event_time, int) and event_time < int(installation.installed_at):
+        return False  # Slack delivered it late, and the app was installed again
+    revoked = (event.get("tokens") or {}).get("bot") or ()
+    return event["type"] == "app_uninstalled" or installation.bot_user_id in revoked
 
 
 def _is_for_organization(context: AsyncBoltContext) -> bool:

@@ -64,6 +64,7 @@ class InstallationStore(AsyncInstallationStore):
     def __init__(self, table: Installations, cipher: TokenCipher) -> None:
         self._table = table
         self._cipher = cipher
+        self._decrypted: dict[InstallationRecord, Installation | None] = {}
 
     async def async_save(self, installation: Installation) -> None:
         """Add or replace an installation; if the database fails, raise the error that the library shows."""
@@ -74,9 +75,10 @@ class InstallationStore(AsyncInstallationStore):
             raise BoltError(str(error)) from error
 
     async def list_all(self) -> list[StoredInstallation]:
-        """All installations that can be decrypted; others are logged."""
-        found = [(record, self._decrypt(record)) for record in await self._table.list_all(NAME)]
-        return [StoredInstallation(installation, record) for record, installation in found if installation]
+        """All installations that can be decrypted; others are logged once."""
+        records, known = await self._table.list_all(NAME), self._decrypted
+        self._decrypted = {each: known[each] if each in known else self._decrypt(each) for each in records}
+        return [StoredInstallation(found, record) for record, found in self._decrypted.items() if found]
 
     async def replace(self, stored: StoredInstallation, installation: Installation) -> bool:
         """Replace an installation unless another process did."""

@@ -226,6 +226,24 @@ async def test_an_app_that_is_installed_again_is_served_again(installing: Instal
         await installing.wait_until_served(installing.ours, installing.theirs)
 
 
+async def test_a_removal_that_slack_reports_late_does_not_end_a_newer_installation(installing: Installing) -> None:
+    async with installing.serving() as bot:
+        await install_both(installing)
+        await installing.ours.uninstalls()
+        await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
+        await asyncio.sleep(1.1)  # the times of events are whole seconds
+        installing.ours.space.tokens.clear()
+        await installing.install(installing.ours)
+        await installing.wait_until_served(installing.ours, installing.theirs)
+        before = len(bot.all(WorkspaceLeft))
+        for kind in ("tokens_revoked", "app_uninstalled"):
+            installing.ours.redelivers(kind)
+        await installing.ours.wait_until_delivered()
+        await asyncio.sleep(0.2)
+        assert installing.served() == {"T0URS", "T0THEIRS"}
+        assert len(bot.all(WorkspaceLeft)) == before
+
+
 async def test_a_workspace_that_left_during_downtime_stops_nothing_else(installing: Installing) -> None:
     async with installing.serving():
         await install_both(installing)
