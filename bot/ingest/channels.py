@@ -170,7 +170,7 @@ class ChannelMembership:
         """
         trouble: PlatformError | None = None
         try:
-            home = home_space(listed) if listed else await self._context.audience.get_home_space(location)
+            home = home_space(listed) if listed else await self._find_home(location)
         except PlatformError as error:
             home = location.room  # the audience is unknown: use the channel's own space
             trouble = None if isinstance(error, PermissionDenied) else error
@@ -181,6 +181,13 @@ class ChannelMembership:
         await self._store.answers.recheck_after_move(location.room, home, check=not widest)
         if trouble is not None:
             raise trouble
+
+    async def _find_home(self, location: Location) -> str:
+        """The space of a channel's audience; its own where nobody would report that the audience changes."""
+        audience = self._context.audience
+        if await self._is_only_imported(location.room) and not (await audience.get_channel(location)).has_bot:
+            return location.room
+        return await audience.get_home_space(location)
 
     async def hide_channel(self, location: Location) -> None:
         """Hide the documents of a channel from all others: the bot may have been removed from it."""

@@ -224,7 +224,7 @@ class IngestService:
     @asynccontextmanager
     async def open_import(self, source: HistorySource) -> AsyncIterator[RunningImport]:
         """An import of the past of a workspace from an export; `run` does it."""
-        platform = SourcePlatform(source, self._context.platforms.get(source.platform))
+        platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, self._context.store, math.inf)
         context = replace(self._context, platforms=platforms, audience=audience)

@@ -11,7 +11,7 @@ from bot.platform.models import Channel, Person
 from bot.platform.ports import MessageLimits, ThreadPage
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
     from datetime import datetime
 
     from bot.platform.models import Card, ListedChannel, Location, Message, Upload
@@ -80,7 +80,8 @@ class RunningImport(Protocol):
 class SourcePlatform:
     """Implements `Platform` for reading a source.
 
-    `live`: the platform itself, if it is attached; then it says who can read a channel, and how messages are linked.
+    `platforms`: those that are attached now; the source's own one says who can read a channel, and how messages are
+    linked.
     A channel that the bot is not in counts as closed: nobody reports when its audience changes. So do the channels in
     `closed_rooms`.
     """
@@ -88,13 +89,18 @@ class SourcePlatform:
     limits = MessageLimits(max_length=1, write_interval=0.0)
     listable_workspaces: Collection[str] = ()
 
-    def __init__(self, source: HistorySource, live: Platform | None) -> None:
+    def __init__(self, source: HistorySource, platforms: Mapping[str, Platform]) -> None:
         self.name = source.platform
         self.traits = replace(source.traits, reads_by_default=True)
         self.closed_rooms: set[str] = set()
         self._source = source
-        self._live = live
+        self._platforms = platforms
         self._channels = {each.location.room: each for each in source.list_channels()}
+
+    @property
+    def _live(self) -> Platform | None:
+        """The platform itself, once it is attached."""
+        return self._platforms.get(self.name)
 
     def serves(self, workspace: str) -> bool:  # noqa: ARG002 - an export has one workspace
         return True

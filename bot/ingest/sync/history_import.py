@@ -86,8 +86,9 @@ class HistoryImport:
     async def _import_channel(self, channel: Channel) -> AsyncIterator[None]:
         """Import one channel; yields after each page."""
         location, pages = channel.location, self._source.read_pages(channel.location)
-        await self._settle_space(channel)
-        await self._store.channels.upsert_imported(location, channel.name)
+        await self._store.channels.upsert_imported(location, channel.name)  # from now on it is reconciled
+        async with self._documents.lock(location.room):
+            await self._settle_space(channel)
         newest = await self._store.messages.get_newest_time(location.room)
         edits = newest is None or self._source.until >= newest
         held: list[Message] = []
@@ -101,11 +102,15 @@ class HistoryImport:
         yield
 
     async def _settle_space(self, channel: Channel) -> None:
-        """Move what is known of a channel to the space of its audience, never from a narrower one to a wider one."""
+        """Move what is known of a channel to the space of its audience, never from a narrower one to a wider one.
+
+        The caller holds the lock of the room, or an older look-up could undo what a change of the audience did.
+        """
         room, engine = channel.location.room, self._context.engine_context.engine
         known = await engine.list_documents(Scope(frozenset(), frozenset({room})))
         if any(each.space == room for each in known):
             self._platform.closed_rooms.add(room)
+        self._context.audience.invalidate(channel.location)
         home = home_space(await self._context.audience.get_channel(channel.location))
         await engine.move_room(room, home)
         self.spaces.add(home)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +11,14 @@ import pytest
 
 from adapters.slack.export import SlackExport, open_export
 from bot.ingest.service import IngestService
-from bot.platform.events import BotAdded
+from bot.platform.events import BotAdded, VisibilityChanged
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
 from bot.platform.models import Location
+from bot.platform.ports import Platform
 from bot.store import ChannelSettings
 from engine.models import Scope
-from tests.support.bot_fixture import BotFixture, open_bot, with_settings
+from tests.support.bot_fixture import BotFixture, open_bot, run_before, with_settings
 from tests.support.exports import START, SlackExportFiles, slack_message, ts_at
 
 ROOF, VAULT = Location("slack", "T1", "ROOF"), Location("slack", "T1", "VAULT")
@@ -75,6 +77,7 @@ async def test_channels_are_imported_with_their_threads_and_readable_as_they_wer
 
 async def test_the_same_export_again_changes_nothing(bot: BotFixture, tmp_path: Path) -> None:
     await run_import(bot, open_files(town(), tmp_path))
+    await bot.engine.wait_until_indexed()
     before = [line async for line in bot.engine.export("jsonl", Scope.of("slack:T1:open", VAULT.room))]
     stats = await run_import(bot, open_files(town(), tmp_path))
     assert (stats.seen, stats.new, stats.edited) == (6, 0, 0)
@@ -223,4 +226,69 @@ async def test_an_export_does_not_open_what_was_closed_since(bot: BotFixture, tm
     newer = town()
     newer.messages["roof"].append(slack_message("U2", 6000, "The roof is done."))
     await run_import(bot, open_files(newer, tmp_path))
+    assert await spaces(bot, ROOF) == {ROOF.room}
+
+
+@pytest.fixture
+def single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let exports be read in pages of one day at most."""
+    monkeypatch.setattr("adapters.slack.export.PAGE_ROWS", 1)
+
+
+@pytest.mark.usefixtures("single_rows")
+async def test_a_channel_that_is_closed_during_an_import_gets_no_open_documents(
+    bot: BotFixture, tmp_path: Path
+) -> None:
+    roof = await bot.join("ROOF", "U1")
+    async with bot.ingest_service.open_import(open_files(town(), tmp_path)) as running:
+        pages = 0
+        async for channel in running.run():
+            pages += channel.location == roof
+            if pages == 2:  # the first page is stored
+                bot.change_channel(roof, kind="closed")
+                await bot.ingest_service.handle(VisibilityChanged(roof))
+    assert pages > 2
+    assert await bot.document_texts(ROOF) == ROOF_TEXTS
+    assert await spaces(bot, ROOF) == {ROOF.room}
+
+
+@pytest.mark.usefixtures("single_rows")
+async def test_a_bot_that_connects_during_an_import_decides_about_what_follows(bot: BotFixture, tmp_path: Path) -> None:
+    platforms = dict[str, Platform]()
+    service = IngestService(replace(bot.context, platforms=platforms), bot.ingest_service.files._parser)
+    async with service.open_import(open_files(town(), tmp_path)) as running:
+        async for channel in running.run():
+            if channel.location == ROOF and not platforms:
+                bot.platform.add_channel("ROOF", "U1", kind="closed")
+                platforms["slack"] = bot.platform
+                await bot.reconcile()
+    assert await bot.document_texts(ROOF) == ROOF_TEXTS
+    assert await spaces(bot, ROOF) == {ROOF.room}
+
+
+async def test_an_import_does_not_move_a_channel_by_what_was_true_before(bot: BotFixture, tmp_path: Path) -> None:
+    roof = await bot.join("ROOF", "U1")
+    changes: list[asyncio.Task[None]] = []
+
+    async def close() -> None:
+        bot.change_channel(roof, kind="closed")
+        changes.append(asyncio.create_task(bot.ingest_service.handle(VisibilityChanged(roof))))
+        await asyncio.wait(changes, timeout=0.2)
+
+    await bot.post(roof, "U1", "The ladder is blue.")
+    run_before(bot.context.engine_context.engine, "move_room", close)
+    await run_import(bot, open_files(town(), tmp_path), connected=True)
+    await asyncio.gather(*changes)
+    assert await spaces(bot, ROOF) == {ROOF.room}
+
+
+@pytest.mark.parametrize("changed", [ROOF, Location("slack", "T1", "")])
+async def test_an_imported_channel_that_the_bot_is_not_in_stays_closed_whatever_changes(
+    bot: BotFixture, tmp_path: Path, changed: Location
+) -> None:
+    await run_import(bot, open_files(town(), tmp_path))
+    bot.platform.add_channel("ROOF", "U1")
+    bot.platform.change_channel("ROOF", has_bot=False)
+    await bot.reconcile()
+    await bot.ingest_service.handle(VisibilityChanged(changed))
     assert await spaces(bot, ROOF) == {ROOF.room}
