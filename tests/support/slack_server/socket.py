@@ -69,7 +69,7 @@ class Socket:
         self._tickets: set[str] = set()
         self._waiting: dict[str, Delivery] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._random = random.Random(7)
+        self.choose: Callable[[list[SocketLink]], SocketLink] = random.Random(7).choice  # who gets a delivery
 
     def ticket(self) -> str:
         """A ticket for one connection."""
@@ -174,7 +174,7 @@ class Socket:
             if self.clock.now() >= until:
                 return None
             await self.clock.sleep(0.02)
-        return self._random.choice(self.ready)
+        return self.choose(self.ready)
 
     def drop(self) -> None:
         """Break every connection without a close frame."""

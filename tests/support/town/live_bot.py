@@ -48,7 +48,7 @@ class LiveBot(Generic[AnyTown]):
         """Start as `threadlore serve` does, but for the models."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
         opened = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.models))
-        store = await stack.enter_async_context(BotStore.open(self.settings.store_place))
+        store = await stack.enter_async_context(BotStore.open(self.settings.store_place, opened.engine.processes.id))
         self.bot = await stack.enter_async_context(Bot.open(opened, store, self.settings))
         self.engine = opened.engine
         self.bot.expect_platform(self.town.platform)
