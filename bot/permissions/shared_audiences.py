@@ -7,6 +7,10 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import structlog
+
+from engine.errors import DatabaseLost, EngineClosed, StoreError
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -14,6 +18,9 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.store.shared.visibility import SharedVisibility
 
+log = structlog.get_logger(__name__)
+
+RETRY_SECONDS = 1.0  # before a suspension that could not be saved is saved again
 POLL_SECONDS = 0.25  # between two looks at the suspensions of other processes
 
 
@@ -77,7 +84,7 @@ class SharedAudiences:
             self._suspensions.record_saved(location, at)
 
     def save_suspension(self, location: Location, at: float) -> None:
-        """Suspend a location for all processes, too; `begin_comparison` waits for that."""
+        """Suspend a location for all processes, too; retried until it is stored. `begin_comparison` waits for that."""
         if self._table is not None:
             task = asyncio.ensure_future(self._save(self._table, location, at))
             self._saving.add(task)
@@ -88,6 +95,7 @@ class SharedAudiences:
         if self._table is None:
             return Comparison(at)
         await asyncio.gather(*self._saving)
+        await self.synchronize()  # so that a change during the comparison is noticed, even before the first answer
         return Comparison(at, await self._table.get_last_suspension())
 
     async def end_comparison(self, location: Location, comparison: Comparison) -> None:
@@ -102,5 +110,14 @@ class SharedAudiences:
         return [] if self._table is None else await self._table.list_abandoned()
 
     async def _save(self, table: SharedVisibility, location: Location, at: float) -> None:
-        await table.suspend(location)
-        self._suspensions.record_saved(location, at)
+        while True:
+            try:
+                await table.suspend(location)
+            except (EngineClosed, DatabaseLost):
+                return  # this process ends, and handles nothing more
+            except StoreError as error:
+                log.warning("audience.suspension_not_saved", error=type(error).__name__)
+                await asyncio.sleep(RETRY_SECONDS)
+            else:
+                self._suspensions.record_saved(location, at)
+                return

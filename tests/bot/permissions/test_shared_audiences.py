@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from bot.permissions import audience as audiences
+from bot.permissions import shared_audiences
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location
 from bot.store import BotStore
@@ -167,3 +168,37 @@ async def test_a_read_that_another_overtook_ends_no_suspension(
     late.set()
     await overtaken
     assert other.resolver._suspensions.is_suspended("slack", "T1")
+
+
+async def test_a_comparison_that_begins_first_of_all_misses_no_change_that_follows(
+    pair: tuple[Process, Process],
+) -> None:
+    one, other = pair
+    other.platform.listable_workspaces = {"T1"}
+    await other.resolver.shared.begin_comparison(0.0)
+    lists = other.resolver.channel_lists
+    listed = await lists.get_list("slack", "T1")
+    await one.resolver.shared.record_change(HALL, members_only=False)
+    await other.resolver.shared.synchronize()
+    assert HALL.room in lists.list_stale_channels(listed)
+
+
+async def test_a_suspension_that_could_not_be_saved_is_saved_before_a_comparison(
+    pair: tuple[Process, Process], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = pair
+    monkeypatch.setattr(shared_audiences, "RETRY_SECONDS", 0.01)
+    table = one.store.shared_visibility
+    assert table is not None
+    suspend, failures = table.suspend, [StoreError("The database is away."), StoreError("It still is.")]
+
+    async def fail_twice(location: Location) -> None:
+        if failures:
+            raise failures.pop()
+        await suspend(location)
+
+    monkeypatch.setattr(table, "suspend", fail_twice)
+    one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
+    await asyncio.sleep(0.05)
+    await one.resolver.shared.begin_comparison(0.0)
+    assert await other.gap() == "checking"
