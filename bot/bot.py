@@ -97,7 +97,18 @@ class Bot:
 
     def expect_platform(self, platform: str) -> None:
         """Let stored events of a platform wait until it is attached."""
-        self._attached.expect(platform)
+        self._attached.expected.add(platform)
+
+    @asynccontextmanager
+    async def hold_connection(self, platform: str) -> AsyncIterator[None]:
+        """Be the only process that is connected to a platform; another one takes over when this one ends.
+
+        While it waits for that, this process is healthy without the platform.
+        """
+        self._attached.expected.discard(platform)
+        async with self.context.engine_context.engine.processes.lease(f"connection {platform}"):
+            self._attached.expected.add(platform)
+            yield
 
     def attach(self, platform: Platform) -> None:
         """Use a platform from now on, and retry what waits for it."""
@@ -149,7 +160,7 @@ class Bot:
 
     def list_health_problems(self) -> list[str]:
         """Why the bot is unhealthy; empty if it is healthy."""
-        return list_health_problems(self.metrics, self._attached.events, working=self.event_queue.is_running)
+        return list_health_problems(self.metrics, self._attached.expected, working=self.event_queue.is_running)
 
     async def limitations(self) -> list[str]:
         """Failures that do not stop the bot: background work that fails, and events that were given up."""

@@ -14,7 +14,9 @@ from adapters.discord.client import DiscordClient
 from adapters.discord.gateway import PRIVILEGED_INTENTS, configure_endpoints
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.sharded_client import ShardedDiscordClient
+from adapters.discord.translate import NAME
 from bot.errors import PlatformError, SetupError
+from engine import cancel_tasks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,20 +45,25 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     # The library's debug log contains whole messages.
     logging.getLogger("discord").setLevel(logging.WARNING)
     configure_endpoints(settings)
-    async with _build_client(bot, settings, own.shards) as client:
-        client_task = asyncio.create_task(client.start(token), name="discord")
-        stop_task = asyncio.create_task(stop.wait(), name="discord stop")
+    serving = asyncio.create_task(_serve(bot, settings, token, own.shards), name="discord")
+    stopping = asyncio.create_task(stop.wait(), name="discord stop")
+    try:
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if not stop.is_set():
+            serving.result()
+    finally:
+        await cancel_tasks(serving, stopping)
+
+
+async def _serve(bot: Bot, settings: Settings, token: str, shards: int) -> None:
+    """Be connected, as soon as no other process is: events would reach both, and members are cached where they do."""
+    async with bot.hold_connection(NAME), _build_client(bot, settings, shards) as client:
         try:
-            await asyncio.wait({client_task, stop_task}, return_when=asyncio.FIRST_COMPLETED)
-            if not stop.is_set():
-                with _map_connection_errors(client):
-                    client_task.result()
-                raise PlatformError("Discord closed the connection.")
+            with _map_connection_errors(client):
+                await client.start(token)
+            raise PlatformError("Discord closed the connection.")
         finally:
             client.record_stop()
-            stop_task.cancel()
-            client_task.cancel()
-            await asyncio.gather(client_task, stop_task, return_exceptions=True)
 
 
 def _build_client(bot: Bot, settings: Settings, shards: int) -> DiscordClient:

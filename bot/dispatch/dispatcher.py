@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -31,7 +30,7 @@ from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from bot.answers.request import AnswerRequest
     from bot.answers.service import AnswerService
@@ -189,23 +188,13 @@ def _message_key(message: Message) -> tuple[str, str]:
 
 
 class AttachedPlatforms:
-    """The platforms by name, shared with BotContext, and an event for each that is expected or attached."""
+    """The platforms by name, shared with BotContext. `expected`: the names of those that are, or should be attached."""
 
     def __init__(self, platforms: dict[str, Platform]) -> None:
         self._platforms = platforms
-        self._events: dict[str, asyncio.Event] = {}
-
-    @property
-    def events(self) -> Mapping[str, asyncio.Event]:
-        """By platform name; set once the platform is attached."""
-        return self._events
-
-    def expect(self, name: str) -> None:
-        """Let events of a platform wait until it is attached."""
-        self._events.setdefault(name, asyncio.Event())
+        self.expected: set[str] = set()
 
     def attach(self, platform: Platform) -> None:
         """Add a platform, or replace the one of the same name."""
         self._platforms[platform.name] = platform
-        self.expect(platform.name)
-        self._events[platform.name].set()
+        self.expected.add(platform.name)

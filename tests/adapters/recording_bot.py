@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
 from bot.platform.models import Button, Card, Location
 from bot.settings import Settings
 from engine.errors import StoreError
+from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 
 T = TypeVar("T")
@@ -26,10 +29,16 @@ class RecordingBot:
         self.visibility: list[tuple[str, str]] = []  # what was suspended and reconciled, by workspace
         self.settings = Settings()
         self.supervisor = Supervisor()
+        self.processes = LocalProcesses()
 
     @property
     def platform(self) -> Any:
         return self.platforms[-1]
+
+    @asynccontextmanager
+    async def hold_connection(self, platform: str) -> AsyncIterator[None]:
+        async with self.processes.lease(platform):
+            yield
 
     def attach(self, platform: Any) -> None:
         self.platforms.append(platform)

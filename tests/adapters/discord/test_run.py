@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -22,6 +22,7 @@ from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
 from bot.server import PlatformConnection
 from bot.settings import Settings
+from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until
@@ -33,10 +34,11 @@ COMMANDS = ("PUT", "/applications/{app}/commands")
 
 @asynccontextmanager
 async def serving(
-    fake: FakeDiscord, home: Path, **given: str
+    fake: FakeDiscord, home: Path, processes: LocalProcesses | None = None, **given: str
 ) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
-    """The adapter, started again as the program does."""
+    """The adapter, started again as the program does; `processes`: those that share a database."""
     bot, stop, supervisor = RecordingBot(), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
+    bot.processes = processes or bot.processes
     settings = settings_for(fake, home, **given)
     task = PlatformConnection("discord", lambda: run(cast("Bot", bot), settings, stop), stop).start(supervisor)
     try:
@@ -54,6 +56,17 @@ async def receive_hello(fake: FakeDiscord, bot: RecordingBot) -> None:
     await ada.says(square, "hello")
     assert (await bot.wait_for(MessageReceived)).message.text == "hello"
     assert (bot.suspended > 0, bot.reconciled > 0) == (True, True)
+
+
+async def test_one_process_is_connected_and_another_takes_over(fake: FakeDiscord, tmp_path: Path) -> None:
+    processes = LocalProcesses()
+    async with AsyncExitStack() as stack:
+        async with serving(fake, tmp_path / "one", processes) as (bot, _):
+            await receive_hello(fake, bot)
+            other, _ = await stack.enter_async_context(serving(fake, tmp_path / "other", processes))
+            await receive_hello(fake, bot)
+            assert (other.platforms, other.events) == ([], [])
+        await receive_hello(fake, other)
 
 
 async def test_commands_are_registered_when_they_differ_from_before(fake: FakeDiscord, tmp_path: Path) -> None:
