@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -145,6 +146,8 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
         max_memory=settings.parser_memory_mb * MIB,
         timeout_seconds=settings.parser_timeout_seconds,
         workers=settings.parser_workers,
+        ocr_program=(shutil.which("tesseract") or "") if settings.ocr == "auto" else "",
+        ocr_languages=settings.ocr_languages,
     )
 
 

@@ -127,6 +127,8 @@ class Settings(BaseSettings):
     parser_memory_mb: int = Field(default=2048, gt=0)
     parser_timeout_seconds: float = Field(default=60.0, gt=0)
     parser_workers: int = Field(default=2, gt=0)
+    ocr: Literal["auto", "off"] = "auto"
+    ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
 
     adapter_settings: dict[str, SecretStr] = Field(default_factory=dict)  # by lower-case name, such as acme_bot_token
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bot.ingest.documents import ConversationDocuments
     from bot.platform.models import Upload
     from bot.platform.ports import Reaction
-    from engine import DocumentStatus, FileParser
+    from engine import DocumentStatus, FileParser, ParserLimits
 
 log = structlog.get_logger(__name__)
 
@@ -180,9 +180,11 @@ class FileIngest:
         return results
 
     async def _parse_upload(self, shared: SharedFiles, upload: Upload) -> AsyncGenerator[tuple[FileRecord, Document]]:
-        limit, message = self._context.engine_context.parser_limits.max_file_size, shared.message
-        _check_upload(upload, limit)
-        data = await self._context.platform_for(message.location).fetch_file(message.location, upload, limit)
+        limits, message = self._context.engine_context.parser_limits, shared.message
+        _check_upload(upload, limits)
+        data = await self._context.platform_for(message.location).fetch_file(
+            message.location, upload, limits.max_file_size
+        )
         first = shared.build_record(upload)
         async with aclosing(self._parser.stream(upload.name, data)) as documents:
             async for parsed in documents:
@@ -267,10 +269,10 @@ class FileIngest:
             log.warning("ingest.rejection_notice_failed", channel=message.location.room, error=type(error).__name__)
 
 
-def _check_upload(upload: Upload, limit: int) -> None:
+def _check_upload(upload: Upload, limits: ParserLimits) -> None:
     """Reject a file before it is fetched. Raises DocumentTooLarge and UnsupportedFormat."""
-    family = UNSUPPORTED_FAMILIES.get(upload.kind.partition("/")[0])
-    if family:
-        raise UnsupportedFormat(f"It is {family}.")
+    kind, limit = upload.kind.partition("/")[0], limits.max_file_size
+    if kind in UNSUPPORTED_FAMILIES and not (kind == "image" and limits.ocr_program):
+        raise UnsupportedFormat(f"It is {UNSUPPORTED_FAMILIES[kind]}.")
     if upload.size > limit:
         raise DocumentTooLarge(f"It has {upload.size / 2**20:.0f} MiB; the limit is {limit / 2**20:.0f} MiB.")

@@ -48,7 +48,8 @@ class ParserLimits:
 
     `max_unpacked_size` bounds the unpacked size of a ZIP-based format (DOCX, EPUB...), `max_unpack_ratio` its ratio to
     the file's size. `max_memory` is the address space of one worker process; `workers` is the number of files parsed at
-    once.
+    once. `ocr_program` is the path of tesseract, which reads scans and pictures in `ocr_languages`; empty: they are
+    refused.
     """
 
     max_file_size: int = 50 * MIB
@@ -58,6 +59,8 @@ class ParserLimits:
     max_memory: int = 2048 * MIB
     timeout_seconds: float = 60.0
     workers: int = 2
+    ocr_program: str = ""
+    ocr_languages: str = "eng"
 
 
 def read_file_content(path: Path, limit: int) -> bytes:

@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 # Signatures of formats that hold no text to read.
 _UNSUPPORTED_SIGNATURES = (
-    (b"\x89PNG", "an image"),
-    (b"\xff\xd8\xff", "an image"),
-    (b"GIF8", "an image"),
-    (b"II*\0", "an image"),
-    (b"MM\0*", "an image"),
     (b"RIFF", "audio or video"),
     (b"ID3", "audio"),
     (b"OggS", "audio or video"),

@@ -10,6 +10,7 @@ from engine.models import Passage
 from engine.parsers.base import ParsedFile
 from engine.parsers.office import extract_document, modified_time
 from engine.parsers.passages import Block, group_blocks, join_blocks
+from engine.parsers.scans.text_quality import is_garbled
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _MIN_COLUMN_WIDTH = 32
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages with keys p3-1, p3-2 and the label "p. 3". The title is the name: titles inside PDFs are often junk.
 
-    Raises EncryptedFile, EmptyDocument (no text layer: a scan), CorruptFile (not a PDF, or cut off).
+    Raises EncryptedFile, EmptyDocument (no text layer: a scan; or garbage in it), CorruptFile (not a PDF, or cut off).
     """
     try:
         result = extract_document(data, mime, pages=True)
@@ -45,10 +46,12 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     if not any(page.strip() for page in pages):
         pages = _extract_with_pdfium(data)
     texts = [
-        (number, part, text) for number, page in enumerate(pages, 1) for part, text in enumerate(_page_texts(page), 1)
+        (number, part, text) for number, page in enumerate(pages, 1) for part, text in enumerate(page_texts(page), 1)
     ]
     if not texts:
-        raise EmptyDocument(f"No page of {name} has readable text.")
+        raise EmptyDocument(f"There is no text in {name}: its pages are pictures.")
+    if is_garbled("\n".join(text for _, _, text in texts)):
+        raise EmptyDocument(f"The text of {name} is stored unreadably.", hint="Export it again, or add its text.")
     passages = (
         Passage(f"p{number}-{part}", text, f"p. {number}", position=position)
         for position, (number, part, text) in enumerate(texts)
@@ -56,7 +59,8 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     return ParsedFile(name, tuple(passages), saved_at=saved)
 
 
-def _page_texts(page: str) -> list[str]:
+def page_texts(page: str) -> list[str]:
+    """The text of a page in parts of the length of a passage."""
     groups = group_blocks(reflow_paragraphs(clean_lines(dehyphenate(page)), 1))
     return [text for group in groups if (text := clean_multiline(join_blocks(group)))]
 

@@ -126,7 +126,12 @@ def _limit_cpu_seconds(seconds: float) -> None:
 def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     """The file as passages, at least one. Raises one of the InvalidDocument family."""
     file_format = PARSERS[detect_format(name, data, limits)]
-    parsed = file_format.parse(name, data)
+    try:
+        parsed = file_format.parse(name, data)
+    except EmptyDocument as error:
+        if not file_format.is_scannable:
+            raise
+        parsed = _read_scan(name, data, limits, error)
     if not parsed.passages:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
@@ -135,6 +140,15 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
     if not time and file_format.is_dated:
         time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
     return replace(parsed, time=time, saved_at=None)
+
+
+def _read_scan(name: str, data: bytes, limits: ParserLimits, error: EmptyDocument) -> ParsedFile:
+    """The file by OCR, if that is set up. Raises the error with a hint otherwise."""
+    from engine.parsers.scans.tesseract import INSTALL_HINT, read_scan  # noqa: PLC0415  - needed for scans only
+
+    if not limits.ocr_program:
+        raise EmptyDocument(str(error), hint=INSTALL_HINT) from error
+    return read_scan(name, data, limits)
 
 
 def _document_head(parsed: ParsedFile) -> str:

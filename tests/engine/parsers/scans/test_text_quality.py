@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from engine.parsers.scans.text_quality import is_garbled
+
+ENGLISH = "The ferry leaves the pier at noon, and nobody knows why it never waits for those who come late. "
+
+
+@pytest.mark.parametrize(
+    ("text", "garbled"),
+    [
+        (ENGLISH, False),
+        ("Die Fähre legt mittags ab, wenn Öl und Wind es zulassen, und kehrt abends zurück. " * 3, False),
+        ("Prom odpływa w południe i nikt nie wie, dlaczego nigdy nie czeka na spóźnionych. " * 3, False),
+        ("Паром отходит в полдень, и никто не знает, почему он никогда не ждёт опоздавших. " * 3, False),
+        ("フェリーは正午に桟橋を出発し、遅れてくる人を決して待たない。" * 3, False),
+        ("Item 12 | 45.00 | 17%\nRent 3 | 4.00 | 2%\n" * 10, False),
+        ("1\n2", False),
+        (ENGLISH.translate({code: code + 3 for code in range(97, 120)}) * 3, True),
+        (" ".join(ENGLISH.replace(" ", "")[::2]) * 3, True),
+        ("\ufffd\ue012\ue013 \ue014\ufffd" * 40, True),
+        (". , :-- . ii ; ,.' _ | , ~ .. l - ' ` ^ ,.. -- ; ; :" * 4, True),
+    ],
+    ids=[
+        "English",
+        "German",
+        "Polish",
+        "Russian",
+        "Japanese",
+        "figures",
+        "short",
+        "shifted",
+        "torn",
+        "unmapped",
+        "noise",
+    ],
+)
+def test_garbage_is_told_from_text(text: str, *, garbled: bool) -> None:
+    assert is_garbled(text) is garbled
