@@ -164,7 +164,9 @@ class ModelClient:
             async with self._semaphore.acquire(rank):
                 return await self._call_with_timeout(model, call())
 
-        return await self._retry(_retry_policy(self.timeouts), attempt)
+        result: _T = await self._retry(_retry_policy(self.timeouts), attempt)
+        await self._semaphore.give_way(rank)
+        return result
 
     async def _call_with_timeout(self, model: ModelConfig, call: Awaitable[_T]) -> _T:
         try:

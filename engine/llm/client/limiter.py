@@ -58,6 +58,11 @@ class PrioritySemaphore:
             self._delay_background(rank)
             self._release_slot(rank)
 
+    async def give_way(self, rank: int) -> None:
+        """Wait while background calls are delayed: what follows the reply to one of them would delay the question."""
+        if rank > FOREGROUND_RANK and self._delay is not None:
+            await asyncio.sleep(max(0.0, self._delay[1] - asyncio.get_running_loop().time()))
+
     def _delay_background(self, rank: int) -> None:
         """Delay background calls for a moment if this call is urgent."""
         if rank > FOREGROUND_RANK or not self._delay_seconds:

@@ -123,3 +123,14 @@ def test_background_work_starts_although_the_loop_of_the_question_ended() -> Non
 
     asyncio.run(hold(QUESTION))
     asyncio.run(hold(SUMMARY))
+
+
+async def test_replies_to_background_work_wait_for_the_next_call_of_a_question() -> None:
+    semaphore, loop = PrioritySemaphore(2, question_gap=0.2), asyncio.get_running_loop()
+    await semaphore.give_way(EXTRACTION)
+    async with semaphore.acquire(QUESTION):
+        since = loop.time()
+    await semaphore.give_way(QUESTION)
+    assert loop.time() - since < 0.1
+    await semaphore.give_way(EXTRACTION)
+    assert loop.time() - since >= 0.19
