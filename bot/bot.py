@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
@@ -174,6 +175,10 @@ class Bot:
         engine = self.context.engine_context.engine
         while True:
             self.metrics.set_queue_depth(await self.event_queue.depth())
+            self.metrics.set_queue_ages(await self.store.event_queue.find_ages(time.time()))
+            self.metrics.set_database_wait("ledger", engine.database_wait_seconds)
+            self.metrics.set_database_wait("bot", self.store.database_wait_seconds)
+            self.metrics.set_takeovers(engine.processes.taken_over)
             self.metrics.set_pending_documents(await engine.count_pending_documents())
             self.metrics.set_extraction_failures(engine.extraction_failures)
             await self._visibility_changes.retry_failed()

@@ -25,7 +25,7 @@ from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
 from engine.retrieval.retriever import Neighborhood, Retriever
-from engine.runtime import Runtime
+from engine.runtime import Runtime, RuntimeView
 from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import validate_document
@@ -42,14 +42,13 @@ if TYPE_CHECKING:
     from engine.models import Chunk, Context, ContextEntity, Document, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
-    from engine.scheduling.processes import Processes
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
 
 Result = TypeVar("Result")
 
 
 @guard_public_methods
-class Engine(ManualCorrections, DocumentInput):
+class Engine(ManualCorrections, DocumentInput, RuntimeView):
     """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Text arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, it raises EngineClosed.
@@ -106,21 +105,6 @@ class Engine(ManualCorrections, DocumentInput):
                 await engine._start()
             stack.push_async_callback(engine._stop)
             yield engine
-
-    @property
-    def supervisor(self) -> Supervisor:
-        """The supervisor of background tasks; programs may run their own tasks in it."""
-        return self._runtime.supervisor
-
-    @property
-    def processes(self) -> Processes:
-        """The processes that work on the data, and this one's place among them."""
-        return self._runtime.processes
-
-    @property
-    def database(self) -> str:
-        """The address of the database that holds the data; "" if files in the data directory do."""
-        return self._runtime.options.database
 
     async def _start(self) -> None:
         await self._ledger.work.resume()

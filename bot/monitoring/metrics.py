@@ -19,13 +19,14 @@ if TYPE_CHECKING:
     from engine import Supervisor, Usage
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
+MAX_WORKSPACES = 10  # in the ages of the queue, so that many workspaces make no more time series
 STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
 
 
 class Metrics:
     """All metrics of one bot in their own registry, and the tracer of its questions. `clock` returns seconds.
 
-    Labels hold no text and no names.
+    Labels hold no text and no names; one holds the ids of workspaces.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -77,6 +78,23 @@ class Metrics:
         self._queue_depth = Gauge(
             "threadlore_event_queue_depth", "Platform events that are not handled yet.", registry=self.registry
         )
+        self._queue_age = Gauge(
+            "threadlore_event_queue_age_seconds",
+            "Age of the oldest event that is not handled yet, by workspace; the ten oldest.",
+            ("workspace",),
+            registry=self.registry,
+        )
+        self._takeovers = Gauge(
+            "threadlore_processes_taken_over",
+            "Ended processes whose work this process has freed since the start.",
+            registry=self.registry,
+        )
+        self._database_wait = Gauge(
+            "threadlore_database_wait_seconds",
+            "Seconds that reads have waited for a connection since the start.",
+            ("database",),
+            registry=self.registry,
+        )
         self._pending_documents = Gauge(
             "threadlore_ingest_pending_documents", "Documents that are not fully indexed yet.", registry=self.registry
         )
@@ -125,6 +143,21 @@ class Metrics:
     def set_queue_depth(self, depth: int) -> None:
         """Update the number of platform events that are not handled yet."""
         self._queue_depth.set(depth)
+
+    def set_queue_ages(self, seconds_by_workspace: Mapping[str, float]) -> None:
+        """Update the ages of the oldest unhandled events; workspaces without any are removed."""
+        self._queue_age.clear()
+        oldest = sorted(seconds_by_workspace.items(), key=lambda item: (-item[1], item[0]))[:MAX_WORKSPACES]
+        for workspace, seconds in oldest:
+            self._queue_age.labels(workspace).set(seconds)
+
+    def set_database_wait(self, database: str, seconds: float) -> None:
+        """Update the time that reads of a database have waited for a connection since the start."""
+        self._database_wait.labels(database).set(seconds)
+
+    def set_takeovers(self, total: int) -> None:
+        """Update the number of ended processes whose work this one has freed."""
+        self._takeovers.set(total)
 
     def set_pending_documents(self, number: int) -> None:
         """Update the number of documents that are not fully indexed yet."""

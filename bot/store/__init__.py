@@ -138,6 +138,11 @@ class BotStore:
         """Remove every row of a workspace."""
         await self._database.delete_workspace(platform, workspace)
 
+    @property
+    def database_wait_seconds(self) -> float:
+        """Seconds that reads have waited for a connection since the store was opened."""
+        return self._database.waited_seconds
+
     async def compact(self) -> None:
         """Free the bytes of deleted rows."""
         await self._database.compact()

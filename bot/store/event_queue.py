@@ -98,6 +98,11 @@ class EventQueueTable:
         """The keys of the workspaces with unhandled events."""
         return [workspace for (workspace,) in await self._database.fetch_all(_LIST_WORKSPACES)]
 
+    async def find_ages(self, now: float) -> dict[str, float]:
+        """The age in seconds of each workspace's oldest unhandled event, by the workspace's key."""
+        sql = "SELECT workspace, MIN(received_at) FROM event WHERE state = 'waiting' GROUP BY workspace"
+        return {str(workspace): now - float(since) for workspace, since in await self._database.fetch_all(sql)}
+
     async def claim(self, claim: EventClaim) -> list[QueuedEvent]:
         """Take events that no other process has, in order of arrival.
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.errors import BadSetting
 from bot.monitoring.health import ServerHealth, ServerState, list_health_problems, serve_monitoring
-from bot.monitoring.metrics import Metrics
+from bot.monitoring.metrics import MAX_WORKSPACES, Metrics
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
@@ -20,6 +20,9 @@ threadlore_time_to_first_token_seconds_bucket{le="0.5",platform="slack"} 1.0
 threadlore_llm_tokens_total{purpose="answer",type="input"} 120.0
 threadlore_llm_tokens_total{purpose="answer",type="output"} 30.0
 threadlore_event_queue_depth 3.0
+threadlore_event_queue_age_seconds{workspace="slack:T1"} 7.0
+threadlore_processes_taken_over 1.0
+threadlore_database_wait_seconds{database="ledger"} 0.25
 threadlore_ingest_pending_documents 5.0
 threadlore_extraction_failures_total 3.0
 threadlore_retrieval_duration_seconds_bucket{le="0.003",stage="vectors"} 1.0
@@ -93,6 +96,10 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
     metrics.record_first_token("slack", 0.4)
     metrics.record_usage([Usage("answer", "some/model", 120, 30), Usage("embed", "other/model", 7)])
     metrics.set_queue_depth(3)
+    metrics.set_queue_ages({"slack:T2": 90.0})
+    metrics.set_queue_ages({"slack:T1": 7.0})
+    metrics.set_takeovers(1)
+    metrics.set_database_wait("ledger", 0.25)
     metrics.set_pending_documents(5)
     for failures in (2, 3):
         metrics.set_extraction_failures(failures)
@@ -104,6 +111,7 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
         status, text = await fetch(port, "metrics")
     assert status == 200
     assert set(NUMBERS.splitlines()) <= set(text.splitlines())
+    assert "slack:T2" not in text
     labels = {"platform": "slack", "outcome": "answered"}
     assert other.registry.get_sample_value("threadlore_questions_total", labels) is None
 
@@ -124,3 +132,10 @@ async def test_a_process_takes_requests_only_while_it_is_ready_and_lives_before_
         status, page = await fetch(port, "healthz")
         assert (status, json.loads(page)["status"]) == (200, "ok" if state == "ready" else state.value)
         assert (await fetch(port, "metrics"))[0] == 200
+
+
+def test_the_ages_of_few_workspaces_are_shown_however_many_wait() -> None:
+    metrics = Metrics()
+    metrics.set_queue_ages({f"slack:T{number}": float(number) for number in range(1_000)})
+    shown = [sample.labels["workspace"] for sample in next(iter(metrics._queue_age.collect())).samples]
+    assert shown == [f"slack:T{number}" for number in range(999, 999 - MAX_WORKSPACES, -1)]

@@ -8,6 +8,7 @@ sequence would not ensure: a document is indexed once no stale key has a generat
 from __future__ import annotations
 
 import asyncio
+import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -66,6 +67,7 @@ class PostgresDatabase:
         )
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
+        self.waited_seconds = 0.0  # of reads for a connection
         self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error, UNCERTAIN_ERRORS)
 
     async def _start(self, supervisor: Supervisor | None = None) -> None:
@@ -122,12 +124,20 @@ class PostgresDatabase:
     ) -> Result:
         """Run `work` in a consistent snapshot."""
         self.check_open()
-        async with self._readable:
+        async with self._take_turn():
             self.check_open()
             try:
                 return await self._run(self._read, lambda db: work(db, *args, **kwargs))
             except POSTGRES_ERRORS as error:
                 raise self._translate_error(error) from error
+
+    @asynccontextmanager
+    async def _take_turn(self) -> AsyncIterator[None]:
+        """Wait until a connection of the pool is free."""
+        since = time.perf_counter()
+        async with self._readable:
+            self.waited_seconds += time.perf_counter() - since
+            yield
 
     def _read(self, work: Work) -> Any:
         with self._pool.connection() as raw:
@@ -137,7 +147,7 @@ class PostgresDatabase:
     async def read_connection(self) -> AsyncIterator[PostgresConnection]:
         """A connection of the pool that reads as of one moment; hold it for a few statements only."""
         self.check_open()
-        async with self._readable, self._hold(self._pool.getconn, self._put_back) as connection:
+        async with self._take_turn(), self._hold(self._pool.getconn, self._put_back) as connection:
             yield connection
 
     @asynccontextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -65,6 +66,7 @@ class SqliteDatabase:
         self._connections: list[aiosqlite.Connection] = []
         self._log_limit = database_file.MAX_LOG_SIZE
         self._readable = asyncio.Event()
+        self.waited_seconds = 0.0  # of reads for a connection
         self._readable.set()
 
     async def _start(self, supervisor: Supervisor | None = None) -> None:
@@ -179,8 +181,10 @@ class SqliteDatabase:
     async def _reader_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """A connection of the pool of readers."""
         self.check_open()
+        since = time.perf_counter()
         await self._readable.wait()
         connection = await self._readers.get()
+        self.waited_seconds += time.perf_counter() - since
         try:
             self.check_open()
             yield connection

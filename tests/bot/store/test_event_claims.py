@@ -83,3 +83,12 @@ async def test_what_an_ended_process_had_claimed_is_free(store: BotStore, place:
     assert await take(one) == [1, 2]
     await store._database.execute("DELETE FROM threadlore_process.process WHERE id = ?", (one._process,))
     assert await take(other) == [1, 2]
+
+
+async def test_the_oldest_unhandled_event_of_each_workspace_is_known(store: BotStore) -> None:
+    for at, workspace in ((5.0, "slack:T1"), (2.0, "slack:T1"), (3.0, "slack:T2")):
+        await store.event_queue.enqueue(NewEvent("Heard", "{}", workspace, ""), [], at)
+    assert await store.event_queue.find_ages(10.0) == {"slack:T1": 8.0, "slack:T2": 7.0}
+    await store.event_queue.finish(2)
+    await store.event_queue.finish(3)
+    assert await store.event_queue.find_ages(10.0) == {"slack:T1": 5.0}

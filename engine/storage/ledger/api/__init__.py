@@ -66,6 +66,10 @@ class LedgerStore(LedgerView, Protocol):
     @property
     def duplicates(self) -> Duplicates: ...
 
+    @property
+    def waited_seconds(self) -> float:
+        """Seconds that reads have waited for a connection, in all."""
+
     def snapshot(self) -> AbstractAsyncContextManager[LedgerView]:
         """Several reads as of one moment; hold it for a few of them only."""
 
