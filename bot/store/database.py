@@ -19,9 +19,7 @@ Row = tuple[Any, ...]
 class Database(SqlDatabase, Protocol):
     """A write is durable when it returns; a read sees all committed writes. Several statements are a `write`."""
 
-    @property
-    def waited_seconds(self) -> float:
-        """Seconds that reads have waited for a connection, in all."""
+    waited_seconds: float  # of reads for a connection, in all
 
     async def compact(self) -> None:
         """Free the bytes of deleted rows."""

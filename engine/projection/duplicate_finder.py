@@ -82,7 +82,8 @@ class DuplicateFinder:
         self, entities: Sequence[ComparedEntity], vectors: Mapping[int, np.ndarray]
     ) -> dict[int, dict[int, float]]:
         """The similarity of the nearest entities of the same space, by id."""
-        rows, store = await self.runtime.ledger.search.count_by_space(), self.runtime.vectors
+        spaces, store = {each.space for each in entities}, self.runtime.vectors
+        rows = await self.runtime.ledger.search.count_by_space(spaces)
         known = [each for each in entities if each.id in vectors]
         hits = []
         for each in known:  # in turn, because a search in memory does not give way to others

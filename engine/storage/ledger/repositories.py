@@ -106,7 +106,9 @@ class SqlCache(Repository):
 async def _load_scope(db: Connection, scope: Scope, within: Filters) -> LoadedScope:
     ids = await lookup.resolve_scope(db, scope)
     matching = await filters.resolve_filters(db, within, ids) if within.is_active else None
-    return LoadedScope(ids, matching, await lookup.count_by_space(db), await work_queue.current_generation(db))
+    return LoadedScope(
+        ids, matching, await lookup.count_by_space(db, ids.spaces), await work_queue.current_generation(db)
+    )
 
 
 class SqlSearch(Repository):

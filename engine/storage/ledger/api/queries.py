@@ -46,8 +46,8 @@ class Search(Protocol):
     async def list_matching_ids(self, filters: Filters, scope_ids: ScopeIds, kind: KeyKind) -> frozenset[int]:
         """Every id of a kind that matches the filters, up to a limit."""
 
-    async def count_by_space(self) -> dict[KeyKind, dict[int, int]]:
-        """The number of rows of each kind in each space."""
+    async def count_by_space(self, spaces: Collection[int]) -> dict[KeyKind, dict[int, int]]:
+        """The number of rows of each kind in each of these spaces; one other space with rows stands for the others."""
 
     async def search_chunks(
         self, text: str, k: int, scope_ids: ScopeIds, filters: ResolvedFilters | None = None

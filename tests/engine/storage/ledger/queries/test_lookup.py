@@ -169,6 +169,17 @@ async def test_the_rows_of_each_space_are_counted(ledger: LedgerFixture) -> None
     await ledger.add(thread("t", "x", space="there"))
     await ledger.project()
     spaces = dict(await ledger.rows("SELECT id, name FROM space"))
-    counts = await ledger.read(lookup.count_by_space)
+    counts = await ledger.read(lookup.count_by_space, spaces)
     shown = {kind: {spaces[id_]: rows for id_, rows in by_space.items()} for kind, by_space in counts.items()}
     assert shown == {KeyKind.CHUNK: {"here": 1, "there": 1}, KeyKind.NAME: {"here": 2}, KeyKind.PAIR: {"here": 1}}
+
+
+async def test_one_of_the_other_spaces_shows_that_there_are_more(ledger: LedgerFixture) -> None:
+    for number in range(4):
+        await ledger.add(doc(f"d{number}", "x", "y", space=f"s{number}", room=f"r{number}"))
+    [one, *others] = await ledger.column("SELECT id FROM space ORDER BY id")
+    counts = (await ledger.read(lookup.count_by_space, {one}))[KeyKind.CHUNK]
+    assert counts.pop(one) == 2
+    [(other, rows)] = counts.items()
+    assert (other in others, rows > 0) == (True, True)
+    assert await ledger.read(lookup.count_by_space, set()) != {}
