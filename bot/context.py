@@ -34,7 +34,8 @@ class EngineContext:
 
     `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
-    `open_import` prepares an import of the past of a workspace; None where only the engine is open.
+    `open_import` prepares an import of the past of a workspace; `forget_workspace` deletes all of one and returns the
+    number of its channels. Both are None where only the engine is open.
     """
 
     engine: Engine
@@ -44,6 +45,7 @@ class EngineContext:
     forget_document: Callable[[str], Awaitable[bool]]
     replace_document: Callable[[Document], Awaitable[bool]]
     open_import: Callable[[HistorySource], AbstractAsyncContextManager[RunningImport]] | None = None
+    forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -99,6 +99,7 @@ def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
         forget_document=bot.ingest_service.forget_document,
         replace_document=bot.ingest_service.replace_document,
         open_import=bot.ingest_service.open_import,
+        forget_workspace=bot.ingest_service.forget_workspace,
     )
 
 

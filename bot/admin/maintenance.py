@@ -11,11 +11,12 @@ from bot.admin.document_lookup import build_scope, resolve_documents
 from bot.admin.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.admin.results import Completed, ExportLine, ProgressUpdate, VerifyResult
 from bot.text.format import pluralize
+from engine.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Backup, Export, Forget, Reindex, Retry, Verify
+    from bot.admin.requests import Backup, Export, Forget, ForgetWorkspace, Reindex, Retry, Verify
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
     from engine import VerificationReport
@@ -34,6 +35,16 @@ async def forget(engine_context: EngineContext, request: Forget) -> AsyncGenerat
     yield ProgressUpdate("forgetting")
     await engine_context.engine.compact()
     yield Completed(f"Forgotten: {what}")
+
+
+async def forget_workspace(engine_context: EngineContext, request: ForgetWorkspace) -> AsyncGenerator[OperationResult]:
+    """Delete everything of a workspace, also from the bytes of the database files."""
+    if engine_context.forget_workspace is None:
+        raise StoreError("The bot's database is not open.")
+    yield ProgressUpdate("forgetting")
+    channels = await engine_context.forget_workspace(request.platform, request.workspace)
+    await engine_context.engine.compact()
+    yield Completed(f"Forgotten: {request.platform}:{request.workspace} ({pluralize(channels, 'channel')})")
 
 
 async def reindex(engine_context: EngineContext, request: Reindex) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature

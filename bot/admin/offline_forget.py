@@ -11,6 +11,7 @@ from bot.ingest.service import IngestService
 from bot.permissions.resolver import AudienceResolver
 from bot.store import BotStore
 from engine import FileParser
+from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -25,6 +26,14 @@ async def forget(engine_context: EngineContext, settings: Settings, document: st
     """Delete a document; returns whether it existed. Raises EngineError."""
     async with _open_ingest_service(engine_context, settings) as service:
         return await (service.forget_document if service else engine_context.engine.forget)(document)
+
+
+async def forget_workspace(engine_context: EngineContext, settings: Settings, platform: str, workspace: str) -> int:
+    """Delete everything of a workspace; returns the number of its channels. Raises EngineError."""
+    async with _open_ingest_service(engine_context, settings) as service:
+        if service is None:
+            raise NotFound(f"There is no workspace {platform}:{workspace}.")
+        return await service.forget_workspace(platform, workspace)
 
 
 async def replace(engine_context: EngineContext, settings: Settings, document: Document) -> bool:

@@ -24,6 +24,7 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.ListDocuments: queries.list_documents,
     requests.GetEntity: queries.get_entity,
     requests.Forget: maintenance.forget,
+    requests.ForgetWorkspace: maintenance.forget_workspace,
     requests.Merge: corrections.merge,
     requests.Separate: corrections.separate,
     requests.FindDuplicates: corrections.find_duplicates,

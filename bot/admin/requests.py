@@ -101,6 +101,14 @@ class Forget:
 
 
 @dataclass(frozen=True, slots=True)
+class ForgetWorkspace:
+    """Forget everything of a workspace that the bot left; its bytes leave the files too."""
+
+    platform: str
+    workspace: str
+
+
+@dataclass(frozen=True, slots=True)
 class Merge:
     """Merge an entity into another one; without `into`, undo the merge."""
 
@@ -214,6 +222,7 @@ OperationRequest = (
     | ListDocuments
     | GetEntity
     | Forget
+    | ForgetWorkspace
     | Merge
     | Separate
     | FindDuplicates

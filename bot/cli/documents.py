@@ -29,6 +29,7 @@ Examples:
 
   threadlore ingest export/general.jsonl --space team
 """
+FORGET_WORKSPACE_HELP = "Delete everything of a workspace that the bot was removed from."
 FORGET_HELP = """Delete a document with its text, vectors and every fact that no other document supports.
 
 The path of a chat export deletes all its conversations; each conversation also has its own key.
@@ -49,6 +50,7 @@ def register(app: typer.Typer) -> None:
     app.command("status", help="Show how much is indexed and what is still pending.")(status)
     app.command("documents", help="List documents with their status and keys.")(documents)
     app.command("forget", help=FORGET_HELP)(forget)
+    app.command("forget-workspace", help=FORGET_WORKSPACE_HELP)(forget_workspace)
     app.command("retry", help="Retry failed documents, for example after the model was unreachable.")(retry)
 
 
@@ -108,6 +110,19 @@ def forget(
     from bot.admin.requests import Forget  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)
+
+
+def forget_workspace(
+    context: typer.Context,
+    workspace: Annotated[str, typer.Argument(metavar="PLATFORM:ID", help="The workspace, as in names of rooms.")],
+) -> None:
+    """Delete a workspace."""
+    from bot.admin.requests import ForgetWorkspace  # noqa: PLC0415  - keeps --help fast
+
+    platform, _, id_ = workspace.partition(":")
+    if not (platform and id_):
+        raise typer.BadParameter("Expected PLATFORM:ID.")
+    perform_request(context, lambda _: ForgetWorkspace(platform, id_))
 
 
 def retry(context: typer.Context, space: SpaceOption = "") -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import PermissionDenied, PlatformError
+from bot.errors import NotAllowed, PermissionDenied, PlatformError
 from bot.ingest.channels import ChannelMembership
 from bot.ingest.conversations import author_key
 from bot.ingest.documents import ConversationDocuments
@@ -41,6 +41,7 @@ from bot.platform.events import (
 )
 from bot.platform.history_source import SourcePlatform
 from bot.platform.models import Location
+from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
@@ -188,6 +189,19 @@ class IngestService:
         """Forget a message and its files permanently, even if it remains in the chat."""
         async with self._documents.lock(location.room):
             await self._messages.delete_permanently(location, [message], requested=True)
+
+    async def forget_workspace(self, platform: str, workspace: str) -> int:
+        """Forget everything of a workspace; returns the number of its channels.
+
+        Raises NotAllowed if the bot is still in it, and NotFound if nothing of it is stored.
+        """
+        if workspace in self._list_workspaces(platform):
+            raise NotAllowed("The bot is still in this workspace.", hint="Uninstall or remove it there first.")
+        channels = await self._context.store.channels.list_joined(platform, workspace)
+        if not channels and not await self._context.store.files.list_by_workspace(platform, workspace):
+            raise NotFound(f"There is no workspace {platform}:{workspace}.", hint="Room names start with it.")
+        await self._membership.delete_workspace(platform, workspace)
+        return len(channels)
 
     async def forget_person(self, platform: str, workspace: str, person: str) -> None:
         """Forget what a person wrote, shared and asked, and index nothing more of theirs."""

@@ -123,6 +123,7 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
                 forget_document=partial(_forget_document, engine_context, settings),
                 replace_document=partial(_replace_document, engine_context, settings),
                 open_import=partial(_open_import, engine_context, settings),
+                forget_workspace=partial(_forget_workspace, engine_context, settings),
             )
             service = LocalService(redacting)
             await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
@@ -146,3 +147,8 @@ async def _replace_document(engine_context: EngineContext, settings: Settings, d
 async def _forget_document(engine_context: EngineContext, settings: Settings, document: str) -> bool:
     offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
     return bool(await offline_forget.forget(engine_context, settings, document))
+
+
+async def _forget_workspace(engine_context: EngineContext, settings: Settings, platform: str, workspace: str) -> int:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
+    return int(await offline_forget.forget_workspace(engine_context, settings, platform, workspace))

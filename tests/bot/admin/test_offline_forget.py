@@ -12,21 +12,23 @@ from bot import texts
 from bot.admin import offline_forget
 from bot.admin.offline_forget import forget
 from bot.admin.operations import run_operation
-from bot.admin.requests import Ingest
+from bot.admin.requests import ForgetWorkspace, Ingest
 from bot.context import EngineContext
+from bot.errors import NotAllowed
 from bot.platform.models import Location
 from bot.store import FileRecord
+from engine.errors import NotFound
 from tests.support import echo_language
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
-from tests.support.engine_fixture import doc
+from tests.support.engine_fixture import doc, find_files_containing
 
 NOTES = doc("notes", "The tiles come on Monday.", space="slack:T1:open")
 CHANGED = doc("notes", "The tiles come on Thursday, after all.", space="slack:T1:open")
 ASKED = "When do the tiles come?"
 
 
-async def run(context: EngineContext, request: Ingest) -> None:
+async def run(context: EngineContext, request: Ingest | ForgetWorkspace) -> None:
     async for _ in run_operation(context, request):
         pass
 
@@ -51,6 +53,28 @@ async def test_where_there_never_was_a_bot_the_engine_alone_forgets(bot: BotFixt
         await context.engine.add(doc("old", "Ada met Bob."))
         assert await forget(context, settings, "old")
     assert not (settings.data_path / "bot.db").exists()
+
+
+@pytest.mark.parametrize("running", [True, False])
+async def test_a_workspace_that_the_bot_left_is_forgotten_as_a_whole(tmp_path: Path, *, running: bool) -> None:
+    async with open_bot(tmp_path / "home") as bot:
+        settings, roof = bot.context.settings, await bot.join("ROOF", "ada")
+        await bot.post(roof, "ada", "The tiles come on Monday.")
+        bot.platform.listable_workspaces = {"T1"}
+        with pytest.raises(NotAllowed, match="still in"):
+            await bot.ingest_service.forget_workspace("slack", "T1")
+        bot.platform.listable_workspaces = set()
+        with pytest.raises(NotFound, match="slack:T2"):
+            await bot.ingest_service.forget_workspace("slack", "T2")
+        if running:
+            assert await bot.ingest_service.forget_workspace("slack", "T1") == 1
+    if not running:
+        async with echo_language.open_engine_context(settings.data_path) as context:
+            by_hand = partial(offline_forget.forget_workspace, context, settings)
+            await run(replace(context, forget_workspace=by_hand), ForgetWorkspace("slack", "T1"))
+    assert find_files_containing(tmp_path / "home", "Monday") == []
+    async with open_bot(tmp_path / "home", bot.platform) as again:
+        assert await again.store.channels.list_joined("slack") == []
 
 
 @pytest.mark.parametrize("running", [True, False])

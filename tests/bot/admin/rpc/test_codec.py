@@ -27,6 +27,7 @@ REQUESTS: list[OperationRequest] = [
     requests.ListDocuments(("s",)),
     requests.GetEntity("Ada", ("s",)),
     requests.Forget("x", ("s",)),
+    requests.ForgetWorkspace("slack", "T1"),
     requests.Merge("s", "a", "b"),
     requests.Separate("s", "a", "b"),
     requests.FindDuplicates(("s",), 5),
