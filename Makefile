@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -119,6 +119,10 @@ bench-embedder: $(DEV) ## texts per second of the built-in embedder, and its pre
 
 bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")
+
+bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mutations (DATA=/path/to/data MUTATIONS=200 OCR=off)
+	@$(BIN)/python -m tests.bench.documents $(if $(DATA),--data "$(DATA)") $(if $(MUTATIONS),--mutations $(MUTATIONS)) \
+	  $(if $(OCR),--ocr $(OCR))
 
 bench-install: $(DEV) ## install the wheel by pip and by uv without the lock, and use it
 	@$(BIN)/python -m tests.bench.install

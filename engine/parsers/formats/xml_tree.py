@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
+import zlib
 from io import BytesIO
+from lzma import LZMAError
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
@@ -16,25 +18,37 @@ if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
 
+# Errors of zipfile on damaged archives: its own, and those of each compression method.
+_DAMAGED_ERRORS = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, RuntimeError, zlib.error)
+
+
 class XmlArchive:
-    """The XML parts of a ZIP archive. Parts that are missing or damaged are None."""
+    """The XML parts of a ZIP archive. Raises CorruptFile if the archive is damaged."""
 
     def __init__(self, data: bytes) -> None:
-        self._archive = zipfile.ZipFile(BytesIO(data))
+        try:
+            self._archive = zipfile.ZipFile(BytesIO(data))
+        except _DAMAGED_ERRORS as error:
+            raise CorruptFile("The file is a damaged or incomplete archive.") from error
         self.names = frozenset(self._archive.namelist())
 
     def read(self, name: str) -> bytes:
-        """The bytes of a part. Raises CorruptFile if it is missing."""
+        """The bytes of a part. Raises CorruptFile if it is missing or damaged."""
         if name not in self.names:
             raise CorruptFile("The file is incomplete: a part of it is missing.")
-        return self._archive.read(name)
+        try:
+            return self._archive.read(name)
+        except (*_DAMAGED_ERRORS, LZMAError) as error:
+            raise CorruptFile("The file is damaged: a part of it cannot be unpacked.") from error
 
     def parse(self, name: str) -> Element | None:
-        """The tree of a part."""
+        """The tree of a part, None if there is no such part. Raises CorruptFile if it is damaged."""
+        if name not in self.names:
+            return None
         try:
             return ET.fromstring(self.read(name))  # noqa: S314 - expat bounds entities, the sandbox memory and time
-        except (CorruptFile, ET.ParseError):
-            return None
+        except ET.ParseError as error:
+            raise CorruptFile("The file is damaged: a part of it is not XML.") from error
 
 
 def local_name(element: Element) -> str:
