@@ -102,6 +102,8 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     )
     following = installed.InstalledWorkspaces(bot, store, Accesses(store, rotator, clients), factory, workspaces)
     await following.update()
+    if bot.store.shared_visibility is not None:  # other processes may store installations
+        workspaces.is_absent = following.is_absent
     flow = pages.build_flow(
         own, clients.build(), (store, StateStore(bot.store.installation_states)), following.update_soon
     )

@@ -41,7 +41,7 @@ class RoutingPlatform:
 
     def serves(self, workspace: str) -> bool:
         """Whether a workspace was reached; requests for one that the app left are answered here, too."""
-        return workspace not in self._workspaces.expected
+        return self._workspaces.is_settled(workspace)
 
     def forget_cached(self, location: Location) -> None:
         """Look up again what is cached of a location, or of all workspaces."""

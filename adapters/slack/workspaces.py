@@ -21,7 +21,7 @@ from bot.platform.models import Location
 from engine import Supervisor
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
     from adapters.slack.clients import ClientFactory, WorkspaceClients
     from bot.bot import Bot
@@ -91,7 +91,8 @@ def build_context(
 class Workspaces:
     """The workspaces by id. `expected`: those that the app is installed in, but that were not reached yet.
 
-    `is_single`: the app is installed in one workspace alone, so that all requests are for it.
+    `is_single`: the app is installed in one workspace alone, so that all requests are for it. `is_absent`: whether the
+    app is surely not installed in a workspace that is neither served nor expected.
     """
 
     def __init__(self, bot: Bot, *, is_single: bool = False) -> None:
@@ -100,6 +101,7 @@ class Workspaces:
         self._by_team: dict[str, Workspace] = {}
         self._is_connected = False
         self.expected: set[str] = set()
+        self.is_absent: Callable[[str], bool] = lambda _: True
 
     def __iter__(self) -> Iterator[Workspace]:
         return iter(tuple(self._by_team.values()))
@@ -107,6 +109,10 @@ class Workspaces:
     def get(self, team: str) -> Workspace | None:
         """The workspace with this id, if it is served."""
         return self._by_team.get(team)
+
+    def is_settled(self, team: str) -> bool:
+        """Whether a workspace is served, or surely not one that the app is installed in."""
+        return team in self._by_team or (team not in self.expected and self.is_absent(team))
 
     def find(self, teams: Iterable[str]) -> Workspace | None:
         """The first of these workspaces that is served."""

@@ -101,7 +101,7 @@ class EventRouter:
         `app_rate_limited` reports that Slack drops events because of its rate limit; it is no event of its own.
         Raises NotConnected for a workspace that is being opened: Slack repeats what is not acknowledged.
         """
-        request.context[WORKSPACE] = workspace = self._find(list_candidate_teams(request.context.team_id, body))
+        request.context[WORKSPACE] = workspace = await self._find(list_candidate_teams(request.context.team_id, body))
         if workspace is not None and workspace.watch is not None:
             workspace.watch.inspect(request.headers, body)
         if body.get("type") != "app_rate_limited":
@@ -111,13 +111,15 @@ class EventRouter:
             workspace.listener.handle_reconnect()
         return BoltResponse(status=200)
 
-    def _find(self, teams: Collection[str]) -> Workspace | None:
+    async def _find(self, teams: Collection[str]) -> Workspace | None:
         workspace = self._workspaces.find(teams)
         if workspace is None and self._installed is not None:
+            await self._installed.look_for(teams)  # another process may have stored it just now
             if not self._workspaces.expected.isdisjoint(teams):
                 raise NotConnected("The workspace is being opened.")
-            log.info("slack.workspace_unknown", workspaces=teams)
-            self._installed.update_soon()
+            workspace = self._workspaces.find(teams)
+            if workspace is None:
+                log.info("slack.workspace_unknown", workspaces=teams)
         return workspace
 
     async def handle_event(self, body: dict[str, Any], context: AsyncBoltContext) -> None:

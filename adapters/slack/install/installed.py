@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +31,7 @@ EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_granted", 
 TASK = "slack installations"
 UPDATE_SECONDS = 30.0  # between two looks at the database: another process may have changed it
 MIN_UPDATE_SECONDS = 1.0
+ABSENT_SECONDS = 5.0  # for which a workspace without an installation is not looked for again
 MAX_CONCURRENT_OPENINGS = 16
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 300.0  # before a workspace is opened again; doubled after each failure
 
@@ -52,13 +54,30 @@ class InstalledWorkspaces:
         self._openings: dict[str, asyncio.Task[None]] = {}
         self._semaphore = asyncio.Semaphore(MAX_CONCURRENT_OPENINGS)
         self._changed = asyncio.Event()
-        self._lock = asyncio.Lock()
+        self._lock, self._lookup_lock = asyncio.Lock(), asyncio.Lock()
         self._removals = 0
+        self._sought = set[str]()  # workspaces that may have been installed by another process
+        self._absent_since: dict[str, float] = {}
         bot.supervisor.add_problem_source(self._describe_refusals)
 
     def update_soon(self) -> None:
         """Look at the installations again: one was added, or an unknown workspace sent an event."""
         self._changed.set()
+
+    def is_absent(self, team: str) -> bool:
+        """Whether a workspace that is not served had no installation seconds ago; else it is looked for soon."""
+        if time.monotonic() - self._absent_since.get(team, -ABSENT_SECONDS) < ABSENT_SECONDS:
+            return True
+        self._sought.add(team)
+        self.update_soon()
+        return False
+
+    async def look_for(self, teams: Collection[str]) -> None:
+        """Look for installations that another process stored since the last look. Raises StoreError."""
+        async with self._lookup_lock:
+            unknown = {each for each in teams if not self.is_absent(each)}
+            if unknown:
+                await self.update()
 
     async def run(self) -> None:
         """Follow the installations until cancelled."""
@@ -73,6 +92,9 @@ class InstalledWorkspaces:
 
     async def update(self) -> None:
         """Open, close and renew workspaces as the installations say. Raises StoreError."""
+        sought = frozenset(self._sought)
+        if sought:
+            self._accesses.invalidate_organizations()
         removals, wanted = self._removals, await self._accesses.list_all()
         async with self._lock:
             if self._removals != removals:  # what was listed is out of date
@@ -82,6 +104,8 @@ class InstalledWorkspaces:
                 await self._close(team)
             for team, access in wanted.items():
                 await self._apply(team, access)
+            self._sought -= sought
+            self._absent_since = dict.fromkeys(sought.difference(wanted), time.monotonic())
 
     async def close(self) -> None:
         """Stop opening workspaces."""
@@ -163,6 +187,7 @@ class InstalledWorkspaces:
         for team in teams:
             key = f"{NAME}:left:{team}:{body.get('event_id')}"
             await self._bot.receive(WorkspaceLeft(NAME, team, str(body["event"]["type"])), key)
+            self._absent_since[team] = time.monotonic()
         if installation:
             await self._store.delete(installation)
         self._removals += 1

@@ -17,6 +17,7 @@ from adapters.slack.install.pages import REDIRECT_PATH
 from adapters.slack.install.store import InstallationStore
 from bot.settings import Settings
 from bot.store import BotStore
+from bot.store.shared.visibility import SharedVisibility
 from tests.adapters.recording_bot import RecordingBot
 from tests.support.slack_server import FakeSlack, Timing
 from tests.support.slack_server.distributed import Browser, Hub, Organization, Page
@@ -53,12 +54,14 @@ class Installing:
         return Settings.model_validate({"adapter_settings": own, "membership_cache_seconds": 0.0})
 
     @asynccontextmanager
-    async def serving(self, **changes: str) -> AsyncIterator[RecordingBot]:
-        """Run the adapter."""
+    async def serving(self, *, shared: bool = False, **changes: str) -> AsyncIterator[RecordingBot]:
+        """Run the adapter. `shared`: other processes may use the database, too."""
         self.hub.redirect_url = f"{self.url}{REDIRECT_PATH}"
         over_http = changes.get("mode", "http") == "http"
         self.hub.socket.request_url = RequestUrl(f"{self.url}{PATH}") if over_http else None
         async with BotStore.open(self.home / "bot.db") as store:
+            if shared:
+                store.shared_visibility = SharedVisibility(store._database, 1)
             bot: Any = RecordingBot()
             bot.store, bot.settings = store, self.settings(**changes)
             self.bot, stop = bot, asyncio.Event()
@@ -104,5 +107,5 @@ class Installing:
 @asynccontextmanager
 async def open_hub(home: Path, **options: Any) -> AsyncIterator[Installing]:
     """A hub with two workspaces, in which the app is not installed."""
-    async with Hub(load_distributed_app(), timing=Timing(retries=()), **options) as hub:
+    async with Hub(load_distributed_app(), **{"timing": Timing(retries=()), **options}) as hub:
         yield Installing(hub, home, hub.workspace("T0URS", "Ours"), hub.workspace("T0THEIRS", "Theirs"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,9 +15,9 @@ from adapters.slack.install import accesses, installed
 from bot.errors import NotConnected, PermissionDenied, PlatformError
 from bot.platform.events import MessageReceived, MessagesDeleted, VisibilityChanged, WorkspaceLeft
 from bot.platform.models import Location
-from tests.adapters.slack.install.scene import Installing
+from tests.adapters.slack.install.scene import Installing, open_hub
 from tests.support.engine_fixture import find_files_containing
-from tests.support.slack_server import FakeSlack, Fault, Person, Room, shapes
+from tests.support.slack_server import FakeSlack, Fault, Person, Room, Timing, shapes
 from tests.support.slack_server.distributed import grants
 from tests.support.slack_server.state import Message, User
 from tests.support.town.slack_hub import KEY
@@ -267,6 +268,35 @@ async def test_an_installation_that_another_process_stored_or_deleted_is_noticed
         await installing.wait_until_served(installing.ours, installing.theirs)
 
 
+async def test_no_event_is_lost_of_a_workspace_that_another_process_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with open_hub(tmp_path, timing=Timing(retries=(0.2, 0.5, 2.0))) as installing:
+        async with installing.serving():
+            await install_both(installing)
+            rows = await installing.bot.store.installations.list_all("slack")
+            table = installing.bot.store.installations
+            await table.delete("slack", "T0URS")
+            await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
+        monkeypatch.setattr(installed, "UPDATE_SECONDS", 60.0)
+        async with installing.serving():
+            await installing.wait_until_served(installing.theirs)
+            [row] = [each for each in rows if each.workspace == "T0URS"]
+            await installing.bot.store.installations.save("slack", row)
+            ada, roof = people(installing.ours)
+            await ada.says(roof, "Who lays the tiles?")
+            await installing.wait_for(lambda: texts(installing) == [("T0URS", "Who lays the tiles?")])
+
+
+async def test_events_of_an_unknown_workspace_wait_until_it_is_looked_for(installing: Installing) -> None:
+    async with installing.serving(shared=True) as bot:
+        await installing.install(installing.ours)
+        await installing.wait_until_served(installing.ours)
+        assert bot.platform.serves("T0URS")
+        assert not bot.platform.serves("T0THEIRS")
+        await installing.wait_for(lambda: bot.platform.serves("T0THEIRS"))
+
+
 # Tokens.
 
 
@@ -369,8 +399,8 @@ async def test_a_workspace_leaves_its_organization_s_installation_alone(installi
             hub.grant_access(grid, each)
         await installing.wait_until_served(ours, theirs)
         hub.revoke_access(grid, ours)
+        await installing.wait_for(lambda: [each.workspace for each in bot.all(WorkspaceLeft)] == ["T0URS"])
         await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
-        assert [each.workspace for each in bot.all(WorkspaceLeft)] == ["T0URS"]
         assert set(await installing.stored_tokens()) == {"E0GRID"}
         await theirs.uninstalls()
         grid.approved.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 import pytest
@@ -138,7 +139,7 @@ async def test_a_wrong_client_secret_installs_nothing(installing: Installing) ->
     ],
 )
 async def test_missing_secrets_are_named(
-    installing: Installing, changes: dict[str, str], error: type[Exception], variable: str
+    installing: Installing, changes: dict[str, Any], error: type[Exception], variable: str
 ) -> None:
     with pytest.raises(error, match=variable):
         async with installing.serving(**changes):
