@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 Rows = TypeVar("Rows")
 
-MAX_WAIT_SECONDS = 0.3
+MAX_WAIT_SECONDS = 0.3  # for a load; a search in the files takes a tenth of that
 
 
 class MemoryCopy(Generic[Rows]):

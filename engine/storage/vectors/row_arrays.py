@@ -41,7 +41,7 @@ class RowArrays:
     """The rows of one table in no particular order, at most `max_rows`; for one thread."""
 
     def __init__(self, vectors: VectorColumns, max_rows: int) -> None:
-        self._form = vectors
+        self._vectors = vectors
         self._rows = ColumnArrays(_column_types(vectors), max_rows)
 
     def __len__(self) -> int:
@@ -49,7 +49,7 @@ class RowArrays:
 
     def append(self, keys: Mapping[str, np.ndarray], vectors: np.ndarray) -> None:
         """Add rows with new keys, given as columns, and their vectors of length one. Raises ArraysFull."""
-        self._rows.append({**keys, **self._form.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))})
+        self._rows.append({**keys, **self._vectors.encode(vectors), "has_direction": np.asarray(vectors.any(axis=1))})
 
     def upsert(self, rows: Sequence[VectorRow], vectors: np.ndarray) -> None:
         """Replace all rows of these ids; vectors have length one.
@@ -119,17 +119,19 @@ class RowArrays:
     def _compare(self, query: np.ndarray, places: np.ndarray | None = None) -> np.ndarray:
         """The cosine of the query with all rows, or with those at these places."""
         if places is None or len(places) * COPY_SHARE >= len(self):
-            every = self._form.compare({name: self._rows[name] for name in self._form.types}, query)
+            every = self._vectors.compare({name: self._rows[name] for name in self._vectors.types}, query)
             return every if places is None else every[places]
         blocks = [places[start : start + BLOCK_ROWS] for start in range(0, len(places), BLOCK_ROWS)]
-        return np.concatenate([np.empty(0, np.float32), *(self._form.compare(self._copy(at), query) for at in blocks)])
+        return np.concatenate(
+            [np.empty(0, np.float32), *(self._vectors.compare(self._copy(at), query) for at in blocks)]
+        )
 
     def _decode(self, places: np.ndarray) -> np.ndarray:
-        return self._form.decode(self._copy(places))
+        return self._vectors.decode(self._copy(places))
 
     def _copy(self, places: np.ndarray) -> dict[str, np.ndarray]:
         """The columns of vectors, only these rows."""
-        return {name: self._rows[name][places] for name in self._form.types}
+        return {name: self._rows[name][places] for name in self._vectors.types}
 
 
 def reserve_rows(dim: int, count: int, max_bytes: int) -> RowArrays:

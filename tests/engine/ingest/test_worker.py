@@ -336,7 +336,7 @@ async def test_a_hot_key_is_summarized_once_a_cooldown_unless_somebody_waits(tmp
 
 
 class PausedComparison:
-    """Stands for the comparison of names; a batch ends when it is cancelled."""
+    """A comparison of names whose batch lasts until it is cancelled."""
 
     def __init__(self) -> None:
         self.started, self.cancelled = asyncio.Event(), asyncio.Event()
