@@ -49,7 +49,7 @@ class SharedAudiences:
         self._invalidate = invalidate
         self._seen: int | None = None  # the number of the latest change that was read
         self._started_reads = self._applied_read = 0
-        self._saving: set[asyncio.Task[None]] = set()
+        self._saving: list[asyncio.Task[None]] = []
 
     async def synchronize(self) -> None:
         """Apply what other processes reported until now. Raises StoreError: then nothing cached may be trusted."""
@@ -86,9 +86,7 @@ class SharedAudiences:
     def save_suspension(self, location: Location, at: float) -> None:
         """Suspend a location for all processes, too; retried until it is stored. `begin_comparison` waits for that."""
         if self._table is not None:
-            task = asyncio.ensure_future(self._save(self._table, location, at))
-            self._saving.add(task)
-            task.add_done_callback(self._saving.discard)
+            self._saving.append(asyncio.ensure_future(self._save(self._table, location, at)))
 
     async def begin_comparison(self, at: float) -> Comparison:
         """Begin to compare audiences with the platform, at this time (seconds of a monotonic clock)."""
