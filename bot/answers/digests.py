@@ -48,15 +48,18 @@ class DigestWriter:
         self._store = context.store
 
     async def run(self) -> None:
-        """Write due digests until cancelled; one process at a time does."""
-        async with self._context.engine_context.engine.processes.lease("digests"):
-            while True:
-                await self.write_due()
-                await asyncio.sleep(POLL_SECONDS)
+        """Write due digests until cancelled; one process at a time does, each those of the workspaces it serves."""
+        while True:
+            async with self._context.engine_context.engine.processes.try_lease("digests") as is_held:
+                if is_held:
+                    await self.write_due()
+            await asyncio.sleep(POLL_SECONDS)
 
     async def write_due(self) -> None:
         """Write the digests that are due."""
         for digest in await self._store.digests.list_due(self._clock()):
+            if not self._context.serves(digest.location):
+                continue
             try:
                 await self._write(digest)
             except (ChannelGone, WorkspaceGone):
@@ -64,8 +67,9 @@ class DigestWriter:
                 await self._store.digests.delete(digest.location.room)
             except EngineError as error:
                 log.warning("digest.postponed", channel=digest.location.room, error=type(error).__name__)
-                current = await self._store.digests.get(digest.location.room) or digest
-                await self._store.digests.save(replace(current, due_at=self._clock() + RETRY_DELAY))
+                current = await self._store.digests.get(digest.location.room)
+                if current is not None:
+                    await self._store.digests.update_progress(replace(current, due_at=self._clock() + RETRY_DELAY))
 
     async def _write(self, digest: Digest) -> None:
         if digest.posted or await self._has_news(digest):
@@ -73,7 +77,7 @@ class DigestWriter:
             await self._service.answer(self._build_request(digest))
         now = self._clock()
         due_at = parse_schedule(digest.schedule).next_after(now)
-        await self._store.digests.save(replace(digest, since=now, due_at=due_at, posted=""))
+        await self._store.digests.update_progress(replace(digest, since=now, due_at=due_at, posted=""))
 
     async def _has_news(self, digest: Digest) -> bool:
         """Whether something that the digest may contain was said or shared since the last one."""
@@ -90,7 +94,7 @@ class DigestWriter:
         platform = self._context.platform_for(digest.location)
         heading = texts.digest_heading(digest.since, self._clock(), personal=digest.personal)
         posted = replace(digest, posted=await platform.post(digest.location, Card(heading)))
-        await self._store.digests.save(posted)
+        await self._store.digests.update_progress(posted)
         return posted
 
     def _build_request(self, digest: Digest) -> AnswerRequest:

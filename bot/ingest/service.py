@@ -218,6 +218,7 @@ class IngestService:
                     await self._documents.forget_document(file.document)
             await store.answers.redact([author_key(platform, where, person)])
             await store.answers.delete_by_asker(platform, where, person)
+            await store.digests.delete_personal(platform, where, person)
 
     # History.
 

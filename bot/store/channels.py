@@ -253,6 +253,21 @@ class Digests:
             ),
         )
 
+    async def update_progress(self, digest: Digest) -> None:
+        """Store how far a digest got, unless it was ended or scheduled differently in the meantime."""
+        progress = to_micros(digest.since), to_micros(digest.due_at), digest.posted
+        await self._database.execute(
+            "UPDATE digest SET since = ?, due_at = ?, posted = ? WHERE room = ? AND person = ? AND schedule = ?",
+            (*progress, digest.location.room, digest.person, digest.schedule),
+        )
+
+    async def delete_personal(self, platform: str, workspace: str, person: str) -> None:
+        """Delete the digests that a person gets in direct messages."""
+        await self._database.execute(
+            "DELETE FROM digest WHERE platform = ? AND workspace = ? AND person = ? AND personal",
+            (platform, workspace, person),
+        )
+
     async def get(self, room: str) -> Digest | None:
         """The digest of a channel."""
         row = await self._database.fetch_one(f"SELECT {_DIGEST_COLUMNS} FROM digest WHERE room = ?", (room,))

@@ -13,7 +13,7 @@ from bot.errors import ChannelGone, NotAllowed, PlatformError
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Location, Person
 from bot.store.channels import Digest
-from tests.support.bot_fixture import BotFixture
+from tests.support.bot_fixture import BotFixture, run_before
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
@@ -131,3 +131,38 @@ async def test_everyone_schedules_their_own(bot: BotFixture) -> None:
     assert "in direct messages comes daily 08:00 UTC" in await call(bot, roof, "me daily 8", "bob")
     assert await bot.store.digests.get(roof.room) is None
     assert await bot.store.digests.get((await bot.platform.open_direct("T1", "bob")).room)
+
+
+@pytest.mark.parametrize("error", [None, PlatformError("Slack is away.")], ids=["written", "failed"])
+async def test_a_digest_that_is_ended_while_it_is_written_stays_ended(
+    bot: BotFixture, error: PlatformError | None
+) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+
+    async def end() -> None:
+        await bot.store.digests.delete(roof.room)
+        if error is not None:
+            raise error
+
+    run_before(bot.answer_service, "answer", end)
+    await writer(bot, 23).write_due()
+    assert await bot.store.digests.get(roof.room) is None
+
+
+async def test_a_digest_of_a_workspace_that_another_process_serves_is_left_to_it(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    digest = await schedule(bot, roof)
+    bot.platform.unserved = {"T1"}
+    await writer(bot, 23).write_due()
+    assert await bot.store.digests.get(roof.room) == digest
+    assert headings(bot, roof) == []
+
+
+async def test_who_is_forgotten_gets_no_more_digests(bot: BotFixture) -> None:
+    direct = await bot.platform.open_direct("T1", "ada")
+    await schedule(bot, direct, personal=True)
+    await bot.forget_person("ada")
+    assert await bot.store.digests.get(direct.room) is None
