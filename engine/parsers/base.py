@@ -30,8 +30,8 @@ class ParsedFile:
     """A parsed file. `time` is the date that the document states itself, None if it states none.
 
     `saved_at` is the time at which a program saved the file: used if neither the document nor its name states a date.
-    `attachments` are files of their own. `key` is empty for the file itself, and tells its attachments and the further
-    parts of a long file apart.
+    `attachments` are files of their own. `key` is empty for the file itself, and differs for each of its attachments
+    and of the further parts of a long file.
     """
 
     title: str

@@ -66,6 +66,7 @@ def _config(*, pages: bool) -> Any:
     return kreuzberg.ExtractionConfig(
         use_cache=False,
         enable_quality_processing=False,
+        disable_ocr=True,  # it would depend on language files that another program installed
         concurrency=kreuzberg.ConcurrencyConfig(max_threads=_THREADS),
         pages=kreuzberg.PageConfig(extract_pages=True) if pages else None,
         include_document_structure=not pages,

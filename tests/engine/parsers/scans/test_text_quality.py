@@ -36,5 +36,5 @@ ENGLISH = "The ferry leaves the pier at noon, and nobody knows why it never wait
         "noise",
     ],
 )
-def test_garbage_is_told_from_text(text: str, *, garbled: bool) -> None:
+def test_garbage_is_distinguished_from_text(text: str, *, garbled: bool) -> None:
     assert is_garbled(text) is garbled
