@@ -49,7 +49,7 @@ class SharedAudiences:
         self._invalidate = invalidate
         self._seen: int | None = None  # the number of the latest change that was read
         self._started_reads = self._applied_read = 0
-        self._saving: list[asyncio.Task[None]] = []
+        self._saving: set[asyncio.Task[None]] = set()
 
     async def synchronize(self) -> None:
         """Apply what other processes reported until now. Raises StoreError: then nothing cached may be trusted."""
@@ -86,7 +86,9 @@ class SharedAudiences:
     def save_suspension(self, location: Location, at: float) -> None:
         """Suspend a location for all processes, too; retried until it is stored. `begin_comparison` waits for that."""
         if self._table is not None:
-            self._saving.append(asyncio.ensure_future(self._save(self._table, location, at)))
+            task = asyncio.ensure_future(self._save(self._table, location, at))
+            self._saving.add(task)
+            task.add_done_callback(self._saving.discard)
 
     async def begin_comparison(self, at: float) -> Comparison:
         """Begin to compare audiences with the platform, at this time (seconds of a monotonic clock)."""
