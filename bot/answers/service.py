@@ -157,6 +157,7 @@ class AnswerService:
     async def _write_answer(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> None:
         draft.channel = await self._get_channel(draft.request)
         delivery.heading = await build_heading(self._context, draft.request, draft.channel)
+        since = self._context.audience.clock()  # a change after the scope was resolved is seen by every check
         reach = await resolve_request_scope(self._context, draft.request)
         question = await build_question(self._context, draft.request, reach)
         draft.scope, draft.gap = reach.scope, reach.gap
@@ -167,7 +168,6 @@ class AnswerService:
         within = await enclosed.wait_for_documents(draft.notices)
         if draft.request.uploads and not draft.request.overheard:
             delivery.set_status(texts.STATUS_SEARCHING)
-        since = self._context.audience.clock()
         draft.journey.prepared_at = time.time()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
             self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))

@@ -15,7 +15,7 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import Location, Message
 from bot.store.channels import FAR_FUTURE
 from engine.errors import InvalidApiKey, ModelUnavailable
-from tests.support.bot_fixture import BotFixture, open_bot, with_settings
+from tests.support.bot_fixture import BotFixture, open_bot, run_before, with_settings
 from tests.support.builders import ROOF
 from tests.support.canned_language import CannedLanguage
 from tests.support.fake_platform import START
@@ -285,6 +285,18 @@ async def test_guests_and_unknown_readers_are_answered_from_the_channel_alone(bo
     assert "Monday" not in reply.text
     stored = await bot.stored(reply)
     assert (stored.spaces, stored.rooms) == (frozenset(), frozenset({"slack:T1:HALL"}))
+
+
+async def test_a_source_that_is_closed_before_the_search_but_moved_after_it_is_not_shown(bot: BotFixture) -> None:
+    hall, roof = await bot.join("HALL", "ada"), await bot.join("ROOF", "ada", "cy")
+    await bot.post_indexed(roof, "cy", "The Tiles come on Monday.")
+
+    async def close() -> None:
+        bot.change_channel(roof, kind="closed", members=frozenset({"cy"}))
+
+    run_before(bot.answer_service._thread_history, "load_history", close)
+    reply = await bot.ask(hall, "ada", "When do the Tiles come?")
+    assert not any("Monday" in each for each in reply.states)
 
 
 async def leave_the_channel(bot: BotFixture, secret: Message) -> str:
