@@ -44,6 +44,7 @@ CHANNEL_LISTS: Mapping[str, Literal["open", "closed"]] = {
     "mpims.json": "closed",
     "dms.json": "closed",
 }
+PRIVATE_FLAGS = ("is_private", "is_group", "is_im", "is_mpim")
 DIRECT_LISTS = frozenset({"mpims.json", "dms.json"})
 UNREAD_LISTS = {"canvases.json": "canvases", "lists.json": "lists", "huddle_transcripts.json": "huddle transcripts"}
 
@@ -123,16 +124,22 @@ class SlackExport:
         return rows(read_json(self._folder, path)) if path in self._names else []
 
     def _list_channels(self, *, direct: bool) -> dict[str, tuple[Channel, str]]:
-        """The channels by id, each with its folder; direct messages are counted if they are not wanted."""
+        """The channels by id, each with its folder; direct messages are counted if they are not wanted.
+
+        A channel is closed if any sign of it says so: also where several share a folder, so that one could have the
+        messages of another.
+        """
         found = {}
-        for name, kind in CHANNEL_LISTS.items():
-            listed = [row for row in self._read_list(name) if row.get("id")]
+        lists = {name: [row for row in self._read_list(name) if row.get("id")] for name in CHANNEL_LISTS}
+        uses = Counter(_folder(row) for listed in lists.values() for row in listed)
+        for name, listed in lists.items():
             if name in DIRECT_LISTS and not direct:
                 self.omissions["direct messages (--direct-messages includes them)"] += len(listed)
                 continue
             for row in listed:
-                channel = self._parse_channel(row, kind)
-                found[channel.location.channel] = channel, str(row.get("name") or row["id"])
+                is_closed = any(row.get(flag) for flag in PRIVATE_FLAGS) or uses[_folder(row)] > 1
+                channel = self._parse_channel(row, "closed" if is_closed else CHANNEL_LISTS[name])
+                found[channel.location.channel] = channel, _folder(row)
         return found
 
     def _parse_channel(self, row: Mapping[str, Any], kind: Literal["open", "closed"]) -> Channel:
@@ -168,6 +175,11 @@ class SlackExport:
             if match := WORKSPACE_URL.search(read_bytes(self._folder, name, MAX_JSON_BYTES)):
                 return f"https://{match[1].decode()}.slack.com/"
         return DEFAULT_URL
+
+
+def _folder(row: Mapping[str, Any]) -> str:
+    """The folder of a channel."""
+    return str(row.get("name") or row["id"])
 
 
 def _group_days(names: Iterable[str], root: str) -> dict[str, list[tuple[str, str]]]:

@@ -45,6 +45,15 @@ def test_a_zip_and_an_unpacked_folder_are_the_same(tmp_path: Path, form: str) ->
     source.close()
 
 
+def test_a_public_channel_with_a_sign_of_a_private_one_is_closed(tmp_path: Path) -> None:
+    files = roof(slack_message("U1", 0, "Tiles."))
+    files.add_channel("channels", "ODD", "odd", [], is_private=True)
+    files.add_channel("groups", "VAULT", "vault", [slack_message("U1", 5, "The key is under the mat.")])
+    files.channels["channels"].append({"id": "FRONT", "name": "vault", "members": []})
+    kinds = {each.location.channel: each.kind for each in build(tmp_path, files).list_channels()}
+    assert kinds == {"ROOF": "open", "ODD": "closed", "VAULT": "closed", "FRONT": "closed"}
+
+
 def test_kinds_of_channels_decide_who_can_read_them(tmp_path: Path) -> None:
     files = roof(members=["U1", "UGUEST", "UGONE"])
     files.users.append(slack_user("UGUEST", "Gus", is_restricted=True))
