@@ -155,17 +155,14 @@ class SearchQuery:
 
 @dataclass(frozen=True, slots=True)
 class Filters:
-    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive.
-
-    `kinds`: of documents ("file", "conversation").
-    """
+    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive."""
 
     documents: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
     authors: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
-    kinds: frozenset[str] = frozenset()
+    kinds: frozenset[str] = frozenset()  # of documents
 
     @property
     def is_active(self) -> bool:

@@ -73,7 +73,7 @@ def test_commands_and_their_options_exist(name: str) -> None:
 
 
 def test_every_command_of_the_program_is_documented() -> None:
-    documented = set(re.findall(r"`threadlore ([a-z]+)", TEXTS["operations.md"]))
+    documented = set(re.findall(r"`threadlore ([a-z-]+)", TEXTS["operations.md"]))
     assert set(PROGRAM.commands) <= documented
     correct = set(PROGRAM.commands["correct"].commands)
     assert correct <= set(re.findall(r"`([a-z]+)`", TEXTS["operations.md"]))

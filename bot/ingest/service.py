@@ -7,20 +7,21 @@ from __future__ import annotations
 
 import math
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import structlog
 
-from bot.errors import NotAllowed, PermissionDenied, PlatformError
+from bot.errors import NotAllowed, PermissionDenied
 from bot.ingest.channels import ChannelMembership
 from bot.ingest.conversations import author_key
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.files import FileIngest
 from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
+from bot.ingest.room_visibility import RoomVisibility
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
 from bot.ingest.sync.history_import import HistoryImport
@@ -40,17 +41,17 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.history_source import SourcePlatform
-from bot.platform.models import Location
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable
 
     from bot.context import BotContext
+    from bot.ingest.room_visibility import VisibilityReport
     from bot.permissions.channel_lists import ChannelList
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
-    from bot.platform.models import Message
+    from bot.platform.models import Location, Message
     from engine import Document, FileParser
 
 log = structlog.get_logger(__name__)
@@ -58,14 +59,6 @@ log = structlog.get_logger(__name__)
 
 def _now() -> datetime:
     return datetime.now(UTC)
-
-
-@dataclass(frozen=True, slots=True)
-class VisibilityReport:
-    """Channels that the list of their workspace lacks, which are hidden, and the lists by workspace."""
-
-    unlisted: Sequence[Location]
-    lists: Mapping[str, ChannelList]
 
 
 class IngestService:
@@ -81,6 +74,7 @@ class IngestService:
         self.files = FileIngest(context, self._documents, parser)
         self.manual_facts = ManualFacts(context, self._documents)
         self._membership = ChannelMembership(context, self._documents, clock)
+        self._visibility = RoomVisibility(context, self._documents, self._membership)
         self._messages = MessageIngest(context, self._documents, self._membership)
         deletion_check = DeletionCheck(context, self._documents, self._messages, clock)
         self._backfill = Backfill(context, self._documents, self._messages, self.files)
@@ -103,7 +97,7 @@ class IngestService:
                 if now.uploads:
                     await self.files.ingest(now, quiet=True)
             case VisibilityChanged(location):
-                await self._handle_visibility_change(location)
+                await self._visibility.handle_change(location)
             case WorkspaceLeft():
                 await self._membership.leave_workspace(event)
             case FilesRemoved(location, uploads):
@@ -127,36 +121,6 @@ class IngestService:
                 await self._membership.forget_channel(location)
             case BotAdded(location):
                 await self._membership.join(location)
-
-    async def _handle_visibility_change(self, location: Location) -> None:
-        audience = self._context.audience
-        comparison = await audience.shared.begin_comparison(audience.clock())
-        audience.invalidate(location)
-        known = await self._context.store.channels.list_joined(location.platform, location.workspace)
-        troubles = await self._update_spaces([location.without_thread] if location.channel else known)
-        await audience.shared.end_comparison(location, comparison)
-        if troubles:
-            raise troubles[0]
-
-    async def _update_spaces(
-        self, locations: Sequence[Location], found: ChannelList | None = None
-    ) -> list[PlatformError]:
-        """Move rooms to the spaces of their current audiences; returns the errors."""
-        troubles, lists = [], self._context.audience.channel_lists
-        for each in locations:
-            try:
-                async with self._documents.lock(each.room):
-                    await self._context.audience.shared.synchronize()  # newer than the list
-                    listed = (
-                        found.channels.get(each.room)
-                        if found and each.room not in lists.list_stale_channels(found)
-                        else None
-                    )
-                    await self._membership.update_space(each, listed)
-            except PlatformError as error:
-                log.warning("ingest.visibility_update_failed", channel=each.room, error=type(error).__name__)
-                troubles.append(error)
-        return troubles
 
     # Requests of people: remember or forget.
 
@@ -195,7 +159,7 @@ class IngestService:
 
         Raises NotAllowed if the bot is still in it, and NotFound if nothing of it is stored.
         """
-        if workspace in self._list_workspaces(platform):
+        if workspace in self._visibility.list_workspaces(platform):
             raise NotAllowed("The bot is still in this workspace.", hint="Uninstall or remove it there first.")
         channels = await self._context.store.channels.list_joined(platform, workspace)
         if not channels and not await self._context.store.files.list_by_workspace(platform, workspace):
@@ -247,29 +211,8 @@ class IngestService:
         yield HistoryImport(context, documents, FileIngest(context, documents, self._parser), source, platform)
 
     async def refresh_visibility(self, platform: str, workspace: str = "") -> VisibilityReport:
-        """Move rooms of a workspace, or of all, to the spaces of their current audiences; suspend these until then.
-
-        Raises PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
-        """
-        audience, everything = self._context.audience, Location(platform, workspace, "")
-        audience.shared.save_suspension(everything, audience.suspend(everything))
-        comparison = await audience.shared.begin_comparison(audience.clock())
-        lists = await self._list_channels(platform, workspace)
-        known = await self._context.store.channels.list_joined(platform, workspace or None)
-        found = {workspace: each.channels for workspace, each in lists.items()}
-        unlisted = [each for each in known if each.room not in found.get(each.workspace, (each.room,))]
-        await self._hide_channels(unlisted)
-        for name in dict.fromkeys(each.workspace for each in known):
-            here = [each for each in known if each.workspace == name and each not in unlisted]
-            await self._update_spaces(here, lists.get(name))
-        await audience.shared.end_comparison(everything, comparison)
-        return VisibilityReport(unlisted, lists)
-
-    async def _list_channels(self, platform: str, workspace: str) -> Mapping[str, ChannelList]:
-        """The channels of each listable workspace, or of one."""
-        lists = self._context.audience.channel_lists
-        listable = [each for each in self._list_workspaces(platform) if workspace in ("", each)]
-        return {each: await lists.get_list(platform, each) for each in listable}
+        """As `RoomVisibility.refresh`."""
+        return await self._visibility.refresh(platform, workspace)
 
     async def start_reconciliation(self, platform: str, workspace: str = "") -> None:
         """After a lost connection: refresh visibility, and schedule a comparison of all channels concerned.
@@ -286,16 +229,6 @@ class IngestService:
         announced = await self._context.store.channels.list_announced(platform)
         listed = [each for found in lists for room, each in found.channels.items() if room not in announced]
         self._sync_queue.enqueue_unannounced(each.location for each in listed if not each.archived)
-
-    def _list_workspaces(self, platform: str) -> Collection[str]:
-        """The workspaces whose channels can be listed."""
-        found = self._context.platforms.get(platform)
-        return found.listable_workspaces if found is not None else ()
-
-    async def _hide_channels(self, locations: Sequence[Location]) -> None:
-        for each in locations:
-            async with self._documents.lock(each.room):
-                await self._membership.hide_channel(each)
 
     @property
     def pending_syncs(self) -> set[Location]:

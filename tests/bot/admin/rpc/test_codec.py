@@ -38,6 +38,7 @@ REQUESTS: list[OperationRequest] = [
     requests.Verify(repair=True),
     requests.Export(("s",), "graphml"),
     requests.Backup("/b"),
+    requests.ImportHistory("slack", "/e.zip", "T1", "https://t.example", direct_messages=True),
     requests.Retry(("s",)),
 ]
 EVENTS: list[OperationResult] = [
@@ -47,6 +48,7 @@ EVENTS: list[OperationResult] = [
     results.PromptResult((LLMMessage("system", "x"),)),
     results.ProgressUpdate("parsing", 1, 2),
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
+    results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
     results.DocumentList((make_listed("k", time=NOON),)),
     results.EntityResult(ADA, ()),

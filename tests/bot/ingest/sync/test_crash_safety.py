@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -64,8 +64,8 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
 class PlainParser:
     """Reads files as they are, in this process."""
 
-    async def parse(self, name: str, data: bytes) -> ParsedFile:
-        return ParsedFile(name, (Passage("1", data.decode()),))
+    async def stream(self, name: str, data: bytes) -> AsyncGenerator[ParsedFile]:
+        yield ParsedFile(name, (Passage("1", data.decode()),))
 
 
 def start(home: Path, platform: FakePlatform, days: int = 0) -> AbstractAsyncContextManager[BotFixture]:
