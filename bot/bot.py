@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bot.platform.ports import Platform
     from bot.settings import Settings
     from bot.store import BotStore
+    from engine import Processes
 
 REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
 
@@ -95,6 +96,11 @@ class Bot:
                     yield bot
                 finally:
                     await cancel_tasks(*tasks)
+
+    @property
+    def processes(self) -> Processes:
+        """All processes that work on the same data."""
+        return self.context.engine_context.engine.processes
 
     def expect_platform(self, platform: str) -> None:
         """Let stored events of a platform wait until it is attached."""

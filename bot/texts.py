@@ -51,6 +51,7 @@ _NOTHING_FOUND_YET = {
 }
 NO_DECISION = "I found no decision in what I looked through."
 NO_OPEN_QUESTION = "I found no open question in what I looked through."
+NOTHING_NEW = "I found nothing to report in what I looked through."
 ONLY_NEWEST = "That was too much to process at once, so this covers only the newest part."
 NO_SOURCE_FOUND = "This answer isn't backed by any source."
 CANNOT_WRITE = "Only people who can post in this channel can add to what I know about it."
@@ -204,7 +205,7 @@ def nothing_found(gap: str = "") -> str:
 
 def is_nothing_found(text: str) -> bool:
     """Whether an answer says that nothing was found."""
-    return text.startswith((NOTHING_FOUND, NO_DECISION, NO_OPEN_QUESTION, *_NOTHING_FOUND_YET.values()))
+    return text.startswith((NOTHING_FOUND, NO_DECISION, NO_OPEN_QUESTION, NOTHING_NEW, *_NOTHING_FOUND_YET.values()))
 
 
 def digest_heading(since: datetime, until: datetime, *, personal: bool) -> str:

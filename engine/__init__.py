@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from engine.scheduling.processes import LocalProcesses as LocalProcesses
     from engine.scheduling.processes import Processes as Processes
     from engine.scheduling.processes import RunningProcess as RunningProcess
+    from engine.scheduling.processes import has_others as has_others
     from engine.scheduling.supervisor import Supervisor as Supervisor
     from engine.scheduling.supervisor import backoff_seconds as backoff_seconds
     from engine.scheduling.supervisor import describe_error as describe_error
@@ -176,7 +177,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
     "engine.retrieval.retriever": ("Neighborhood",),
-    "engine.scheduling.processes": ("LocalProcesses", "Processes", "RunningProcess"),
+    "engine.scheduling.processes": ("LocalProcesses", "Processes", "RunningProcess", "has_others"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.files": ("remove_tree",),

@@ -100,7 +100,8 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     rotator = AsyncTokenRotator(
         client_id=own.client_id, client_secret=own.client_secret.get_secret_value(), client=clients.build()
     )
-    following = installed.InstalledWorkspaces(bot, store, Accesses(store, rotator, clients), factory, workspaces)
+    accesses = Accesses(store, rotator, clients, bot.processes)
+    following = installed.InstalledWorkspaces(bot, store, accesses, factory, workspaces)
     await following.update()
     if bot.store.shared_visibility is not None:  # other processes may store installations
         workspaces.is_absent = following.is_absent

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.clients import ClientFactory
     from adapters.slack.install.store import InstallationStore, StoredInstallation
+    from engine import Processes
 
 log = structlog.get_logger(__name__)
 
@@ -40,8 +41,11 @@ class Access:
 class Accesses:
     """The workspaces of all installations. An own installation of a workspace wins over that of its organization."""
 
-    def __init__(self, store: InstallationStore, rotator: AsyncTokenRotator, clients: ClientFactory) -> None:
+    def __init__(
+        self, store: InstallationStore, rotator: AsyncTokenRotator, clients: ClientFactory, processes: Processes
+    ) -> None:
         self._store = store
+        self._processes = processes
         self._rotator = rotator
         self._clients = clients
         self._failed_at: dict[str, float] = {}  # times of failed rotations
@@ -68,8 +72,18 @@ class Accesses:
         }
 
     async def _rotate(self, stored: StoredInstallation) -> Installation:
-        """Renew a token that expires soon. A failure is logged; until the token expires, it is tried again."""
-        key, now = stored.record.workspace, time.monotonic()
+        """Renew a token that expires soon; one process does, because a refresh token can be used once."""
+        key = stored.record.workspace
+        if not _expires_soon(stored.installation):
+            return stored.installation
+        async with self._processes.lease(f"slack token {key}"):
+            listed = await self._store.list_all()
+            current = next((each for each in listed if each.record.workspace == key), stored)
+            return await self._renew(key, current) if _expires_soon(current.installation) else current.installation
+
+    async def _renew(self, key: str, stored: StoredInstallation) -> Installation:
+        """Renew a token. A failure is logged; until the token expires, it is tried again."""
+        now = time.monotonic()
         if now - self._failed_at.get(key, -ROTATE_RETRY_SECONDS) < ROTATE_RETRY_SECONDS:
             return stored.installation
         try:
@@ -110,6 +124,11 @@ class Accesses:
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return frozenset(teams)
+
+
+def _expires_soon(installation: Installation) -> bool:
+    expires_at = installation.bot_token_expires_at
+    return expires_at is not None and expires_at < time.time() + 60 * ROTATE_BEFORE_MINUTES
 
 
 def _build_identity(team: str, installation: Installation) -> BotIdentity:

@@ -105,7 +105,10 @@ class InstalledWorkspaces:
             for team, access in wanted.items():
                 await self._apply(team, access)
             self._sought -= sought
-            self._absent_since = dict.fromkeys(sought.difference(wanted), time.monotonic())
+            now = time.monotonic()
+            recent = {team: at for team, at in self._absent_since.items() if now - at < ABSENT_SECONDS}
+            found = recent | dict.fromkeys(sought, now)
+            self._absent_since = {team: at for team, at in found.items() if team not in wanted}
 
     async def close(self) -> None:
         """Stop opening workspaces."""

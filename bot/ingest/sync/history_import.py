@@ -20,7 +20,7 @@ from bot.ingest.sync.backfill import Backfill
 from bot.permissions.audience import home_space
 from bot.platform.history_source import ImportStats
 from bot.text.format import EPOCH
-from engine import Scope
+from engine import Scope, has_others
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -108,12 +108,17 @@ class HistoryImport:
         """
         room, engine = channel.location.room, self._context.engine_context.engine
         known = await engine.list_documents(Scope(frozenset(), frozenset({room})))
-        if any(each.space == room for each in known):
+        if any(each.space == room for each in known) or await self._is_served_elsewhere(room):
             self._platform.closed_rooms.add(room)
         self._context.audience.invalidate(channel.location)
         home = home_space(await self._context.audience.get_channel(channel.location))
         await engine.move_room(room, home)
         self.spaces.add(home)
+
+    async def _is_served_elsewhere(self, room: str) -> bool:
+        """Whether other processes work on the data, and the bot is not in the channel: its audience is unknown here."""
+        processes = self._context.engine_context.engine.processes
+        return await has_others(processes) and not await self._store.channels.is_announced(room)
 
     def _within_retention(self, messages: Sequence[Message]) -> list[Message]:
         days = self._context.settings.retention_days

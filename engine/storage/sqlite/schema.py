@@ -44,11 +44,13 @@ class Schema:
     def check_version(self, db: sqlite3.Connection, name: str, latest: int) -> int:
         """The version of the schema, 0 for a new file. `name`: of the file in messages.
 
-        Raises EarlySchema, NewerSchema, and CorruptLedger if there are tables without a version.
+        Raises EarlySchema, NewerSchema, and CorruptLedger if there are tables without a version, or none of ours.
         """
         [[version]] = db.execute("PRAGMA user_version")
         if has_table(db, self.early_marker):
             raise EarlySchema(f"The {name} was written by an early version of Threadlore.")
+        if version > 0 and not has_table(db, self.marker):
+            raise CorruptLedger(f"The {name} is damaged: it lacks its tables.")
         if version > latest:
             raise NewerSchema(f"The {name} has schema {version}; this program knows up to {latest}.")
         if version < 0 or (version == 0 and has_table(db, self.marker)):

@@ -37,6 +37,7 @@ def test_scripts_are_read_in_the_order_of_their_numbers(tmp_path: Path) -> None:
 
 def test_migrations_are_applied_once_in_order_as_a_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path, later = tmp_path / "x.db", ["CREATE TABLE step (n); INSERT INTO step VALUES (2);", "UPDATE step SET n = 3;"]
+    monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: [])
     with closing(sqlite3.connect(path)) as db:
         BOT.migrate(db, path)
         monkeypatch.setattr(schema, "load_numbered_scripts", lambda _: later)
