@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from psycopg import AsyncCursor, sql
+from psycopg.errors import UniqueViolation
 from psycopg_pool import AsyncConnectionPool
 
 from engine.storage.postgres.connection import POSTGRES_ERRORS, connection_options, translate_error
@@ -30,8 +31,9 @@ async def open_pool(url: str, label: str, schema: str, *others: str) -> AsyncIte
     )
     try:
         await pool.open()
-        async with pool.connection() as connection:
-            await connection.execute(CREATE_SCHEMA.format(sql.Identifier(schema)))
+        with suppress(UniqueViolation):  # another process creates it now
+            async with pool.connection() as connection:
+                await connection.execute(CREATE_SCHEMA.format(sql.Identifier(schema)))
     except POSTGRES_ERRORS as error:
         await pool.close()
         raise translate_error(error, label) from error

@@ -6,11 +6,13 @@ migrates while others wait.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from string import Template
 from typing import TYPE_CHECKING
 
+import psycopg
 from psycopg import sql
 
 from engine.errors import NewerSchema
@@ -40,9 +42,11 @@ class PostgresSchema:
     def migrate(self, connection: Raw, **placeholders: str) -> None:
         """Create the tables, or bring them up to date. Raises NewerSchema."""
         scripts = self.load_scripts()
+        # Under a lock, too, the server may not have noticed yet that another process created it.
+        with suppress(psycopg.errors.UniqueViolation), connection.transaction():
+            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.name)))
         with connection.transaction():
             connection.execute("SELECT pg_advisory_xact_lock(hashtext($1))", (f"migrate {self.name}",))
-            connection.execute(sql.SQL("CREATE SCHEMA IF NOT EXISTS {}").format(sql.Identifier(self.name)))
             connection.execute("SELECT set_config('search_path', $1 || ', public', true)", (self.name,))
             connection.execute("CREATE TABLE IF NOT EXISTS schema_version (number integer NOT NULL)")
             [[version]] = connection.execute("SELECT COALESCE(MAX(number), 0) FROM schema_version").fetchall()
