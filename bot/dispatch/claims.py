@@ -41,10 +41,12 @@ class EventClaims:
         self._last_workspace = ""
         self._has_more = False
         self._is_leaving = False
+        self._looked_at = clock()
         processes.subscribe(TOPIC, wake)
 
     async def take(self) -> Sequence[QueuedEvent]:
         """Take free events, beginning after the workspace that came last; the caller holds each."""
+        self._looked_at = now = self._clock()
         ordered = sum(map(bool, self._ordering_keys.values()))
         limits = MAX_HELD - ordered, MAX_HELD - len(self._ordering_keys) + ordered
         self._has_more = max(limits) <= 0
@@ -56,7 +58,7 @@ class EventClaims:
             return ()
         workspaces = found[: max(limits)]
         self._last_workspace = workspaces[-1]
-        rows = await self._rows.claim(EventClaim(workspaces, list(self._ordering_keys), *limits, self._clock()))
+        rows = await self._rows.claim(EventClaim(workspaces, list(self._ordering_keys), *limits, now))
         self._has_more = len(rows) >= min(limits) or len(found) > len(workspaces)
         return rows
 
@@ -82,7 +84,7 @@ class EventClaims:
         self._processes.notify(TOPIC)
 
     async def seconds_until_due(self) -> float:
-        """Seconds until the table is read again without a new event."""
-        due = await self._rows.get_next_due(self._clock())
+        """Seconds until the table is read again without a new event; 0.0 if one became due since events were taken."""
+        due = await self._rows.get_next_due(self._looked_at)
         longest = SHARED_POLL_INTERVAL if self._processes.id else POLL_INTERVAL
-        return longest if due is None else min(longest, due - self._clock())
+        return longest if due is None else max(0.0, min(longest, due - self._clock()))

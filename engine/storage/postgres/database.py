@@ -45,6 +45,7 @@ Arguments = ParamSpec("Arguments")
 
 # After these, a commit may have happened, and another attempt would also wait.
 UNCERTAIN_ERRORS = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed)
+MAX_ATTEMPTS = 5  # of a transaction that the server undoes because of another one
 READERS = 4  # connections besides the one that writes
 CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
 
@@ -214,6 +215,10 @@ class PostgresDatabase:
             return work(raw)
 
     async def _run_transaction(self, works: Sequence[Work]) -> list[Any]:
+        """Run works in one transaction, and again if the server undid it because of another one."""
+        for _ in range(MAX_ATTEMPTS - 1):
+            with suppress(psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure):
+                return await self._run(self._run_works, works)
         return await self._run(self._run_works, works)
 
     def _run_works(self, works: Sequence[Work]) -> list[Any]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 
+import psycopg
+import pytest
+
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.work.stale_keys import next_generation
+from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
@@ -34,3 +38,18 @@ async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
 async def test_many_processes_may_create_the_tables_at_once(postgres_url: str) -> None:
     for each in await asyncio.gather(*(PostgresLedger.open(postgres_url) for _ in range(4))):
         await each.close()
+
+
+@pytest.mark.parametrize("error", [psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure])
+async def test_a_transaction_that_the_server_undoes_is_run_again(postgres_url: str, error: type[Exception]) -> None:
+    ledger = await PostgresLedger.open(postgres_url)
+    failures = [error("undone"), error("undone")]
+
+    async def work(db: Connection) -> int:
+        generation = await next_generation(db)
+        if failures:
+            raise failures.pop()
+        return generation
+
+    assert await LedgerFixture(ledger).write(work) == 1
+    await ledger.close()
