@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from engine.options import EngineOptions as EngineOptions
     from engine.options import RankingOptions as RankingOptions
     from engine.options import SummaryLimits as SummaryLimits
+    from engine.parsers.base import ZIP_ERRORS as ZIP_ERRORS
     from engine.parsers.base import ParsedFile as ParsedFile
     from engine.parsers.base import ParserLimits as ParserLimits
     from engine.parsers.base import read_file_content as read_file_content
@@ -162,7 +163,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "RankingOptions",
         "SummaryLimits",
     ),
-    "engine.parsers.base": ("ParsedFile", "ParserLimits", "read_file_content"),
+    "engine.parsers.base": ("ZIP_ERRORS", "ParsedFile", "ParserLimits", "read_file_content"),
     "engine.parsers.chat_export": (
         "CONVERSATION_GAP",
         "CONVERSATION_TOKENS",

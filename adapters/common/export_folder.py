@@ -6,13 +6,18 @@ import json
 import zipfile
 from typing import TYPE_CHECKING, Any, Protocol
 
+from engine import ZIP_ERRORS
 from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile, InvalidDocument
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
     from pathlib import Path
     from typing import BinaryIO
 
+    from bot.platform.models import Message
+
+ENCRYPTED_FLAG = 0x1
+PAGE_SIZE = 1000  # messages
 DAMAGED_HINT = "Export the workspace again."
 MAX_JSON_BYTES = 512 * 2**20  # of one file after decompression
 
@@ -22,9 +27,6 @@ class ExportFolder(Protocol):
 
     def list_names(self) -> list[str]:
         """The paths of all files, sorted."""
-
-    def size(self, name: str) -> int:
-        """The size of a file in bytes, as declared."""
 
     def open(self, name: str) -> BinaryIO:
         """Open a file for reading. Raises InvalidDocument."""
@@ -41,9 +43,6 @@ class ExtractedFolder:
 
     def list_names(self) -> list[str]:
         return sorted(each.relative_to(self._root).as_posix() for each in self._root.rglob("*") if each.is_file())
-
-    def size(self, name: str) -> int:
-        return (self._root / name).stat().st_size
 
     def open(self, name: str) -> BinaryIO:
         path = (self._root / name).resolve()
@@ -64,21 +63,18 @@ class ZippedFolder:
     def __init__(self, path: Path) -> None:
         try:
             self._archive = zipfile.ZipFile(path)
-        except (zipfile.BadZipFile, OSError) as error:
+        except ZIP_ERRORS as error:
             raise CorruptFile(f"{path.name} is not a readable ZIP archive.", hint=DAMAGED_HINT) from error
 
     def list_names(self) -> list[str]:
         return sorted(each.filename for each in self._archive.infolist() if not each.is_dir())
 
-    def size(self, name: str) -> int:
-        return self._archive.getinfo(name).file_size
-
     def open(self, name: str) -> BinaryIO:
         try:
             return self._archive.open(name)  # type: ignore[return-value]  # a stream of bytes
-        except RuntimeError as error:
-            raise EncryptedFile(f"“{name}” is encrypted.") from error
-        except (zipfile.BadZipFile, NotImplementedError, OSError, KeyError) as error:
+        except ZIP_ERRORS as error:
+            if self._archive.getinfo(name).flag_bits & ENCRYPTED_FLAG:
+                raise EncryptedFile(f"“{name}” is encrypted.") from error
             raise CorruptFile(f"“{name}” cannot be unpacked.", hint=DAMAGED_HINT) from error
 
     def close(self) -> None:
@@ -95,7 +91,7 @@ def read_bytes(folder: ExportFolder, name: str, limit: int) -> bytes:
     try:
         with folder.open(name) as stream:
             data = stream.read(limit + 1)
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
+    except ZIP_ERRORS as error:
         raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
     if len(data) > limit:
         raise DocumentTooLarge(f"“{name}” is larger than {limit / 2**20:.0f} MiB.")
@@ -113,6 +109,18 @@ def read_json(folder: ExportFolder, name: str) -> Any:
 def rows(found: object) -> list[dict[str, Any]]:
     """The objects of a JSON list; nothing else of it."""
     return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+
+
+def split_into_pages(messages: Iterable[Message]) -> Iterator[list[Message]]:
+    """Pages of messages; of several with the same id in a page, the last one."""
+    page: dict[str, Message] = {}
+    for message in messages:
+        page[message.id] = message
+        if len(page) >= PAGE_SIZE:
+            yield list(page.values())
+            page = {}
+    if page:
+        yield list(page.values())
 
 
 def common_root(names: Iterable[str], marker: str) -> str:

@@ -13,13 +13,14 @@ from urllib.parse import unquote
 import ijson
 
 from adapters.common.download import Downloader, FileHosts
-from adapters.common.export_folder import open_folder, read_bytes
+from adapters.common.export_folder import open_folder, read_bytes, split_into_pages
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, thread_location
 from bot.platform.models import Channel, Location, Message, Person, Upload
 from bot.text.format import EPOCH
+from engine import ZIP_ERRORS
 from engine.errors import CorruptFile, InvalidDocument
 
 if TYPE_CHECKING:
@@ -29,12 +30,11 @@ if TYPE_CHECKING:
     from adapters.common.export_folder import ExportFolder
     from bot.platform.export_readers import ExportOptions
 
-PAGE_ROWS = 1000
 DIRECT_GUILD = "0"  # the server of direct messages in these files
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23"})  # 20 and 23: replies to commands
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
-JSON_ERRORS = (ijson.JSONError, UnicodeDecodeError, EOFError, OSError)
+JSON_ERRORS = (ijson.JSONError, *ZIP_ERRORS)
 
 
 def open_export(path: Path, options: ExportOptions) -> DiscordExport:
@@ -77,14 +77,8 @@ class DiscordExport:
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         for name, where, thread in self._rooms[location.room].files:
-            page: dict[str, Message] = {}
-            for payload in self._read_items(name, "messages.item"):
-                if message := self._parse(payload, name, where, thread):
-                    page[message.id] = message
-                if len(page) >= PAGE_ROWS:
-                    yield list(page.values())
-                    page = {}
-            yield list(page.values())
+            parsed = (self._parse(each, name, where, thread) for each in self._read_items(name, "messages.item"))
+            yield from split_into_pages(filter(None, parsed))
 
     def get_person(self, person: str) -> Person | None:
         return self._people.get(person)

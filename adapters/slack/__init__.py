@@ -21,7 +21,7 @@ from adapters.slack.install.accesses import Accesses
 from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.store import InstallationStore, StateStore
 from adapters.slack.retries import idempotent_handlers
-from adapters.slack.routing import RoutingPlatform
+from adapters.slack.router import WorkspaceRouter
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces import WorkspaceFactory, Workspaces
 from bot.errors import SetupError
@@ -62,7 +62,7 @@ async def run(bot: Bot, settings: Settings, stop: asyncio.Event) -> None:
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=TIMEOUT_SECONDS)) as session:
         factory = WorkspaceFactory(bot, ClientFactory(session, own.api_base), over_http=own.mode == "http")
         async with open_service(own, factory) as service:
-            bot.attach(RoutingPlatform(service.workspaces))
+            bot.attach(WorkspaceRouter(service.workspaces))
             await (_serve_http if own.mode == "http" else _serve_socket)(bot, own, service, stop)
 
 

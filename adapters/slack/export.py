@@ -9,7 +9,15 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from adapters.common.download import Downloader, FileHosts
-from adapters.common.export_folder import MAX_JSON_BYTES, common_root, open_folder, read_bytes, read_json, rows
+from adapters.common.export_folder import (
+    MAX_JSON_BYTES,
+    common_root,
+    open_folder,
+    read_bytes,
+    read_json,
+    rows,
+    split_into_pages,
+)
 from adapters.slack.context import NAME, BotIdentity
 from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.channels import SHARED_FLAGS
@@ -29,7 +37,6 @@ if TYPE_CHECKING:
     from bot.platform.export_readers import ExportOptions
     from bot.platform.models import Message, Person, Upload
 
-PAGE_ROWS = 1000
 MAX_SCANNED_FILES = 400  # searched for the address of the workspace
 DEFAULT_URL = "https://app.slack.com/"
 WORKSPACE_URL = re.compile(rb"https:\\?/\\?/([a-z0-9-]+(?:\.enterprise)?)\.slack\.com\\?/files")
@@ -84,16 +91,14 @@ class SlackExport:
         return [channel for channel, _ in self._channels.values()]
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
+        return split_into_pages(self._read_messages(location))
+
+    def _read_messages(self, location: Location) -> Iterator[Message]:
         _, folder = self._channels[location.channel]
-        page: dict[str, Message] = {}
         for _, name in self._days.get(folder, ()):
             for payload in rows(read_json(self._folder, name)):
                 if message := self._parse(payload, location):
-                    page[message.id] = message
-            if len(page) >= PAGE_ROWS:
-                yield list(page.values())
-                page = {}
-        yield list(page.values())
+                    yield message
 
     def get_person(self, person: str) -> Person | None:
         return self._people.get(person)

@@ -1,4 +1,4 @@
-"""Implements bot.platform.ports.Platform for one workspace; `routing` for all of them."""
+"""Implements bot.platform.ports.Platform for one workspace; `router` for all of them."""
 
 from __future__ import annotations
 

@@ -284,7 +284,7 @@ class AnswerService:
         return replace(question, history=newest_turns(question.history, history_tokens, self.runtime.tokenizer))
 
     def _fit_question(self, question: Question) -> Question:
-        """As `_trim_history`; raises InvalidQuestion if the prompt is too long even without history and sources."""
+        """Trim the history of a question. Raises InvalidQuestion if the rest of the prompt alone is too long."""
         question = self._trim_history(question)
         if (bare := self._count_base_tokens(question)) > question.max_total_tokens:
             raise InvalidQuestion(

@@ -26,7 +26,7 @@ def defuse_broadcasts(text: str) -> str:
 
 
 def escape_mention(found: re.Match[str], allowed: frozenset[str]) -> str:
-    """Keep an allowed mention; turn any other into the name as plain text."""
+    """The mention itself if it is allowed, else its name as plain text."""
     if not found["id"]:
         name = (found["label"] or found["all"].lstrip("!@&").rpartition("^")[2]).lstrip("@")
         return f"@{ZERO_WIDTH_SPACE}{defuse_broadcasts(name)}"

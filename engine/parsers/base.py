@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import stat
+import zipfile
+import zlib
 from dataclasses import dataclass
+from lzma import LZMAError
 from typing import TYPE_CHECKING
 
 from engine.errors import DocumentTooLarge, UnsupportedFormat
@@ -15,6 +18,11 @@ if TYPE_CHECKING:
     from engine.models import Passage
 
 MIB = 1024 * 1024
+# Errors of zipfile on damaged or encrypted archives: its own, and those of each compression method (bz2: OSError).
+ZIP_ERRORS = (
+    *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, KeyError, EOFError, OSError),
+    *(zlib.error, LZMAError),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import zipfile
-import zlib
 from io import BytesIO
-from lzma import LZMAError
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, EncryptedFile, UnsupportedFormat
+from engine.parsers.base import ZIP_ERRORS
 from engine.parsers.registry import PARSERS, find_by_extension, supported_formats_hint, zip_formats
 
 if TYPE_CHECKING:
@@ -42,8 +41,6 @@ _MAX_ARCHIVE_FILES = 10_000
 _MIN_BOMB_SIZE = 8 * 1024 * 1024
 _ENCRYPTED_FLAG = 0x1
 _MAX_MIMETYPE_SIZE = 100
-# Errors of zipfile on damaged archives: its own, and those of each compression method (bz2: OSError).
-_DAMAGED_ERRORS = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, zlib.error, LZMAError)
 
 
 def detect_format(name: str, data: bytes, limits: ParserLimits) -> str:
@@ -114,7 +111,7 @@ def detect_zip_format(data: bytes, limits: ParserLimits) -> str:
             files = archive.infolist()
             _check_archive_limits(files, len(data), limits)
             file_format = _zip_format(archive, files)
-    except _DAMAGED_ERRORS as error:
+    except ZIP_ERRORS as error:
         raise CorruptFile("The file is a damaged or incomplete archive.") from error
     if not file_format:
         raise UnsupportedFormat(

@@ -68,7 +68,7 @@ def _is_mention(token: str) -> bool:
 
 
 def _asks_about_mention(words: Sequence[str]) -> bool:
-    """Whether a question asks about the mentioned person instead of addressing them (rule 1)."""
+    """Whether a question is about the mentioned person, and not addressed to them (rule 1)."""
     at = next(at for at, word in enumerate(words) if _is_mention(word))
     inside = 0 < at < len(words) - 1 and words[at - 1] in phrases.AUXILIARIES
     return inside and words[0] in _QUESTION_STARTS and phrases.YOU.isdisjoint(words)
@@ -122,6 +122,6 @@ def _starts_with_unknown_name(tokens: Sequence[str], words: Sequence[str], *, gr
 
 
 def _can_be_name(token: str) -> bool:
-    """Whether a word may be a name: it is no common word, adverb or participle."""
+    """Whether a word may be a name. Common words, adverbs and participles are not names."""
     word = normalize_word(token)
     return token.isalpha() and word not in _NOT_NAMES and not word.endswith(("ly", "ing", "ed", "mente"))

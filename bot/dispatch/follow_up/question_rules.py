@@ -179,14 +179,14 @@ def _says_you(words: Sequence[str]) -> bool:
 
 
 def _is_about_plans(words: Words) -> bool:
-    """Whether the words ask what a person does or will do ("did he"), not for a fact ("what did he")."""
+    """Whether the words ask about the actions of a person ("did he"). "What did he" asks for a fact."""
     pairs = set(pairwise(words))
     will = {(verb, who) for verb in ("will", "would", "are", "can", "should") for who in ("he", "she", "they")}
     return not will.isdisjoint(pairs) or (words[0] in phrases.AUXILIARIES and words[1:2] in {("he",), ("she",)})
 
 
 def _is_about_people_present(words: Words) -> bool:
-    """Whether the words invite, or are about "us" or "anybody", and ask for no fact ("do we need a permit")."""
+    """Whether the words invite somebody, or are about "us" or "anybody". "Do we need a permit" asks for a fact."""
     if _find_start(words, phrases.INVITATIONS) or _asks_what_people_do(words):
         return True
     if words[:2] in _HOW_ABOUT and not phrases.PROPOSALS.isdisjoint(words[2:]):

@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import posixpath
 import zipfile
-import zlib
 from io import BytesIO
-from lzma import LZMAError
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
 from xml.etree import ElementTree as ET
 
 from engine.errors import CorruptFile
+from engine.parsers.base import ZIP_ERRORS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree.ElementTree import Element
-
-
-# Errors of zipfile on damaged archives: its own, and those of each compression method.
-_DAMAGED_ERRORS = (zipfile.BadZipFile, ValueError, NotImplementedError, EOFError, OSError, RuntimeError, zlib.error)
 
 
 class XmlArchive:
@@ -28,7 +23,7 @@ class XmlArchive:
     def __init__(self, data: bytes) -> None:
         try:
             self._archive = zipfile.ZipFile(BytesIO(data))
-        except _DAMAGED_ERRORS as error:
+        except ZIP_ERRORS as error:
             raise CorruptFile("The file is a damaged or incomplete archive.") from error
         self.names = frozenset(self._archive.namelist())
 
@@ -38,7 +33,7 @@ class XmlArchive:
             raise CorruptFile("The file is incomplete: a part of it is missing.")
         try:
             return self._archive.read(name)
-        except (*_DAMAGED_ERRORS, LZMAError) as error:
+        except ZIP_ERRORS as error:
             raise CorruptFile("The file is damaged: a part of it cannot be unpacked.") from error
 
     def parse(self, name: str) -> Element | None:

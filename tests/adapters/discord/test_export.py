@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -134,3 +136,19 @@ def test_a_file_that_ends_early_gives_its_messages_and_then_an_error(tmp_path: P
     assert len(next(pages)) == 1000
     with pytest.raises(InvalidDocument, match="complete"):
         next(pages)
+
+
+def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: Path) -> None:
+    files = hall(*(discord_message("1", n, f"Tile {n} of {n * 7919} is red.") for n in range(80)))
+    whole = tmp_path / "export.zip"
+    with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    for at in range(30, whole.stat().st_size, 41):
+        damaged = bytearray(whole.read_bytes())
+        damaged[at] ^= 0x5A
+        (tmp_path / "damaged.zip").write_bytes(damaged)
+        with suppress(InvalidDocument):
+            source = open_export(tmp_path / "damaged.zip", ExportOptions())
+            for channel in source.list_channels():
+                read(source, channel.location)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -182,6 +183,19 @@ def test_damaged_exports_are_refused_in_one_sentence_or_read_as_far_as_they_go(t
             return
     with pytest.raises(InvalidDocument):
         read(open_export(path, ExportOptions()))
+
+
+def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: Path) -> None:
+    texts = [slack_message("U1", n * 9, f"Tile {n} of {n * 7919} is red.") for n in range(80)]
+    whole = roof(*texts).write_zip(tmp_path / "export.zip").read_bytes()
+    for at in range(30, len(whole), 41):
+        damaged = bytearray(whole)
+        damaged[at] ^= 0x5A
+        (tmp_path / "damaged.zip").write_bytes(damaged)
+        with suppress(InvalidDocument):
+            source = open_export(tmp_path / "damaged.zip", ExportOptions())
+            for channel in source.list_channels():
+                read(source, channel.location)
 
 
 def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -232,7 +232,7 @@ async def test_an_export_does_not_open_what_was_closed_since(bot: BotFixture, tm
 @pytest.fixture
 def single_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let exports be read in pages of one day at most."""
-    monkeypatch.setattr("adapters.slack.export.PAGE_ROWS", 1)
+    monkeypatch.setattr("adapters.common.export_folder.PAGE_SIZE", 1)
 
 
 @pytest.mark.usefixtures("single_rows")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bot.platform.ports import Reaction, Reply, ReplyTarget, ThreadPage
 
 
-class RoutingPlatform:
+class WorkspaceRouter:
     """All workspaces of Slack. A call for one that is not served raises PermissionDenied.
 
     One that the app is installed in, but that was not reached yet, raises NotConnected: the call is retried.
