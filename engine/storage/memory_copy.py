@@ -74,6 +74,9 @@ class MemoryCopy(Generic[Rows]):
                 change(self._rows)
             except ArraysFull:
                 self._rows = None
+            except BaseException:
+                self.drop()
+                raise
 
     def drop(self) -> None:
         """Free the rows; the next read loads them again."""
@@ -102,7 +105,7 @@ class MemoryCopy(Generic[Rows]):
                     self._rows = rows
             self._loading = None
         except ArraysFull:
-            self._loading, self._is_too_large = None, True
+            self._loading, self._is_too_large = None, not changes  # they may have deleted rows
         finally:
             if self._changes is changes:
                 self._changes = None

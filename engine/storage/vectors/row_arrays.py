@@ -32,9 +32,10 @@ EXACT_SHARE = 0.25
 # Copying a row out costs about six times as much as its product with the query: fewer rows are copied first.
 COPY_SHARE = 8
 BLOCK_ROWS = 2_048
-SAMPLE_STEP = 16  # every so many rows show how similar the nearest are
+SAMPLE_STEP = 16  # one of this many rows is sampled to estimate how similar the nearest rows are
 EVERYWHERE = slice(None)
-REFINE_FACTOR = 2  # so many times more of the nearest rows than wanted are compared with the exact query
+REFINE_FACTOR = 2  # this multiple of the wanted rows is compared with the exact query
+MIN_SPARE_SHARE = 0.05  # arrays are reserved with room for this share of further rows
 
 
 class RowArrays:
@@ -135,13 +136,13 @@ class RowArrays:
 
 
 def reserve_rows(dim: int, count: int, max_bytes: int) -> RowArrays:
-    """Arrays for so many rows and for further ones: exact if these take little of `max_bytes`, else rounded.
+    """Arrays for `count` rows and for further ones: exact if these take little of `max_bytes`, else rounded.
 
     Raises ArraysFull.
     """
     for vectors, share in ((ExactColumns(dim), EXACT_SHARE), (RoundedColumns(dim), 1.0)):
         max_rows = int(share * max_bytes) // row_bytes(vectors)
-        if count <= max_rows:
+        if count <= max_rows - int(MIN_SPARE_SHARE * max_rows):
             return RowArrays(vectors, max_rows)
     raise ArraysFull
 

@@ -134,6 +134,35 @@ async def test_large_table_is_not_read_again_until_rows_are_deleted() -> None:
     assert table.reads == 3
 
 
+async def test_deletion_during_a_failing_load_lets_it_be_tried_again() -> None:
+    table = PausedTable(*range(6))
+    copy = open_copy(table)
+    table.error = ArraysFull()
+    table.ids.remove(5)
+    loading = asyncio.create_task(copied_ids(copy))
+    await table.started.wait()
+    delete(copy, table, 4)
+    table.go_on.set()
+    assert await loading is None
+    table.error = None
+    assert await copied_ids(copy) == [0, 1, 2, 3]
+
+
+async def test_rows_that_a_change_left_half_done_are_loaded_again() -> None:
+    table = PausedTable(1, 2)
+    table.go_on.set()
+    copy = open_copy(table)
+    assert await copied_ids(copy) == [1, 2]
+
+    def fail(rows: RowArrays) -> None:
+        rows.delete([1])
+        raise MemoryError
+
+    with pytest.raises(MemoryError), copy.follow(fail):
+        pass
+    assert await copied_ids(copy) == [1, 2]
+
+
 async def test_slow_load_is_not_awaited_but_goes_on() -> None:
     table = PausedTable(1)
     copy = open_copy(table)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engine.storage.column_arrays import ArraysFull
-from engine.storage.vector_columns import ExactColumns, RoundedColumns
+from engine.storage.vector_columns import ExactColumns, RoundedColumns, VectorColumns
 from engine.storage.vectors.base import VectorFilter, VectorHit, VectorRow
 from engine.storage.vectors.row_arrays import COPY_SHARE, RowArrays, reserve_rows, row_bytes
 
@@ -57,6 +57,16 @@ def test_deletion_keeps_every_other_row() -> None:
     assert arrays.search(vectors[0], 5, ALL) == []
 
 
+@pytest.mark.parametrize("columns", [ExactColumns(DIM), RoundedColumns(DIM)])
+def test_emptied_arrays_find_nothing(columns: VectorColumns) -> None:
+    arrays, query = RowArrays(columns, 10), np.eye(DIM, dtype=np.float32)[0]
+    arrays.upsert([VectorRow(1, 1, 0, 0)], query[None])
+    arrays.delete([1])
+    for area in (ALL, VectorFilter(frozenset({1}), rows_by_space={1: 1}), VectorFilter(frozenset(), frozenset({0}))):
+        assert arrays.search(query, 5, area) == []
+    assert arrays.fetch([1]) == {}
+
+
 def test_what_was_fetched_does_not_change_with_the_rows() -> None:
     arrays, vectors = fill_arrays(3)
     before = arrays.fetch([1])[1]
@@ -93,15 +103,24 @@ def test_rounded_rows_give_nearly_the_exact_similarities_and_vectors() -> None:
 
 def test_rows_are_exact_where_they_take_little_of_the_memory() -> None:
     space = 1_000 * row_bytes(RoundedColumns(384))
-    few, many = reserve_rows(384, 60, space), reserve_rows(384, 1_000, space)
+    few, many = reserve_rows(384, 60, space), reserve_rows(384, 950, space)
     vector = np.random.default_rng(2).standard_normal((1, 384), np.float32)
     vector /= np.linalg.norm(vector)
     for arrays in (few, many):
         arrays.upsert([VectorRow(1, 1, 0, 0)], vector)
     assert (few.fetch([1])[1] == vector).all()
     assert not (many.fetch([1])[1] == vector).all()
+
+
+def test_arrays_are_reserved_with_room_for_more_rows() -> None:
+    """Else a table at its limit would be read again after each deletion, and be full after the next row."""
+    space = 1_000 * row_bytes(RoundedColumns(DIM))
+    arrays = reserve_rows(DIM, 950, space)
+    keys = {name: np.zeros(950, int) for name in VectorRow._fields}
+    arrays.append(keys, np.ones((950, DIM), np.float32))
+    arrays.upsert([VectorRow(at, 1, 0, 0) for at in range(1, 51)], np.ones((50, DIM), np.float32))
     with pytest.raises(ArraysFull):
-        reserve_rows(384, 1_001, space)
+        reserve_rows(DIM, 990, space)
 
 
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads the memory of the process from Linux")
