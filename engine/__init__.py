@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.retriever import Neighborhood as Neighborhood
+    from engine.scheduling.processes import CallLimits as CallLimits
     from engine.scheduling.processes import LocalProcesses as LocalProcesses
     from engine.scheduling.processes import Processes as Processes
     from engine.scheduling.processes import RunningProcess as RunningProcess
@@ -178,7 +179,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
     "engine.retrieval.retriever": ("Neighborhood",),
-    "engine.scheduling.processes": ("LocalProcesses", "Processes", "RunningProcess", "has_others"),
+    "engine.scheduling.processes": ("CallLimits", "LocalProcesses", "Processes", "RunningProcess", "has_others"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
     "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
     "engine.storage.files": ("remove_tree",),

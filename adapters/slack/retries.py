@@ -1,7 +1,8 @@
 """Rate limits of Slack calls, and the retry policies of all but downloads (see adapters.common.download).
 
-Calls that may be repeated without harm are retried by the SDK's handlers. Writes wait for their turn in a rate
-window and are repeated only if that cannot duplicate a message. History pages wait for as long as Slack asks.
+Reads wait for as long as Slack asks, and are retried by the SDK's handlers after other failures. Writes wait for their
+turn in a rate window and are repeated only if that cannot duplicate a message. Windows and waits are those of all
+processes on a database.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
+import structlog
 from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncConnectionErrorRetryHandler,
@@ -18,14 +20,20 @@ from slack_sdk.http_retry.builtin_async_handlers import (
     AsyncServerErrorRetryHandler,
 )
 
+from adapters.slack.context import NAME
 from adapters.slack.errors import retry_after_seconds
 from bot.platform.sliding_window import SlidingWindow
 from engine import backoff_seconds
+from engine.errors import StoreError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from slack_sdk.http_retry.async_handler import AsyncRetryHandler
+
+    from engine import CallLimits
+
+log = structlog.get_logger(__name__)
 
 Result = TypeVar("Result")
 
@@ -39,39 +47,84 @@ SERVER_ERROR = 500
 
 
 class RateLimits:
-    """Rate limits of one workspace, shared by all its replies.
+    """Rate limits of one workspace, shared by all its replies, and by all processes if `shared` counts their calls.
 
     chat.startStream, chat.stopStream: 20 a minute; chat.appendStream: 100; chat.update: 50; chat.postMessage: one a
     second in a channel (docs.slack.dev, rate limits). Appends and updates are spread over the minute. `urgent` calls
-    remove text that must not stay visible, and do not queue behind others.
+    remove text that must not stay visible: they do not queue behind others, and wait for no database.
     """
 
     def __init__(
         self,
+        workspace: str = "",
+        shared: CallLimits | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.clock = clock
         self.sleep = sleep
-        self.starts = SlidingWindow(20, 60.0, clock, sleep)
-        self.appends = SlidingWindow(16, 10.0, clock, sleep)
-        self.stops = SlidingWindow(20, 60.0, clock, sleep)
-        self.updates = SlidingWindow(8, 10.0, clock, sleep)
+
+        def build_window(limit: int, span: float, name: str) -> SlidingWindow:
+            return SlidingWindow(limit, span, clock, sleep, name=f"{NAME} {workspace} {name}", shared=shared)
+
+        self.starts = build_window(20, 60.0, "chat.startStream")
+        self.appends = build_window(16, 10.0, "chat.appendStream")
+        self.stops = build_window(20, 60.0, "chat.stopStream")
+        self.updates = build_window(8, 10.0, "chat.update")
         self.urgent = SlidingWindow(8, 10.0, clock, sleep)
+        self._build_window = build_window
         self._posts: dict[str, SlidingWindow] = {}
 
     def posts(self, channel: str) -> SlidingWindow:
         """The limit for posts in a channel."""
-        return self._posts.setdefault(channel, SlidingWindow(1, 1.05, self.clock, self.sleep))
+        if channel not in self._posts:
+            self._posts[channel] = self._build_window(1, 1.05, f"chat.postMessage {channel}")
+        return self._posts[channel]
+
+
+class MethodPauses:
+    """Methods that Slack does not answer for a while in a workspace, as this process knows or, with `shared`, any."""
+
+    def __init__(self, workspace: str, shared: CallLimits | None) -> None:
+        self._workspace = workspace
+        self._shared = shared
+        self._until: dict[str, float] = {}
+
+    async def wait(self, method: str) -> None:
+        """Wait until a method may be called."""
+        while (seconds := await self._find(method)) > 0:  # noqa: ASYNC110 - the end of the wait is known
+            await asyncio.sleep(seconds)
+
+    async def add(self, method: str, seconds: float) -> None:
+        """Let nobody call a method for as long as Slack asks."""
+        self._until[method] = max(self._until.get(method, 0.0), time.monotonic() + seconds)
+        if self._shared is not None:
+            try:
+                await self._shared.pause(self._name(method), seconds)
+            except StoreError as error:
+                log.warning("rate_limit.pause_not_shared", error=type(error).__name__)
+
+    async def _find(self, method: str) -> float:
+        own = self._until.get(method, 0.0) - time.monotonic()
+        if own > 0 or self._shared is None:
+            return own
+        try:
+            return await self._shared.find_pause(self._name(method))
+        except StoreError as error:  # Slack itself refuses a read that comes too early
+            log.warning("rate_limit.pauses_unknown", error=type(error).__name__)
+            return 0.0
+
+    def _name(self, method: str) -> str:
+        return f"{NAME} {self._workspace} pause {method}"
 
 
 def idempotent_handlers() -> list[AsyncRetryHandler]:
     """Retry rate limits, lost connections and server errors: for calls that may be repeated."""
-    return [AsyncRateLimitErrorRetryHandler(max_retry_count=MAX_RATE_LIMIT_RETRIES), *history_handlers()]
+    return [AsyncRateLimitErrorRetryHandler(max_retry_count=MAX_RATE_LIMIT_RETRIES), *read_handlers()]
 
 
-def history_handlers() -> list[AsyncRetryHandler]:
-    """Retry lost connections and server errors; the caller handles rate limits."""
+def read_handlers() -> list[AsyncRetryHandler]:
+    """Retry lost connections and server errors."""
     return [
         AsyncConnectionErrorRetryHandler(max_retry_count=MAX_CONNECTION_RETRIES),
         AsyncServerErrorRetryHandler(max_retry_count=MAX_CONNECTION_RETRIES),
@@ -107,12 +160,15 @@ async def call_in_turn(
             wait = retry_after_seconds(error)
             if attempt == MAX_WRITE_ATTEMPTS or (wait is None and not (idempotent and is_outcome_unknown(error))):
                 raise
-            window.block(backoff_seconds(attempt, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS) if wait is None else wait)
+            if wait is None:
+                window.block(backoff_seconds(attempt, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
+            else:
+                await window.block_for_all(wait)
     raise AssertionError
 
 
 async def call_when_allowed(call: Callable[[], Awaitable[Result]], on_rate_limit: Callable[[float], None]) -> Result:
-    """Call, and again after each wait that Slack asks for. Reports the seconds of each wait to `on_rate_limit`."""
+    """Call by a client that waits as long as Slack asks, and again. Reports the seconds to `on_rate_limit`."""
     for _ in range(MAX_PAGE_ATTEMPTS):
         try:
             return await call()
@@ -121,5 +177,4 @@ async def call_when_allowed(call: Callable[[], Awaitable[Result]], on_rate_limit
             if wait is None:
                 raise
             on_rate_limit(wait)
-            await asyncio.sleep(wait)
     return await call()

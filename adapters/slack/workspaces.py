@@ -13,7 +13,7 @@ from adapters.slack.events.listener import WorkspaceListener
 from adapters.slack.platform import SlackPlatform
 from adapters.slack.replies.sender import MessageSender
 from adapters.slack.replies.streaming import MessageStreams
-from adapters.slack.retries import RateLimits
+from adapters.slack.retries import MethodPauses, RateLimits, idempotent_handlers
 from adapters.slack.settings import TRAITS
 from adapters.slack.workspace.users import UserDirectory
 from bot.commands.table import list_commands
@@ -69,9 +69,11 @@ class WorkspaceFactory:
 
         Raises SetupError if Slack refuses the token, and PlatformError.
         """
-        clients = self.clients.build_set(token, identity.team if identity is not None else "")
-        identity = identity or await fetch_identity(clients.idempotent)
-        context = build_context(clients, identity, RateLimits(), self.bot.supervisor)
+        team_option = identity.team if identity is not None else ""
+        identity = identity or await fetch_identity(self.clients.build(token, handlers=idempotent_handlers()))
+        limits = self.bot.processes.call_limits
+        clients = self.clients.build_set(token, MethodPauses(identity.team, limits), team_option)
+        context = build_context(clients, identity, RateLimits(identity.team, limits), self.bot.supervisor)
         platform = SlackPlatform(context, self.bot.settings.membership_cache_seconds)
         listener = WorkspaceListener(self.bot, platform, context, list_commands(TRAITS))
         watch = DeliveryWatch(self.bot, listener, identity.team) if self.over_http else None

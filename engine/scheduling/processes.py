@@ -26,16 +26,34 @@ class RunningProcess:
     started_at: datetime
 
 
+class CallLimits(Protocol):
+    """Calls of all processes to services that limit them; a window is what one limit counts."""
+
+    async def take_turn(self, window: str, limit: int, span: float) -> float:
+        """Count a call and return 0.0 if fewer than `limit` were counted within `span` seconds.
+
+        Otherwise returns the seconds after which a turn may be free. Raises StoreError, soon if there is no answer.
+        """
+
+    async def pause(self, window: str, seconds: float) -> None:
+        """Allow no calls for that long. Raises StoreError as `take_turn` does."""
+
+    async def find_pause(self, window: str) -> float:
+        """The seconds for which no calls are allowed, or 0.0. Raises StoreError as `take_turn` does."""
+
+
 class Processes(Protocol):
     """All processes that work on the same data, as one of them sees them.
 
     `id` marks what it has claimed; it is never used again. `lost` is set when the others may take over its work: its
-    writes fail from then on. `taken_over`: ended processes whose work this one has freed.
+    writes fail from then on. `taken_over`: ended processes whose work this one has freed. `call_limits`: None if this
+    process counts its calls alone.
     """
 
     id: int
     lost: asyncio.Event
     taken_over: int
+    call_limits: CallLimits | None
 
     def lease(self, name: str) -> AbstractAsyncContextManager[None]:
         """Wait for a named lease and hold it: one task of one process has it at a time. Raises StoreError."""
@@ -106,6 +124,7 @@ class LocalProcesses:
         self.id = LOCAL_PROCESS
         self.lost = asyncio.Event()
         self.taken_over = 0
+        self.call_limits: CallLimits | None = None
         self._leases = LocalLeases()
         self._subscriptions = Subscriptions()
 

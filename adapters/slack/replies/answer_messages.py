@@ -64,7 +64,7 @@ class AnswerMessages:
         self._context.active_messages.difference_update(self._saved_ids, *(posted.ids for posted in self.messages))
         self._context.refs_by_answer.pop(self._target.answer, None)
 
-    # Partial writes: these never wait for a rate limit.
+    # Partial writes: these never wait for a rate limit that this process knows.
 
     async def write_partial(self, number: int, outgoing: OutgoingMessage, status: str, *, last: bool) -> bool:
         """Write as much of a part as Slack allows now; whether all is written. Only the last part keeps streaming."""
@@ -76,7 +76,7 @@ class AnswerMessages:
         if posted.text == outgoing.text:
             return True
         if posted.can_grow_to(outgoing.text):
-            return self._context.rate_limits.appends.try_acquire() and await self._append(posted, outgoing)
+            return await self._context.rate_limits.appends.try_acquire() and await self._append(posted, outgoing)
         if self._now - posted.updated_at < REWRITE_INTERVAL or self._context.rate_limits.updates.wait_seconds > 0:
             return False
         await self.rewrite(posted, outgoing)
@@ -85,7 +85,7 @@ class AnswerMessages:
     async def send_keepalive(self, status: str) -> None:
         """Send a keepalive to streams that were silent for long."""
         for posted in self.messages:
-            if posted.is_silent(self._now) and self._context.rate_limits.appends.try_acquire():
+            if posted.is_silent(self._now) and await self._context.rate_limits.appends.try_acquire():
                 posted.updated_at = self._now
                 await self._context.streams.send_keepalive(self._channel, posted.ts, status)
 
@@ -117,7 +117,7 @@ class AnswerMessages:
         except SLACK_ERRORS as error:
             pause = retry_after_seconds(error)
             if pause is not None:
-                self._context.rate_limits.appends.block(pause)
+                await self._context.rate_limits.appends.block_for_all(pause)
                 posted.text = before
                 return False
             log.info("slack.stream_append_failed", error=error_code(error))

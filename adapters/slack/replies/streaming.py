@@ -86,7 +86,7 @@ class MessageStreams:
             if self._has_tasks and status and error_code(error) in INVALID_CHUNK_ERRORS:
                 self._has_tasks = False
                 return await self.start(target, text, "")
-            self._handle_refusal(error)
+            await self._handle_refusal(error)
             return None
 
     async def _start_stream(self, target: ReplyTarget, text: str, status: str) -> str:
@@ -101,13 +101,13 @@ class MessageStreams:
         )
         return str(response["ts"])
 
-    def _handle_refusal(self, error: SlackApiError) -> None:
+    async def _handle_refusal(self, error: SlackApiError) -> None:
         """Block or disable streams after a refusal; raises an error whose outcome is unknown."""
         if is_outcome_unknown(error):
             raise error
         pause = retry_after_seconds(error)
         if pause is not None:
-            self._rate_limits.starts.block(pause)
+            await self._rate_limits.starts.block_for_all(pause)
         self.is_disabled = self.is_disabled or error_code(error) in PERMANENT_ERRORS
 
     async def append(self, channel: str, ts: str, text: str) -> None:

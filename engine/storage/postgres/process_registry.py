@@ -16,6 +16,7 @@ from engine.errors import DatabaseInUse, DatabaseLost, StoreError
 from engine.scheduling.processes import LocalLeases, RunningProcess, Subscriptions
 from engine.scheduling.tasks import cancel_tasks, wait_for_completion
 from engine.storage.postgres import process_statements as statements
+from engine.storage.postgres.call_limits import DELETE_UNUSED, SharedCallLimits
 from engine.storage.postgres.connection import (
     POSTGRES_ERRORS,
     REPLACED,
@@ -27,6 +28,7 @@ from engine.storage.postgres.schema import PROCESS_SCHEMA
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
 
+    from engine.scheduling.processes import CallLimits
     from engine.scheduling.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
@@ -52,6 +54,7 @@ class ProcessRegistry:
         self.id = id_
         self.lost = asyncio.Event()
         self.taken_over = 0
+        self.call_limits: CallLimits | None = SharedCallLimits(self._execute)
         self._pool = pool
         self._alive = alive
         self._local = LocalLeases()
@@ -85,6 +88,7 @@ class ProcessRegistry:
                 raise translate_error(error, LABEL) from error
             registry = cls(pool, alive, id_)
             await registry._reap()
+            await registry._execute(DELETE_UNUSED)
             stack.push_async_callback(registry._leave)
             for name, work in (
                 ("process registry", registry._watch),

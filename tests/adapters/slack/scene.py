@@ -11,7 +11,7 @@ import aiohttp
 from adapters.slack.clients import ClientFactory
 from adapters.slack.context import SlackContext, fetch_identity
 from adapters.slack.platform import SlackPlatform
-from adapters.slack.retries import RateLimits
+from adapters.slack.retries import MethodPauses, RateLimits
 from adapters.slack.workspaces import build_context
 from bot.platform.models import AnswerFooter, Button, FooterSource, Location, Picture
 from bot.platform.ports import Reply, ReplyTarget
@@ -59,9 +59,9 @@ class Scene:
 async def open_scene(slack: FakeSlack, ada: Person, roof: Room) -> AsyncIterator[Scene]:
     settings = settings_for(slack)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
-        clients = ClientFactory(session, slack.base_url).build_set(slack.space.app.bot_token)
+        clients = ClientFactory(session, slack.base_url).build_set(slack.space.app.bot_token, MethodPauses(TEAM, None))
         identity = await fetch_identity(clients.idempotent)
-        context = build_context(clients, identity, RateLimits(slack.clock.now, slack.clock.sleep))
+        context = build_context(clients, identity, RateLimits(clock=slack.clock.now, sleep=slack.clock.sleep))
         platform = SlackPlatform(context, settings.membership_cache_seconds)
         yield Scene(slack, ada, roof, platform, context)
         for task in list(context.tasks):

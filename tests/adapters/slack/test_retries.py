@@ -1,11 +1,20 @@
 from __future__ import annotations
 
 import asyncio
+import time as real_time
+from contextlib import AsyncExitStack
 
+import aiohttp
 import pytest
 
-from adapters.slack.retries import RateLimits
+from adapters.slack.clients import ClientFactory, WorkspaceClients
+from adapters.slack.retries import MethodPauses, RateLimits
 from bot.platform.sliding_window import SlidingWindow
+from engine.errors import DatabaseUnreachable
+from engine.scheduling.processes import CallLimits
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.postgres.process_registry import ProcessRegistry
+from tests.support.slack_server import FakeSlack, Fault
 
 
 class Time:
@@ -22,12 +31,12 @@ class Time:
         await asyncio.sleep(0)
 
 
-def test_no_more_than_the_limit_within_any_span() -> None:
+async def test_no_more_than_the_limit_within_any_span() -> None:
     time = Time()
     window = SlidingWindow(20, 60.0, time, time.sleep)
     calls = []
     for _ in range(400):
-        calls += [time.now] if window.try_acquire() else []
+        calls += [time.now] if await window.try_acquire() else []
         time.now += 1.0
     assert all(sum(start <= at < start + 60.0 for at in calls) <= 20 for start in calls)
     assert len(calls) >= 120
@@ -41,8 +50,8 @@ def test_no_more_than_the_limit_within_any_span() -> None:
 async def test_a_call_over_the_limit(now: float, within: float | None, later: float, *, acquired: bool) -> None:
     time = Time()
     window = SlidingWindow(1, 60.0, time, time.sleep)
-    assert window.try_acquire()
-    assert not window.try_acquire()
+    assert await window.try_acquire()
+    assert not await window.try_acquire()
     time.now = now
     assert await window.acquire(within=within) is acquired
     assert time.now == pytest.approx(later, abs=0.1)
@@ -52,23 +61,81 @@ async def test_a_blocked_window_opens_after_the_time_that_slack_asked_for() -> N
     time = Time()
     window = SlidingWindow(5, 1.0, time, time.sleep)
     window.block(30.0)
-    assert not window.try_acquire()
+    assert not await window.try_acquire()
     await window.acquire()
     assert time.now >= 30.0
 
 
-def test_a_workspace_has_twenty_starts_and_a_hundred_appends_a_minute() -> None:
+async def test_a_workspace_has_twenty_starts_and_a_hundred_appends_a_minute() -> None:
     time = Time()
-    limits = RateLimits(time, time.sleep)
+    limits = RateLimits(clock=time, sleep=time.sleep)
     starts = appends = 0
     for _ in range(600):
-        starts += limits.starts.try_acquire()
-        appends += limits.appends.try_acquire()
+        starts += await limits.starts.try_acquire()
+        appends += await limits.appends.try_acquire()
         time.now += 0.1
     assert starts == 20
     assert 90 <= appends <= 100
 
 
-def test_posts_are_limited_for_each_channel() -> None:
+async def test_posts_are_limited_for_each_channel() -> None:
     limits = RateLimits()
-    assert [limits.posts(channel).try_acquire() for channel in ("C1", "C1", "C2")] == [True, False, True]
+    assert [await limits.posts(channel).try_acquire() for channel in ("C1", "C1", "C2")] == [True, False, True]
+
+
+class LostLimits:
+    """Limits in a database that does not answer."""
+
+    async def take_turn(self, window: str, limit: int, span: float) -> float:
+        raise DatabaseUnreachable(window)
+
+    async def pause(self, window: str, seconds: float) -> None:
+        raise DatabaseUnreachable(window)
+
+    async def find_pause(self, window: str) -> float:
+        raise DatabaseUnreachable(window)
+
+
+async def test_without_the_database_only_reads_and_removals_go_on() -> None:
+    time = Time()
+    limits = RateLimits("T1", LostLimits(), time, time.sleep)
+    assert not await limits.updates.try_acquire()
+    assert not await limits.starts.acquire(within=0.5)
+    assert await limits.urgent.try_acquire()
+    pauses = MethodPauses("T1", LostLimits())
+    await pauses.add("users.info", 0.05)
+    async with asyncio.timeout(5):
+        await pauses.wait("users.info")
+
+
+async def test_processes_count_calls_and_waits_together(postgres_url: str, slack: FakeSlack) -> None:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback((supervisor := Supervisor()).stop)
+        session = await stack.enter_async_context(aiohttp.ClientSession())
+        limits = [
+            (await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor))).call_limits for _ in "ab"
+        ]
+        here, there = (RateLimits("T1", each) for each in limits)
+        turns = [await each.starts.try_acquire() for _ in range(15) for each in (here, there)]
+        assert sum(turns) == 20
+        assert 50 < there.starts.wait_seconds <= 60
+        assert await RateLimits("T2", limits[0]).starts.try_acquire()
+        await here.stops.block_for_all(30.0)
+        assert not await there.stops.try_acquire()
+        assert there.stops.wait_seconds > 25
+
+        def build(shared: CallLimits | None) -> WorkspaceClients:
+            factory = ClientFactory(session, slack.base_url)
+            return factory.build_set(slack.space.app.bot_token, MethodPauses("T1", shared))
+
+        ours, theirs = map(build, limits)
+        slack.fail_next("users.list", Fault("ratelimited", seconds=1))
+        waiting = asyncio.create_task(ours.idempotent.users_list())
+        await slack.wait_for(lambda: slack.calls_to("users.list"))
+        await asyncio.sleep(0.1)
+        began = real_time.monotonic()
+        await theirs.history.auth_test()
+        await theirs.history.users_list()
+        assert 0.5 < real_time.monotonic() - began < 5
+        await waiting
+        assert [each.outcome for each in slack.calls_to("users.list")] == ["ratelimited", "ok", "ok"]
