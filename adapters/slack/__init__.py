@@ -106,7 +106,7 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     if bot.store.shared_visibility is not None:  # other processes may store installations
         workspaces.is_absent = following.is_absent
     flow = pages.build_flow(
-        own, clients.build(), (store, StateStore(bot.store.installation_states)), following.update_soon
+        own, clients.build(), (store, StateStore(bot.store.installation_states)), following.announce_change
     )
     task = bot.supervisor.run(installed.TASK, following.run)
     try:

@@ -64,6 +64,9 @@ class Processes(Protocol):
     def subscribe(self, topic: str, wake: Callable[[], object]) -> None:
         """Call `wake` at every notification, and when the work of an ended process is free."""
 
+    def unsubscribe(self, topic: str, wake: Callable[[], object]) -> None:
+        """Undo `subscribe`."""
+
     def notify(self, topic: str) -> None:
         """Wake the subscribers of this process at once, and those of the others within moments.
 
@@ -147,6 +150,10 @@ class LocalProcesses:
     def subscribe(self, topic: str, wake: Callable[[], object]) -> None:
         """Call `wake` at every notification."""
         self._subscriptions.add(topic, wake)
+
+    def unsubscribe(self, topic: str, wake: Callable[[], object]) -> None:
+        """Undo `subscribe`."""
+        self._subscriptions.remove(topic, wake)
 
     def notify(self, topic: str) -> None:
         """Wake the subscribers."""

@@ -14,8 +14,10 @@ from bot import texts
 from bot.bootstrap import EngineModels
 from tests.support.town.cluster import open_cluster
 from tests.support.town.cluster_load import Load, LoadRun
-from tests.support.town.live_bot import LiveBot, open_live_bot
-from tests.support.town.slack import SlackTown
+from tests.support.town.live_bot import LiveBot, open_live_bot, password
+from tests.support.town.protocol import Asked
+from tests.support.town.slack import SlackTown, find_free_port
+from tests.support.town.slack_hub import SlackHubTown
 from tests.support.verbatim_language import find_secrets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -29,67 +31,120 @@ async def test_kills_lose_repeat_and_reorder_nothing(tmp_path: Path, postgres_ur
         assert [await cluster.terminate(place) for place in range(3)] == [0, 0, 0]
 
 
+Live = LiveBot[SlackHubTown]
+
+
 @asynccontextmanager
-async def open_pair(
-    folder: Path, models: EngineModels, url: str
-) -> AsyncIterator[tuple[LiveBot[SlackTown], LiveBot[SlackTown]]]:
+async def open_pair(folder: Path, models: EngineModels, url: str) -> AsyncIterator[tuple[Live, Live]]:
     """Two bots on one database: the first one receives everything, the second one handles it."""
-    async with open_live_bot(SlackTown(), folder / "first", models, database=SecretStr(url)) as first:
-        other = LiveBot(
-            first.town,
-            first.settings.model_copy(update={"data_dir": folder / "second"}),
-            first.models,
-            first.language,
-        )
+    async with open_live_bot(SlackHubTown(), folder / "first", models, database=SecretStr(url)) as first:
+        port = {"slack_http_port": SecretStr(str(find_free_port()))}
+        changes = {"data_dir": folder / "second", "adapter_settings": {**first.settings.adapter_settings, **port}}
+        other = LiveBot(first.town, first.settings.model_copy(update=changes), first.models, first.language)
         await other.start()
         try:
-            first.town.slack.socket.choose = lambda links: links[0]
             yield first, other
         finally:
             await other.stop()
 
 
-async def ask(live: LiveBot[SlackTown], person: str, channel: str = "") -> str:
+def list_served(live: Live) -> list[str]:
+    return sorted(live.bot.context.platforms["slack"].listable_workspaces)
+
+
+async def populate(first: Live, other: Live) -> None:
+    """Ada's and Eve's workspaces with passwords in open and private channels; the second bot handles all events."""
+    ours, theirs = first.town, first.town.theirs
+    for town in (ours, theirs):
+        await ours.install(town, first.bot)
+    async with asyncio.timeout(15):
+        await other.wait_for(lambda: len(list_served(other)) == 2)
+    ours.add_channel("square", "ada bob cleo")
+    ours.add_channel("vault", "ada bob", "private")
+    ours.add_channel("market", "ada")
+    theirs.add_channel("square", "eve")
+    theirs.add_channel("vault", "eve", "private")
+    theirs.add_channel("hall", "tim")
+    await settle(first, other)
+    for town, channel, word in (
+        (ours, "vault", "agate"),
+        (ours, "market", "beryl"),
+        (theirs, "square", "topaz"),
+        (theirs, "vault", "zircon"),
+    ):
+        await town.say_fact(channel, password(word))
+    await settle(first, other)
+    first.bot.event_queue.leave_to_others()
+
+
+async def settle(first: Live, other: Live) -> None:
+    """Wait until all events are handled, by either bot, all channels are compared, and everything can be found."""
+    await first.town.slack.wait_until_delivered()
+    await first.town.theirs.slack.wait_until_delivered()
+    while await first.bot.store.event_queue.count_waiting() or any(  # noqa: ASYNC110 - either handles them
+        each.bot.ingest_service.pending_syncs for each in (first, other)
+    ):
+        await asyncio.sleep(0.01)
+    await other.engine.wait_until_indexed()
+
+
+async def ask(town: SlackTown, person: str, channel: str = "") -> str:
     """The secrets that the answer to a question tells."""
-    asked = await live.town.ask(person, channel)
-    await live.wait_for(lambda: any(each.is_complete or each.buttons for each in live.town.posts(asked)))
-    return find_secrets(live.text(asked))
+    asked = await town.ask(person, channel)
+    await town.wait_for(lambda: any(each.is_complete or each.buttons for each in town.posts(asked)))
+    return find_secrets(read(town, asked))
+
+
+def read(town: SlackTown, asked: Asked) -> str:
+    """All that is shown of an answer."""
+    return "\n".join(each.text for each in town.posts(asked))
 
 
 async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
     tmp_path: Path, models: EngineModels, postgres_url: str
 ) -> None:
     async with open_pair(tmp_path, models, postgres_url) as (first, other):
-        town = first.town
-        town.add_channel("square", "ada bob cleo")
-        town.add_channel("vault", "ada bob", kind="private")
-        town.add_channel("market", "ada")
-        await first.post_passwords(vault="agate", market="beryl")
-        while await first.bot.store.event_queue.count_waiting():  # noqa: ASYNC110 - either handles them
-            await asyncio.sleep(0.01)
-        await other.engine.wait_until_indexed()
-        first.bot.event_queue.leave_to_others()
-        assert await ask(other, "bob") == "agate beryl"
-        assert await ask(other, "cleo", "square") == "beryl"
+        ours, theirs = first.town, first.town.theirs
+        await populate(first, other)
+        assert await ask(ours, "bob") == "agate beryl"
+        assert await ask(ours, "cleo", "square") == "beryl"
+        assert await ask(theirs, "eve") == "topaz zircon"
+        assert await ask(theirs, "tim", "hall") == "topaz"
 
         # The second process has cached who is in the vault; the first one hears that Bob left.
-        await town.remove_member("bob", "vault")
-        await town.slack.wait_until_delivered()
-        assert await ask(other, "bob") == "beryl"
+        await ours.remove_member("bob", "vault")
+        await ours.slack.wait_until_delivered()
+        assert await ask(ours, "bob") == "beryl"
 
         # An answer is on its way when its reader loses the channel that it is from.
-        await town.add_member("bob", "vault")
+        await ours.add_member("bob", "vault")
         go = other.script_answer("the way", "The password of the safe is agate [1]. Do not ", "tell it.")
-        asked = await town.ask("bob", "", "Which is the way into the safe and its password?")
-        await other.wait_for(lambda: "agate" in other.text(asked))
-        await town.remove_member("bob", "vault")
-        await town.slack.wait_until_delivered()
+        asked = await ours.ask("bob", "", "Which is the way into the safe and its password?")
+        await ours.wait_for(lambda: "agate" in read(ours, asked))
+        await ours.remove_member("bob", "vault")
+        await ours.slack.wait_until_delivered()
         go.set()
-        await other.wait_for(lambda: texts.ANSWER_WITHDRAWN in other.text(asked))
-        assert find_secrets(other.text(asked)) == ""
+        await ours.wait_for(lambda: texts.ANSWER_WITHDRAWN in read(ours, asked))
+        assert find_secrets(read(ours, asked)) == ""
+
+        # Slack cannot reach the first process while a channel turns private; it notices when it is reached again.
+        ours.unplug()
+        await theirs.make_private("square", "eve")
+        await ours.wait_for(lambda: [each for each in theirs.slack.socket.deliveries if each.lost])
+        ours.plug()
+        theirs.slack.socket.redeliver(next(each for each in theirs.slack.socket.deliveries if each.lost))
+        assert await ask(theirs, "tim", "hall") == ""
+        assert await ask(theirs, "eve") == "topaz zircon"
 
         # What the first process hears is handled by the second one: nobody else is told of the market any more.
-        await town.make_private("market", "ada")
-        await town.slack.wait_until_delivered()
-        assert await ask(other, "cleo", "square") == ""
+        await ours.make_private("market", "ada")
+        await ours.slack.wait_until_delivered()
+        assert await ask(ours, "cleo", "square") == ""
+
+        # The second process stops to serve a workspace when the first one hears that it removed the app.
+        async with asyncio.timeout(15):
+            await theirs.slack.uninstalls()
+            await other.wait_for(lambda: list_served(other) == ["T0URS"])
+        left = await other.bot.context.audience.scope_for_person(theirs.location("hall"), theirs.person("tim").id)
+        assert not [each for each in left.spaces if each.startswith("slack:T0THEIRS")]
         assert (await other.engine.verify()).is_clean

@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 EVENTS = frozenset({"app_uninstalled", "tokens_revoked", "team_access_granted", "team_access_revoked"})
-TASK = "slack installations"
-UPDATE_SECONDS = 30.0  # between two looks at the database: another process may have changed it
+TASK = "slack installations"  # also the topic by which processes tell each other of changes
+UPDATE_SECONDS = 30.0  # between two looks at the database, should a notification be lost
 MIN_UPDATE_SECONDS = 1.0
 ABSENT_SECONDS = 5.0  # for which a workspace without an installation is not looked for again
 MAX_CONCURRENT_OPENINGS = 16
@@ -61,8 +61,16 @@ class InstalledWorkspaces:
         bot.supervisor.add_problem_source(self._describe_refusals)
 
     def update_soon(self) -> None:
-        """Look at the installations again: one was added, or an unknown workspace sent an event."""
+        """Look at the installations again: an unknown workspace sent an event."""
         self._changed.set()
+
+    def announce_change(self) -> None:
+        """Let all processes look at the installations again: one was added or removed."""
+        self._bot.processes.notify(TASK)
+
+    def _look_again(self) -> None:
+        self._accesses.invalidate_organizations()
+        self.update_soon()
 
     def is_absent(self, team: str) -> bool:
         """Whether a workspace that is not served had no installation seconds ago; else it is looked for soon."""
@@ -81,14 +89,18 @@ class InstalledWorkspaces:
 
     async def run(self) -> None:
         """Follow the installations until cancelled."""
-        while True:
-            with suppress(TimeoutError):
-                async with asyncio.timeout(UPDATE_SECONDS):
-                    await self._changed.wait()
-            self._changed.clear()
-            await self.update()
-            self._bot.supervisor.record_success(TASK)
-            await asyncio.sleep(MIN_UPDATE_SECONDS)
+        self._bot.processes.subscribe(TASK, self._look_again)
+        try:
+            while True:
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(UPDATE_SECONDS):
+                        await self._changed.wait()
+                self._changed.clear()
+                await self.update()
+                self._bot.supervisor.record_success(TASK)
+                await asyncio.sleep(MIN_UPDATE_SECONDS)
+        finally:
+            self._bot.processes.unsubscribe(TASK, self._look_again)
 
     async def update(self) -> None:
         """Open, close and renew workspaces as the installations say. Raises StoreError."""
@@ -178,8 +190,7 @@ class InstalledWorkspaces:
                 is_meant = key in (context.team_id, organization if _is_for_organization(context) else "")
                 if is_meant and is_removal(body, stored.installation):
                     await self._leave(self._list_teams(key), body, key)
-        self._accesses.invalidate_organizations()
-        self.update_soon()
+        self.announce_change()
 
     def _list_teams(self, installation: str) -> list[str]:
         """The workspaces that an installation gives access to."""

@@ -102,6 +102,10 @@ class ProcessRegistry:
         """Call `wake` at every notification, and when the work of an ended process is free."""
         self._subscriptions.add(topic, wake)
 
+    def unsubscribe(self, topic: str, wake: Callable[[], object]) -> None:
+        """Undo `subscribe`."""
+        self._subscriptions.remove(topic, wake)
+
     def notify(self, topic: str) -> None:
         """Wake the subscribers of all processes."""
         self._subscriptions.wake(topic)

@@ -243,13 +243,18 @@ class SlackTown:
         return lambda: len(self.slack.calls_to(*methods)) > before
 
 
+def find_free_port() -> int:
+    """A port of this machine that nothing listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        return int(probe.getsockname()[1])
+
+
 class SlackHttpTown(SlackTown):
     """A workspace that posts to a URL of the bot; `unplug` makes the URL unreachable, `plug` reachable again."""
 
     def __init__(self, slack: FakeSlack | None = None) -> None:
         super().__init__(slack)
-        with socket.create_server(("127.0.0.1", 0)) as probe:
-            self.port: int = probe.getsockname()[1]
+        self.port = find_free_port()
         self.plug()
 
     def plug(self) -> None:
