@@ -136,7 +136,7 @@ class Messages:
             "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (room, id) DO UPDATE SET time = excluded.time,"
             " requested = tombstone.requested OR excluded.requested",
-            [(room, id_, now, requested) for id_ in ids],
+            [(room, id_, now, requested) for id_ in dict.fromkeys(ids)],
         )
 
     async def delete_tombstones(self, before: datetime) -> None:

@@ -117,7 +117,7 @@ class PendingRedactions:
 
     async def add(self, keys: Collection[str], part_of: str) -> None:
         """Add keys before the engine changes their documents."""
-        rows = [(key, part_of, self._process) for key in sorted(keys)]
+        rows = [(key, part_of, self._process) for key in sorted(set(keys))]
         sql = (
             "INSERT INTO pending_redaction VALUES (?, ?, ?)"
             " ON CONFLICT (key, part_of) DO UPDATE SET claimed_by = excluded.claimed_by"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -103,9 +104,22 @@ async def touch_cached_answer(db: Connection, key: bytes, now: float) -> None:
 
 async def add_usage(db: Connection, day: str, items: Sequence[Usage]) -> None:
     """Add calls to the day's sums by purpose and model."""
+    by_model = defaultdict[tuple[str, str], list["Usage"]](list)
+    for each in items:
+        by_model[each.purpose, each.model].append(each)
     await db.executemany(
         "INSERT INTO usage VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (day, purpose, model) DO UPDATE SET"
         " calls = usage.calls + excluded.calls, input_tokens = usage.input_tokens + excluded.input_tokens,"
         " output_tokens = usage.output_tokens + excluded.output_tokens, cost = usage.cost + excluded.cost",
-        [(day, u.purpose, u.model, u.calls, u.input_tokens, u.output_tokens, u.cost) for u in items],
+        [
+            (
+                day,
+                *key,
+                sum(u.calls for u in some),
+                sum(u.input_tokens for u in some),
+                sum(u.output_tokens for u in some),
+                sum(u.cost for u in some),
+            )
+            for key, some in by_model.items()
+        ],
     )

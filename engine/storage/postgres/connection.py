@@ -16,6 +16,7 @@ from psycopg_pool import PoolClosed, PoolTimeout
 
 from engine.errors import DatabaseLost, DatabaseUnreachable, DiskError, StoreError
 from engine.storage.postgres.dialect import translate
+from engine.storage.postgres.row_sets import build_row_set
 from engine.storage.postgres.values import build_adapters
 from engine.storage.sql.connection import Dialect, run_to_completion
 
@@ -38,6 +39,7 @@ LIMIT_IDLE_TIME = "SELECT set_config('idle_in_transaction_session_timeout', '10s
 CHECK_PROCESS = f"{LIMIT_IDLE_TIME} FROM threadlore_process.process WHERE id = $1 FOR KEY SHARE"
 WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
 UNREACHABLE_CODES = ("08", "57P", "53300")  # connection failures, shutdowns, too many connections
+MAX_PREPARED = 1_000  # statements of one connection
 CANCEL_TIMEOUT = 5.0  # seconds to ask the server to end a statement
 FULL_HINT = "Make room on the disk of the database server; it will be retried."
 ADAPTERS = build_adapters()
@@ -116,13 +118,12 @@ class PostgresConnection:
 
 
 def execute_many(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
-    """Run one statement for each row of parameters."""
+    """Run one statement for all rows of parameters at once."""
     rows = list(parameters)
     if len(rows) == 1:
         raw.execute(translate(sql), rows[0])
     elif rows:
-        with raw.cursor() as cursor:
-            cursor.executemany(translate(sql), rows)
+        raw.execute(*build_row_set(sql, rows))
 
 
 def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -185,6 +186,11 @@ def connection_options(*schemas: str) -> dict[str, Any]:
         "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8 {SERVER_KEEPALIVES}",
         **CLIENT_KEEPALIVES,
     }
+
+
+def keep_statements(raw: Raw) -> None:
+    """Keep all statements prepared: they are more than the library keeps."""
+    raw.prepared_max = MAX_PREPARED
 
 
 def translate_error(error: BaseException, label: str) -> BaseException:

@@ -25,6 +25,7 @@ from engine.storage.postgres.connection import (
     POSTGRES_ERRORS,
     PostgresConnection,
     connection_options,
+    keep_statements,
     locked_transaction,
     run_snapshot,
     run_works,
@@ -64,7 +65,13 @@ class PostgresDatabase:
         self._placeholders = placeholders
         self._options = connection_options(schema.name, "public")
         self._pool: ConnectionPool[Raw] = ConnectionPool(
-            url, kwargs=self._options, min_size=1, max_size=READERS + 1, timeout=CONNECT_TIMEOUT, open=False
+            url,
+            kwargs=self._options,
+            configure=keep_statements,
+            min_size=1,
+            max_size=READERS + 1,
+            timeout=CONNECT_TIMEOUT,
+            open=False,
         )
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection

@@ -10,6 +10,7 @@ from psycopg.postgres import adapters as default_adapters
 from psycopg.types.numeric import Int8Dumper
 from psycopg.types.string import StrDumper
 
+from engine.storage.postgres.row_sets import ColumnArray
 from engine.storage.sql.lists import IdList, TextList
 
 if TYPE_CHECKING:
@@ -37,6 +38,30 @@ class TextListDumper(Dumper):
         return f"{{{','.join(quoted)}}}".encode()
 
 
+class ColumnArrayDumper(Dumper):
+    """The values of a column as an array; the statement names its type."""
+
+    def dump(self, obj: ColumnArray) -> Buffer:
+        return f"{{{','.join(map(_write_element, obj))}}}".encode()
+
+
+def _write_element(value: object) -> str:
+    match value:
+        case None:
+            return "NULL"
+        case str():
+            return f'"{value.translate(_ARRAY_ESCAPES)}"'
+        case bytes():
+            return f'"\\\\x{value.hex()}"'
+        case bool():
+            return "t" if value else "f"
+        case float():
+            return repr(value)
+        case int():
+            return str(int(value))
+    raise TypeError(f"a column of a statement holds {type(value).__name__}")
+
+
 class IntegralNumericLoader(Loader):
     """A sum of integers, which PostgreSQL makes a numeric, as an integer."""
 
@@ -51,5 +76,6 @@ def build_adapters() -> AdaptersMap:
     adapters.register_dumper(str, StrDumper)
     adapters.register_dumper(IdList, IdListDumper)
     adapters.register_dumper(TextList, TextListDumper)
+    adapters.register_dumper(ColumnArray, ColumnArrayDumper)
     adapters.register_loader("numeric", IntegralNumericLoader)
     return adapters

@@ -35,7 +35,10 @@ class Connection(Protocol):
         """Run one statement."""
 
     async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Any:
-        """Run one statement for each row of parameters."""
+        """Run one statement for each row of parameters, in any order or all at once.
+
+        No two rows may update the same row of a table.
+        """
 
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
         """Run one statement and return its rows."""

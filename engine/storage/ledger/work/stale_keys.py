@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger.records.projection import KeyKind, StaleKey
@@ -12,6 +11,12 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
     from engine.storage.sql.connection import Connection
+
+
+_MARK_AGAIN = (
+    "ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0,"
+    " space = excluded.space"
+)
 
 
 async def next_generation(db: Connection) -> int:
@@ -30,28 +35,34 @@ async def add_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int], gene
             "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
             " SELECT ?1, j.value, COALESCE(k.space, 0), ?2, ?2 FROM json_each(?3) j"
             f" LEFT JOIN {kind.name.lower()} k ON k.id = j.value WHERE true"
-            " ON CONFLICT (kind, id) DO UPDATE SET generation = excluded.generation, attempts = 0, retry_at = 0,"
-            " space = excluded.space",
+            f" {_MARK_AGAIN}",
             (kind, generation, id_list(listed)),
         )
 
 
+async def add_stale_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
+    """Mark the keys stale whose profiles include these names and pairs; a target is in the space of its names."""
+    for kind, ids in ((KeyKind.NAME, names), (KeyKind.PAIR, pairs)):
+        if listed := sorted(set(ids)):
+            await db.execute(
+                "INSERT INTO stale_key (kind, id, space, first_generation, generation)"
+                f" SELECT ?1, k.target, MIN(k.space), ?2, ?2 FROM json_each(?3) j"
+                f" CROSS JOIN {kind.name.lower()} k ON k.id = j.value WHERE k.target > 0 GROUP BY k.target"
+                f" {_MARK_AGAIN}",
+                (kind, generation, id_list(listed)),
+            )
+
+
 async def remove_stale_keys(db: Connection, marks: Collection[StaleKey]) -> None:
     """Remove these stale keys; those that a newer change has marked again remain, and are free."""
-    by_generation = defaultdict[tuple[KeyKind, int], list[int]](list)
-    for key in marks:
-        by_generation[key.kind, key.generation].append(key.id)
-    for (kind, generation), ids in by_generation.items():
-        listed = id_list(ids)
-        await db.execute(
-            "DELETE FROM stale_key WHERE kind = ? AND generation = ? AND id IN (SELECT value FROM json_each(?))",
-            (kind, generation, listed),
-        )
-        await db.execute(
-            "UPDATE stale_key SET first_generation = MAX(first_generation, ?), claimed_by = NULL"
-            " WHERE kind = ? AND id IN (SELECT value FROM json_each(?))",
-            (generation + 1, kind, listed),
-        )
+    await db.executemany(
+        "DELETE FROM stale_key WHERE kind = ? AND id = ? AND generation = ?",
+        [(mark.kind, mark.id, mark.generation) for mark in marks],
+    )
+    await db.executemany(
+        "UPDATE stale_key SET first_generation = MAX(first_generation, ?), claimed_by = NULL WHERE kind = ? AND id = ?",
+        [(mark.generation + 1, mark.kind, mark.id) for mark in marks],
+    )
 
 
 async def find_stale_keys(db: Connection, kind: KeyKind, ids: Iterable[int]) -> list[StaleKey]:
