@@ -10,11 +10,11 @@ from engine.models import Extraction, Link, Mention
 from engine.storage.ledger.invalidation import delete_cached_answers, invalidate_keys
 from engine.storage.ledger.joins.definitions import find_defined_keys, save_definitions
 from engine.storage.ledger.joins.refresh import refresh_joins, refresh_joins_by_id
-from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
+from engine.storage.ledger.names import intern_names, intern_pairs
 from engine.storage.ledger.records.content import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn
 from engine.storage.ledger.work.extraction_claims import free_text_clause, release_chunks
-from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.ledger.work.stale_keys import add_stale_keys, add_stale_targets, next_generation
 from engine.storage.ledger.work.turns import list_due_spaces, share_out
 from engine.storage.ledger.work.work_queue import set_setting
 from engine.storage.sql.lists import id_list

@@ -6,8 +6,6 @@ from typing import TYPE_CHECKING
 
 from engine.errors import InvalidQuestion
 from engine.knowledge.duplicates.name_keys import spelling_key
-from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.work.stale_keys import add_stale_keys
 from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
@@ -78,13 +76,6 @@ async def find_targets(db: Connection, names: Iterable[int], pairs: Iterable[int
         (id_list(pairs),),
     )
     return {row[0] for row in led_names}, {row[0] for row in led_pairs}
-
-
-async def add_stale_targets(db: Connection, names: Iterable[int], pairs: Iterable[int], generation: int) -> None:
-    """Mark the keys stale whose profiles include these names and pairs."""
-    led_names, led_pairs = await find_targets(db, names, pairs)
-    await add_stale_keys(db, KeyKind.NAME, led_names, generation)
-    await add_stale_keys(db, KeyKind.PAIR, led_pairs, generation)
 
 
 async def resolve_aliases(db: Connection, space: int, names: Collection[str]) -> dict[str, str]:

@@ -14,7 +14,7 @@ from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generatio
 from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from engine.models import Chunk
     from engine.storage.sql.connection import Connection
@@ -28,6 +28,38 @@ class ChunkRange(NamedTuple):
 
 
 ALL_CHUNKS = ChunkRange(0, 2**62)
+
+
+class DocumentPlace(NamedTuple):
+    """A document: its id, key, time, space and room."""
+
+    id: int
+    key: str
+    time: int | None
+    space: int
+    room: int
+
+
+class _PlacedChunk(NamedTuple):
+    """A chunk with its key and its position in the document, and the times of its latest and earliest passage."""
+
+    key: str
+    chunk: Chunk
+    ordinal: int
+    time: int
+    first_time: int
+
+
+Passages = dict[str, tuple[int, int | None]]  # id and time of passages, by key
+
+
+async def insert_chunks(db: Connection, document: DocumentPlace, chunks: Sequence[Chunk], generation: int) -> None:
+    """Insert the chunks of a new document, whose passages are saved, and mark them stale."""
+    passages = await _load_passages(db, document.id, chunks)
+    placed = _place_chunks(document.key, document.time, chunks, passages)
+    ids = await _insert_rows(db, document, placed)
+    await add_stale_keys(db, KeyKind.CHUNK, ids.values(), generation)
+    await _insert_pieces(db, _list_pieces(placed, ids, passages))
 
 
 async def replace_chunks(
@@ -52,40 +84,68 @@ async def replace_chunks(
             (id_, *span),
         )
     }
-    after = chunks_by_key(name, chunks)
-    removed_ids = {chunk for key, (chunk, *_) in before.items() if key not in after}
+    placed = _place_chunks(name, dated, chunks, passages, span.first)
+    removed_ids = {before[key][0] for key in before.keys() - {each.key for each in placed}}
     former = await load_vectors_by_text(db, removed_ids)
     await delete_chunks(db, removed_ids, removed=removed)
-    if span is not ALL_CHUNKS and len(after) != span.stop - span.first:
+    if span is not ALL_CHUNKS and len(placed) != span.stop - span.first:
         await db.execute(
             "UPDATE chunk SET ordinal = ordinal + ? WHERE document = ? AND ordinal >= ?",
-            (len(after) - (span.stop - span.first), id_, span.stop),
+            (len(placed) - (span.stop - span.first), id_, span.stop),
         )
-    ids: dict[str, int] = {}
-    fresh = []
-    for ordinal, (key, chunk) in enumerate(after.items(), span.first):
-        times = [passages[piece.passage][1] for piece in chunk.pieces]
-        time, first = max((each or dated or 0 for each in times), default=dated or 0), _earliest_time(dated, times)
-        if key in before:
-            ids[key] = before[key][0]
-            await _update_position(db, before[key], ordinal, time, first)
-            continue
-        [[ids[key]]] = await db.execute_fetchall(
-            "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
-            (key, id_, space, room, ordinal, chunk.tokens, time, first, chunk.text, _text_hash(chunk.text)),
-        )
-        fresh.append(ids[key])
-        await inherit_vectors(db, ids[key], chunk.text, former)
+    for each in placed:
+        if each.key in before:
+            await _update_position(db, before[each.key], each.ordinal, each.time, each.first_time)
+    fresh = [each for each in placed if each.key not in before]
+    ids = await _insert_rows(db, DocumentPlace(id_, name, dated, space, room), fresh)
+    for each in fresh if former else ():
+        await inherit_vectors(db, ids[each.key], each.chunk.text, former)
     if fresh:
-        await add_stale_keys(db, KeyKind.CHUNK, fresh, await next_generation(db))
-    pieces: set[tuple[int, ...]] = {
-        (ids[key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
-        for key, chunk in after.items()
-        for ordinal, piece in enumerate(chunk.pieces)
-    }
-    await _replace_pieces(db, list(ids.values()), pieces)
+        await add_stale_keys(db, KeyKind.CHUNK, ids.values(), await next_generation(db))
+    ids |= {each.key: before[each.key][0] for each in placed if each.key in before}
+    await _replace_pieces(db, list(ids.values()), _list_pieces(placed, ids, passages))
     return bool(removed_ids or fresh)
+
+
+def _place_chunks(
+    document: str, dated: int | None, chunks: Sequence[Chunk], passages: Passages, first: int = 0
+) -> list[_PlacedChunk]:
+    """The chunks of a document with its key and time, from the ordinal `first` on."""
+    placed = []
+    for ordinal, (key, chunk) in enumerate(chunks_by_key(document, chunks).items(), first):
+        times = [passages[piece.passage][1] for piece in chunk.pieces]
+        latest = max((each or dated or 0 for each in times), default=dated or 0)
+        placed.append(_PlacedChunk(key, chunk, ordinal, latest, _earliest_time(dated, times)))
+    return placed
+
+
+async def _insert_rows(db: Connection, document: DocumentPlace, placed: Sequence[_PlacedChunk]) -> dict[str, int]:
+    """Insert chunks; returns their ids by key."""
+    if not placed:
+        return {}
+    await db.executemany(
+        "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        [
+            (key, document.id, document.space, document.room, ordinal, *content, _text_hash(chunk.text))
+            for key, chunk, ordinal, time, first in placed
+            for content in [(chunk.tokens, time, first, chunk.text)]
+        ],
+    )
+    rows = await db.execute_fetchall(
+        "SELECT c.key, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.key = j.value",
+        (text_list([each.key for each in placed]),),
+    )
+    return dict(map(tuple, rows))
+
+
+def _list_pieces(placed: Iterable[_PlacedChunk], ids: Mapping[str, int], passages: Passages) -> set[tuple[int, ...]]:
+    """The rows of `chunk_passage`."""
+    return {
+        (ids[each.key], ordinal, passages[piece.passage][0], piece.start, piece.stop)
+        for each in placed
+        for ordinal, piece in enumerate(each.chunk.pieces)
+    }
 
 
 async def has_repeated_text(db: Connection, document: int, chunks: Sequence[Chunk], span: ChunkRange) -> bool:
@@ -103,7 +163,7 @@ async def has_repeated_text(db: Connection, document: int, chunks: Sequence[Chun
     return False
 
 
-async def _load_passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> dict[str, tuple[int, int | None]]:
+async def _load_passages(db: Connection, document: int, chunks: Sequence[Chunk]) -> Passages:
     """Id and time of these chunks' passages, by key."""
     keys = list({piece.passage for chunk in chunks for piece in chunk.pieces})
     rows = await db.execute_fetchall(
@@ -166,4 +226,8 @@ async def _replace_pieces(db: Connection, chunks: Sequence[int], after: set[tupl
     await db.executemany(
         "DELETE FROM chunk_passage WHERE chunk = ? AND ordinal = ?", [row[:2] for row in before - after]
     )
-    await db.executemany("INSERT INTO chunk_passage VALUES (?, ?, ?, ?, ?)", sorted(after - before))
+    await _insert_pieces(db, after - before)
+
+
+async def _insert_pieces(db: Connection, pieces: Iterable[tuple[int, ...]]) -> None:
+    await db.executemany("INSERT INTO chunk_passage VALUES (?, ?, ?, ?, ?)", sorted(pieces))

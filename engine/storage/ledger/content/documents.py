@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from engine.errors import EmptyDocument, InvalidDocument, NotFound
 from engine.models import Chunk, Document, Extraction, Passage
 from engine.storage.ledger.content import open_vectors
-from engine.storage.ledger.content.chunks import replace_chunks
+from engine.storage.ledger.content.chunks import DocumentPlace, insert_chunks, replace_chunks
 from engine.storage.ledger.content.rooms import get_or_create_id, move_to_space, resolve_location, set_room_space
 from engine.storage.ledger.corrections import move_corrections
 from engine.storage.ledger.facts import delete_chunks, save_extraction
@@ -45,11 +45,11 @@ async def upsert_document(db: Connection, document: Document, chunks: Sequence[C
         document.is_open,
     )
     if before is None:
-        id_ = await _insert_document(db, document.key, header)
-    else:
-        id_ = before["id"]
-    was = None if before is None else tuple(before[name] for name in _HEADER_COLUMNS)
-    if before is not None and was != header:
+        await _insert_document(db, document, header, chunks)
+        return True
+    id_ = before["id"]
+    was = tuple(before[name] for name in _HEADER_COLUMNS)
+    if was != header:
         await db.execute(
             "UPDATE document SET space = ?, room = ?, kind = ?, title = ?, title_key = ?, link = ?, time = ?, open = ?"
             " WHERE id = ?",
@@ -78,14 +78,18 @@ async def _load_header(db: Connection, key: str) -> dict[str, Any] | None:
     return next((dict(zip(("id", *_HEADER_COLUMNS), row, strict=True)) for row in rows), None)
 
 
-async def _insert_document(db: Connection, key: str, header: tuple[Any, ...]) -> int:
+async def _insert_document(
+    db: Connection, document: Document, header: tuple[Any, ...], chunks: Sequence[Chunk]
+) -> None:
     generation = await next_generation(db)
     [[id_]] = await db.execute_fetchall(
         "INSERT INTO document (key, space, room, kind, title, title_key, link, time, open, status, generation)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
-        (key, *header, generation),
+        (document.key, *header, generation),
     )
-    return int(id_)
+    await save_passages(db, id_, document.passages)
+    place = DocumentPlace(id_, document.key, to_micros(document.time), *header[:2])
+    await insert_chunks(db, place, chunks, generation)
 
 
 async def reset_to_pending(db: Connection, id_: int) -> None:
@@ -103,25 +107,29 @@ async def reset_to_pending(db: Connection, id_: int) -> None:
 
 
 async def upsert_passages(
-    db: Connection, document: int, passages: Iterable[Passage], dropped: Collection[str] = ()
+    db: Connection, document: int, passages: Collection[Passage], dropped: Collection[str] = ()
 ) -> bool:
     """Insert, replace and remove passages; returns whether any text was deleted."""
-    rows = [(p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages]
-    listed = text_list([*(row[0] for row in rows), *dropped])
+    changed = {passage.key: passage.text for passage in passages}
     texts = dict(
         await db.execute_fetchall(
             "SELECT p.key, p.text FROM json_each(?) j CROSS JOIN passage p ON p.document = ? AND p.key = j.value",
-            (listed, document),
+            (text_list([*changed, *dropped]), document),
         )
     )
+    await save_passages(db, document, passages)
+    await db.executemany("DELETE FROM passage WHERE document = ? AND key = ?", [(document, key) for key in dropped])
+    return any(key in texts for key in dropped) or any(texts.get(key, text) != text for key, text in changed.items())
+
+
+async def save_passages(db: Connection, document: int, passages: Iterable[Passage]) -> None:
+    """Insert or replace passages."""
     await db.executemany(
         "INSERT INTO passage (document, key, position, time, author, label, link, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
         " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text",
-        [(document, *row) for row in rows],
+        [(document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages],
     )
-    await db.executemany("DELETE FROM passage WHERE document = ? AND key = ?", [(document, key) for key in dropped])
-    return any(key in texts for key in dropped) or any(texts.get(row[0], row[-1]) != row[-1] for row in rows)
 
 
 async def _replace_passages(db: Connection, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:

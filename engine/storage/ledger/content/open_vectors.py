@@ -40,8 +40,10 @@ async def save_partial_vectors(db: Connection, partials: Mapping[int, PartialVec
 
 async def load_vectors_by_text(db: Connection, chunks: Collection[int]) -> dict[str, list[PartialVectors]]:
     """Vectors of chunks about to be deleted, by text: a longer text may start with one of these."""
-    listed = (id_list(chunks),)
     found: dict[str, list[PartialVectors]] = {}
+    if not chunks:
+        return found
+    listed = (id_list(chunks),)
     for text, *row in (
         *await db.execute_fetchall(
             "SELECT c.text, v.embedder, LENGTH(c.text), true, v.parts, v.data FROM json_each(?) j"

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 from engine.storage.ledger.invalidation import delete_cached_answers, invalidate_keys
 from engine.storage.ledger.joins.definitions import move_definitions
 from engine.storage.ledger.joins.refresh import refresh_joins_by_id
-from engine.storage.ledger.names import add_stale_targets, intern_names, intern_pairs
+from engine.storage.ledger.names import intern_names, intern_pairs
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.ledger.work.stale_keys import add_stale_keys, next_generation
+from engine.storage.ledger.work.stale_keys import add_stale_keys, add_stale_targets, next_generation
 
 if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 async def get_or_create_id(db: Connection, table: str, name: str) -> int:
     """The id of a space or a room."""
-    await db.execute(f"INSERT INTO {table} (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
-    [[id_]] = await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,))
-    return int(id_)
+    rows = list(await db.execute_fetchall(f"SELECT id FROM {table} WHERE name = ?", (name,)))
+    if not rows:
+        rows = list(await db.execute_fetchall(f"INSERT INTO {table} (name) VALUES (?) RETURNING id", (name,)))
+    return int(rows[0][0])
 
 
 async def resolve_location(db: Connection, room: str, space: str) -> tuple[int, int]:
     """The ids of a space and a room; a moved room overrides the caller's space, which may be outdated."""
-    id_ = await get_or_create_id(db, "room", room)
-    [[settled]] = await db.execute_fetchall("SELECT space FROM room WHERE id = ?", (id_,))
-    return (await get_or_create_id(db, "space", space) if settled is None else int(settled)), id_
+    rows = await db.execute_fetchall("SELECT id, space FROM room WHERE name = ?", (room,))
+    for id_, settled in rows:
+        return (await get_or_create_id(db, "space", space) if settled is None else int(settled)), int(id_)
+    return await get_or_create_id(db, "space", space), await get_or_create_id(db, "room", room)
 
 
 async def set_room_space(db: Connection, room: int, space: int | None) -> None:

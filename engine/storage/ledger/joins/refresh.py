@@ -36,17 +36,21 @@ async def refresh_joins(
 
     `definition_keys`: spelling keys of abbreviations whose definitions changed, and of their long forms.
     """
-    if not (names or definition_keys) or not await _is_enabled(db):
+    if not (names or definition_keys):
         return
     leading = await load_automatic_aliases(db, space, names)
     keys = {spelling_key(name) for name in (*names, *leading)} | set(definition_keys)
-    near = keys | await load_linked_keys(db, space, keys)
-    wide = near | await load_linked_keys(db, space, near)
-    expansions = await load_expansions(db, space, wide)
+    linked = await load_linked_keys(db, space, keys)
+    near = keys | linked
+    wide = near | (await load_linked_keys(db, space, near) if linked else linked)
+    expansions = await load_expansions(db, space, wide) if linked else {}
     groups = await _load_groups(db, space, wide, near, expansions)
-    current = leading | await load_automatic_aliases(db, space, {name for group in groups.values() for name in group})
+    others = {name for group in groups.values() for name in group}.difference(names)
+    current = leading | (await load_automatic_aliases(db, space, others) if others else {})
     current = {name: alias for name, alias in current.items() if _group_key(name, expansions) in near}
     if not current and all(len(group) < 2 for group in groups.values()):
+        return
+    if not await _is_enabled(db):
         return
     wanted = await _plan(db, _Spellings(space, groups, expansions))
     changes = {name: wanted.get(name) for name in current.keys() | wanted if wanted.get(name) != current.get(name)}
