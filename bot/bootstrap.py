@@ -20,6 +20,7 @@ from engine import (
     EngineOptions,
     LiteLLMEmbedder,
     LiteLLMModel,
+    LiteLLMPictureDescriber,
     LiteLLMReranker,
     LLMConfig,
     MiniLMEmbedder,
@@ -46,12 +47,13 @@ MIB = 2**20
 
 @dataclass(frozen=True, slots=True)
 class EngineModels:
-    """The models of an engine. `calls`: the client that they share."""
+    """The models of an engine. `calls`: the client that they share. `vision` describes pictures."""
 
     language: LanguageModel
     embedder: Embedder
     reranker: Reranker | None
     calls: ModelClient
+    vision: ModelConfig | None = None
 
     async def warm_up(self) -> None:
         """Preload what the first question needs. Errors are ignored; later calls report them."""
@@ -82,6 +84,7 @@ async def open_engine(
             O200kTokenizer().count,
             engine.forget,
             engine.add,
+            LiteLLMPictureDescriber(models.vision, models.calls, engine.record_usage) if models.vision else None,
         )
 
 
@@ -99,7 +102,11 @@ async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
         stack.push_async_callback(calls.close)
         embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
         yield EngineModels(
-            _build_language(settings, calls, embedder), embedder, _build_reranker(settings, calls), calls
+            _build_language(settings, calls, embedder),
+            embedder,
+            _build_reranker(settings, calls),
+            calls,
+            vision_model_settings(settings) if settings.vision_model else None,
         )
 
 
@@ -148,6 +155,7 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
         workers=settings.parser_workers,
         ocr_program=(shutil.which("tesseract") or "") if settings.ocr == "auto" else "",
         ocr_languages=settings.ocr_languages,
+        describes_pictures=bool(settings.vision_model),
     )
 
 
@@ -173,6 +181,12 @@ def rerank_model_settings(settings: Settings) -> ModelConfig:
     """The reranking model; base URL and key as for embedding."""
     base, key = settings.rerank_api_base, settings.rerank_api_key.get_secret_value()
     return _inherit_chat_settings(settings, settings.rerank_model, base, key)
+
+
+def vision_model_settings(settings: Settings) -> ModelConfig:
+    """The model that describes pictures; base URL and key as for embedding."""
+    base, key = settings.vision_api_base, settings.vision_api_key.get_secret_value()
+    return _inherit_chat_settings(settings, settings.vision_model, base, key)
 
 
 def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) -> ModelConfig:

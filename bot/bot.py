@@ -22,7 +22,7 @@ from bot.monitoring.metrics import Metrics
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
-from engine import FileParser, cancel_tasks
+from engine import cancel_tasks
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from bot.platform.ports import Platform
     from bot.settings import Settings
     from bot.store import BotStore
-    from engine import Processes
+    from engine import FileParser, Processes
 
 REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
 
@@ -81,7 +81,7 @@ class Bot:
         platforms: dict[str, Platform] = {}
         audience = AudienceResolver(platforms, store, settings.membership_cache_seconds)
         context = BotContext(engine_context, store, audience, platforms, settings)
-        async with FileParser(engine_context.parser_limits) as parser:
+        async with engine_context.build_parser() as parser:
             await store.answers.redact_pending()
             bot = cls(context, AttachedPlatforms(platforms), parser)
             async with bot.event_queue:

@@ -11,6 +11,7 @@ from bot.errors import NotConnected, PermissionDenied
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
+from engine import FileParser
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Document, Engine, ParserLimits
+    from engine import Document, Engine, ParserLimits, PictureDescriber
 
 log = structlog.get_logger(__name__)
 
@@ -34,8 +35,9 @@ class EngineContext:
 
     `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
-    `open_import` prepares an import of the past of a workspace; `forget_workspace` deletes all of one and returns the
-    number of its channels. Both are None where only the engine is open.
+    `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
+    workspace; `forget_workspace` deletes all of one and returns the number of its channels. Both are None where only
+    the engine is open.
     """
 
     engine: Engine
@@ -44,8 +46,13 @@ class EngineContext:
     count_tokens: Callable[[str], int]
     forget_document: Callable[[str], Awaitable[bool]]
     replace_document: Callable[[Document], Awaitable[bool]]
+    describer: PictureDescriber | None = None
     open_import: Callable[[HistorySource], AbstractAsyncContextManager[RunningImport]] | None = None
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
+
+    def build_parser(self) -> FileParser:
+        """A parser of files; it is to be opened."""
+        return FileParser(self.parser_limits, self.describer)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,10 @@ class Settings(BaseSettings):
     rerank_api_base: str = ""
     rerank_api_key: SecretStr = SecretStr("")
 
+    vision_model: str = ""
+    vision_api_base: str = ""
+    vision_api_key: SecretStr = SecretStr("")
+
     extraction_format: Literal["tuples", "json"] = "tuples"
     extraction_gleaning_passes: int = Field(default=1, ge=0, le=1)
     description_language: str = ""

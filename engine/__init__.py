@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from engine.llm.minilm.embedder import MiniLMEmbedder as MiniLMEmbedder
     from engine.llm.minilm.embedder import find_weights_dir as find_weights_dir
     from engine.llm.offline.model import OfflineModel as OfflineModel
+    from engine.llm.picture_describer import LiteLLMPictureDescriber as LiteLLMPictureDescriber
     from engine.llm.remote_model import LiteLLMModel as LiteLLMModel
     from engine.llm.remote_model import LLMConfig as LLMConfig
     from engine.llm.reranker import LiteLLMReranker as LiteLLMReranker
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from engine.parsers.base import ZIP_ERRORS as ZIP_ERRORS
     from engine.parsers.base import ParsedFile as ParsedFile
     from engine.parsers.base import ParserLimits as ParserLimits
+    from engine.parsers.base import PictureDescriber as PictureDescriber
     from engine.parsers.base import read_file_content as read_file_content
     from engine.parsers.chat_export import CONVERSATION_GAP as CONVERSATION_GAP
     from engine.parsers.chat_export import CONVERSATION_TOKENS as CONVERSATION_TOKENS
@@ -136,6 +138,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.llm.minilm.embedder": ("MiniLMEmbedder", "find_weights_dir"),
     "engine.llm.offline.model": ("OfflineModel",),
     "engine.llm.remote_model": ("LiteLLMModel", "LLMConfig"),
+    "engine.llm.picture_describer": ("LiteLLMPictureDescriber",),
     "engine.llm.reranker": ("LiteLLMReranker",),
     "engine.memory": ("raise_gc_threshold",),
     "engine.models": (
@@ -164,7 +167,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "RankingOptions",
         "SummaryLimits",
     ),
-    "engine.parsers.base": ("ZIP_ERRORS", "ParsedFile", "ParserLimits", "read_file_content"),
+    "engine.parsers.base": ("ZIP_ERRORS", "ParsedFile", "ParserLimits", "PictureDescriber", "read_file_content"),
     "engine.parsers.chat_export": (
         "CONVERSATION_GAP",
         "CONVERSATION_TOKENS",

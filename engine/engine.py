@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
+    from engine.usage import UsageMeter
 
 Result = TypeVar("Result")
 
@@ -216,6 +218,11 @@ class Engine(ManualCorrections, DocumentInput, RuntimeView):
     async def build_messages(self, question: Question) -> list[LLMMessage]:
         """The messages that `ask` would send to the model, for inspection."""
         return await self._maintenance.run_with_recovery(lambda: self._answer_service.build_messages(question))
+
+    async def record_usage(self, meter: UsageMeter) -> None:
+        """Count the model calls of a caller that prepares documents."""
+        if meter.items:
+            await self._ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), meter.items)
 
     # Queries.
 

@@ -134,10 +134,11 @@ class ChatTurn:
 
 @dataclass(frozen=True, slots=True)
 class LLMMessage:
-    """One message sent to a chat model."""
+    """One message sent to a chat model; `pictures` are JPEGs."""
 
     role: Role
     content: str
+    pictures: tuple[bytes, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank"]
+Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank", "describe"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from bot.context import BotContext
 from bot.ingest.service import IngestService
 from bot.permissions.resolver import AudienceResolver
 from bot.store import BotStore
-from engine import FileParser
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -70,7 +69,7 @@ async def _open_ingest_service(
 async def _create_ingest_service(engine_context: EngineContext, settings: Settings) -> AsyncIterator[IngestService]:
     async with (
         BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
-        FileParser(engine_context.parser_limits) as parser,
+        engine_context.build_parser() as parser,
     ):
         bot_context = BotContext(
             engine_context, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings

@@ -161,6 +161,8 @@ class FileIngest:
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
         """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""
         results: list[FileResult] = []
+        if upload.kind.startswith("image/") and (stored := await self._find_stored(shared.build_record(upload))):
+            return [stored]  # a repeated event does not have it described again
         try:
             async with self._gate, aclosing(self._parse_upload(shared, upload)) as documents:
                 async for filed, document in documents:
@@ -217,6 +219,10 @@ class FileIngest:
             await self._documents.forget_document(filed.document)
         return ""
 
+    async def _find_stored(self, filed: FileRecord) -> FileRecord | None:
+        stored = await self._context.store.files.get(filed.document)
+        return stored if stored is not None and stored.is_applied else None
+
     async def _resolve_space(self, location: Location) -> str:
         """The space of a channel's files; a channel that is not read otherwise is watched for audience changes."""
         channel = await self._context.audience.get_channel(location)
@@ -272,7 +278,8 @@ class FileIngest:
 def _check_upload(upload: Upload, limits: ParserLimits) -> None:
     """Reject a file before it is fetched. Raises DocumentTooLarge and UnsupportedFormat."""
     kind, limit = upload.kind.partition("/")[0], limits.max_file_size
-    if kind in UNSUPPORTED_FAMILIES and not (kind == "image" and limits.ocr_program):
+    is_read = kind == "image" and (limits.ocr_program or limits.describes_pictures)
+    if kind in UNSUPPORTED_FAMILIES and not is_read:
         raise UnsupportedFormat(f"It is {UNSUPPORTED_FAMILIES[kind]}.")
     if upload.size > limit:
         raise DocumentTooLarge(f"It has {upload.size / 2**20:.0f} MiB; the limit is {limit / 2**20:.0f} MiB.")

@@ -131,6 +131,11 @@ def render_summarize_batch(inputs: Sequence[SummaryInput]) -> list[LLMMessage]:
     return _build_messages(system, fill_template("summarize_several_user", names=rows, fence=_fence_token(rows)))
 
 
+def render_picture(jpeg: bytes) -> list[LLMMessage]:
+    """Messages that ask what a picture shows, and for the text in it."""
+    return [LLMMessage("system", fill_template("picture")), LLMMessage("user", "The picture:", (jpeg,))]
+
+
 def render_answer(prompt: Prompt) -> list[LLMMessage]:
     """Messages that ask for an answer: context, conversation so far, question."""
     values = {

@@ -6,12 +6,14 @@ import stat
 import zipfile
 import zlib
 from dataclasses import dataclass
+from itertools import islice
 from lzma import LZMAError
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import DocumentTooLarge, UnsupportedFormat
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
     from pathlib import Path
 
@@ -23,6 +25,7 @@ ZIP_ERRORS = (
     *(zipfile.BadZipFile, ValueError, NotImplementedError, RuntimeError, KeyError, EOFError, OSError),
     *(zlib.error, LZMAError),
 )
+_HEAD_PASSAGES = 500  # parsed before the first part of a long file is sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +37,37 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class UnreadPicture:
+    """A picture without text of its own, for a model that describes it: a JPEG.
+
+    `key`, `label` and `position` are those of its passages.
+    """
+
+    key: str
+    label: str
+    position: int
+    data: bytes
+
+
+class PictureDescriber(Protocol):
+    """Describes pictures in words."""
+
+    async def describe(self, jpeg: bytes) -> str:
+        """What a picture shows and the text in it, as Markdown.
+
+        Raises EmptyDocument if no later call would succeed, else ModelError.
+        """
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedFile:
     """A parsed file. `time` is the date that the document states itself, None if it states none.
 
     `saved_at` is the time at which a program saved the file: used if neither the document nor its name states a date.
     `attachments` are files of their own. `key` is empty for the file itself, and differs for each of its attachments
-    and of the further parts of a long file.
+    and of the further parts of a long file. `unread_pages` have no readable text (from 1; 0 is a picture itself).
+    `pictures` are to be described. `further` follows `passages` in a long file and is parsed while it is taken; None
+    ends a part, because the next piece takes long.
     """
 
     title: str
@@ -48,6 +76,9 @@ class ParsedFile:
     saved_at: datetime | None = None
     attachments: tuple[Attachment, ...] = ()
     key: str = ""
+    unread_pages: tuple[int, ...] = ()
+    pictures: tuple[UnreadPicture, ...] = ()
+    further: Iterable[Passage | UnreadPicture | None] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +87,8 @@ class ParserLimits:
 
     `max_unpacked_size` bounds the unpacked size of a ZIP-based format (DOCX, EPUB...), `max_unpack_ratio` its ratio to
     the file's size. `max_memory` is the address space of one worker process; `workers` is the number of files parsed at
-    once. `ocr_program` is the path of tesseract, which reads scans and pictures in `ocr_languages`; empty: they are
-    refused.
+    once. `ocr_program` is the path of tesseract, which reads scans and pictures in `ocr_languages`; empty: there is
+    none. `describes_pictures`: a model describes pictures, and scans in which no text is recognized.
     """
 
     max_file_size: int = 50 * MIB
@@ -69,6 +100,13 @@ class ParserLimits:
     workers: int = 2
     ocr_program: str = ""
     ocr_languages: str = "eng"
+    describes_pictures: bool = False
+
+
+def stream_passages(title: str, passages: Iterable[Passage]) -> ParsedFile:
+    """A file whose first passages are parsed now, and the others while they are taken."""
+    pieces = iter(passages)
+    return ParsedFile(title, tuple(islice(pieces, _HEAD_PASSAGES)), further=pieces)
 
 
 def read_file_content(path: Path, limit: int) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.errors import CorruptFile, EmptyDocument, EncryptedFile
+from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Passage
 from engine.parsers.base import ParsedFile
 from engine.parsers.office import extract_document, modified_time
@@ -29,6 +29,7 @@ _FIGURES = re.compile(r"[\d$€£%]")
 # A line shorter than this share of its neighbors ends its paragraph; a line that ends a sentence must be fuller.
 _SHORT_SHARE, _FULL_SHARE = 0.7, 0.9
 _NEIGHBOR_LINES = 4
+_MAX_PARTS = 1000  # passages of a page, in the numbering of positions
 # Addresses and table rows are narrower than any column of prose.
 _MIN_COLUMN_WIDTH = 32
 
@@ -36,7 +37,8 @@ _MIN_COLUMN_WIDTH = 32
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages with keys p3-1, p3-2 and the label "p. 3". The title is the name: titles inside PDFs are often junk.
 
-    Raises EncryptedFile, EmptyDocument (no text layer: a scan; or garbage in it), CorruptFile (not a PDF, or cut off).
+    Pages without a text layer, or with garbage in it, are `unread_pages`; if all of the text is garbage, there are no
+    passages. Raises EncryptedFile, CorruptFile (not a PDF, or cut off).
     """
     try:
         result = extract_document(data, mime, pages=True)
@@ -45,18 +47,26 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
         pages, saved = [], None
     if not any(page.strip() for page in pages):
         pages = _extract_with_pdfium(data)
-    texts = [
-        (number, part, text) for number, page in enumerate(pages, 1) for part, text in enumerate(page_texts(page), 1)
-    ]
-    if not texts:
-        raise EmptyDocument(f"There is no text in {name}: its pages are pictures.")
-    if is_garbled("\n".join(text for _, _, text in texts)):
-        raise EmptyDocument(f"The text of {name} is stored unreadably.", hint="Export it again, or add its text.")
+    texts = {number: page_texts(page) for number, page in enumerate(pages, 1)}
+    if is_garbled("\n".join(text for page in texts.values() for text in page)):
+        return ParsedFile(name, (), saved_at=saved, unread_pages=tuple(texts))
     passages = (
-        Passage(f"p{number}-{part}", text, f"p. {number}", position=position)
-        for position, (number, part, text) in enumerate(texts)
+        Passage(f"p{number}-{part}", text, f"p. {number}", position=position_of(number, part))
+        for number, page in texts.items()
+        for part, text in enumerate(page, 1)
     )
-    return ParsedFile(name, tuple(passages), saved_at=saved)
+    unread = (number for number, page in texts.items() if not page or is_garbled("\n".join(page)))
+    return ParsedFile(name, tuple(passages), saved_at=saved, unread_pages=tuple(unread))
+
+
+def position_of(page: int, part: int) -> int:
+    """The position of a passage by its page and its number there, both from 1."""
+    return page * _MAX_PARTS + part
+
+
+def page_of(passage: Passage) -> int:
+    """The page of a passage, the inverse of `position_of`."""
+    return passage.position // _MAX_PARTS
 
 
 def page_texts(page: str) -> list[str]:

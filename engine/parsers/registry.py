@@ -23,7 +23,6 @@ class FileFormat:
     `label` names it in help texts. `parser` is `module:function`, imported with the first file of the format; it is
     called with the name and the bytes, and with `mime` if that is set (formats of the rich-text library). `signature`
     and `named_signature` are regular expressions for the first bytes, the latter for files with one of `extensions`.
-    `is_scannable`: without text of its own, it is read by OCR if that is set up.
     `container` is the archive a format is packed in. A ZIP is recognized by its `mimetype` entry, which holds `mime`,
     or by `zip_folder`; an OLE file (old Office) by its extension. A format with neither signature nor container is text
     and recognized by its extension. `is_dated`: a date in the name or the first lines is the document's.
@@ -38,7 +37,6 @@ class FileFormat:
     container: Literal["", "zip", "ole"] = ""
     zip_folder: str = ""
     is_dated: bool = True
-    is_scannable: bool = False
 
     @property
     def is_binary(self) -> bool:
@@ -78,7 +76,6 @@ PARSERS: dict[str, FileFormat] = {
         "application/pdf",
         signature=rb"\s{0,1019}+%PDF-",
         named_signature=rb"(?s:.){0,1019}?%PDF-",
-        is_scannable=True,
     ),
     "docx": FileFormat(
         "Word", _DOCX, ("docx",), _OPENXML + "wordprocessingml.document", container="zip", zip_folder="word/"
@@ -114,11 +111,10 @@ PARSERS: dict[str, FileFormat] = {
     "subtitles": FileFormat("subtitles", _FORMATS + "subtitles:parse", ("srt", "vtt")),
     "code": FileFormat("source code", _FORMATS + "source_code:parse", _CODE_EXTENSIONS),
     "picture": FileFormat(
-        "pictures with text",
+        "pictures",
         "engine.parsers.scans.pictures:parse",
         ("png", "jpg", "jpeg", "gif", "tif", "tiff", "webp"),
-        signature=rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP",
-        is_scannable=True,
+        signature=rb"\x89PNG|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|(?s:RIFF.{4}WEBP)",
     ),
     "messages": FileFormat(
         "chat messages as JSON Lines", "engine.parsers.chat_export:parse", ("jsonl", "ndjson"), is_dated=False

@@ -24,7 +24,7 @@ from bot.platform.events import BotAdded, MessageEdited, MessageReceived, Messag
 from bot.platform.models import Location, Message, Upload
 from bot.settings import Settings
 from bot.store import BotStore, ChannelSettings, StoredAnswer
-from engine import Engine, FileParser, ParserLimits
+from engine import Engine, FileParser, ParserLimits, PictureDescriber
 from engine.llm.base import Embedder
 from engine.models import Scope
 from engine.storage.ledger.records.query_results import DocumentInfo
@@ -192,19 +192,21 @@ async def open_bot(
     limits: ParserLimits | None = None,
     embedder: Embedder | None = None,
     parser: Any = None,
+    describer: PictureDescriber | None = None,
     **settings: Any,
 ) -> AsyncIterator[BotFixture]:
     """Open a bot in this folder; a second one in the same folder is a restart."""
     platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
+    limits = replace(limits or ParserLimits(workers=1), describes_pictures=describer is not None)
     chosen = Settings(data_dir=home, **settings)
     async with (
         echo_language.open_engine_context(home, language, embedder) as opened,
         BotStore.open(find_database(home) or home / "bot.db") as store,
-        FileParser(limits or opened.parser_limits) as own,
+        FileParser(limits, describer) as own,
     ):
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, store, chosen.membership_cache_seconds)
-        engine_context = replace(opened, parser_limits=limits or opened.parser_limits)
+        engine_context = replace(opened, parser_limits=limits)
         context = BotContext(engine_context, store, audience, platforms, chosen)
         ingest = IngestService(context, parser or own, platform.current_time)
         quotas = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget)

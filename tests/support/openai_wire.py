@@ -22,7 +22,7 @@ def count_tokens(text: str) -> int:
 
 def build_usage(body: Mapping[str, Any], text: str) -> dict[str, int]:
     """The usage of a chat call."""
-    sent = sum(count_tokens(message["content"]) for message in body["messages"])
+    sent = sum(count_tokens(str(message["content"])) for message in body["messages"])
     said = count_tokens(text)
     return {"prompt_tokens": sent, "completion_tokens": said, "total_tokens": sent + said}
 

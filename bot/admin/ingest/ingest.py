@@ -13,7 +13,7 @@ from bot.admin.document_lookup import build_scope, file_key
 from bot.admin.ingest import files
 from bot.admin.ingest.progress import OUTAGE_TIMEOUT_SECONDS, count_unindexed, wait_until_indexed
 from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
-from engine import FileParser, read_file_content
+from engine import read_file_content
 from engine.errors import InvalidDocument, ModelError
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import Ingest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
-    from engine import Document, DocumentInfo, IndexStatus
+    from engine import Document, DocumentInfo, FileParser, IndexStatus
 
 SLOW_FILE_SECONDS = 3.0  # after which a slow file is named in the progress
 MAX_SIMILAR_FAILURES = 5  # documents listed with the same error
@@ -68,7 +68,7 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
     for each in await engine_context.engine.list_documents(scope):
         there.setdefault(each.link, []).append(each)
     tally = IngestStats()
-    async with FileParser(engine_context.parser_limits) as reader:
+    async with engine_context.build_parser() as reader:
         taker = _FileIngester(engine_context, reader, request, there, tally)
         yield ProgressUpdate("parsing", 0, len(found))
         async for _ in run_concurrently(
@@ -120,7 +120,7 @@ class _FileIngester:
         self.stats.started_files[path.name] = time.monotonic()
         try:
             await self._ingest_file(path)
-        except InvalidDocument as error:
+        except (InvalidDocument, ModelError) as error:
             self.stats.failures.append(IngestFailure(str(path), str(error), error.hint))
         except OSError as error:
             self.stats.failures.append(IngestFailure(str(path), f"The file cannot be read: {error.strerror or error}."))

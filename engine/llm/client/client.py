@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import time
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
@@ -42,7 +43,15 @@ CUT_OFF_REASONS = frozenset({"length", "max_tokens", CONTENT_FILTERED, UNFINISHE
 
 OUTPUT_LIMIT_HINT = "The reply reached its length limit: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
 
-PURPOSE_RANKS: dict[Purpose, int] = {"answer": 0, "condense": 0, "rerank": 0, "embed": 0, "summarize": 1, "extract": 2}
+PURPOSE_RANKS: dict[Purpose, int] = {
+    "answer": 0,
+    "condense": 0,
+    "rerank": 0,
+    "embed": 0,
+    "summarize": 1,
+    "describe": 1,
+    "extract": 2,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +207,7 @@ class ModelClient:
 
     def _chat_parameters(self, request: ChatRequest) -> CallParameters:
         response_format = {"response_format": {"type": "json_object"}} if request.json else {}
-        messages = [{"role": message.role, "content": message.content} for message in request.messages]
+        messages = [{"role": message.role, "content": _render_content(message)} for message in request.messages]
         return {**request.model.chat_parameters(), **self._limit_parameters(), **response_format, "messages": messages}
 
     def _limit_parameters(self) -> CallParameters:
@@ -236,6 +245,15 @@ class _TextStream:
     async def aclose(self) -> None:
         """Close the connection, even before the end of the stream."""
         await self._deltas.aclose()
+
+
+def _render_content(message: LLMMessage) -> str | list[dict[str, Any]]:
+    """The text, followed by the pictures as data URLs if there are any."""
+    if not message.pictures:
+        return message.content
+    addresses = (f"data:image/jpeg;base64,{base64.b64encode(each).decode()}" for each in message.pictures)
+    pictures = ({"type": "image_url", "image_url": {"url": address}} for address in addresses)
+    return [{"type": "text", "text": message.content}, *pictures]
 
 
 def _ignore_call(purpose: Purpose, seconds: float) -> None:

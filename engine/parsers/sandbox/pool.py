@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Self
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
 from engine.parsers.base import ParserLimits
 from engine.parsers.sandbox import protocol
+from engine.parsers.scans.descriptions import add_descriptions
 from engine.process import LENGTH_PREFIX_BYTES, child_python_path, encode_frame
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
     from types import TracebackType
 
-    from engine.parsers.base import ParsedFile
+    from engine.parsers.base import ParsedFile, PictureDescriber
 
 # A worker is replaced after this many files, which limits memory leaks of parsers.
 _MAX_FILES_PER_PROCESS = 200
@@ -33,10 +34,14 @@ _WRITE_SIZE = 2**20  # bytes of a file in the buffer of the pipe
 
 
 class FileParser:
-    """`async with FileParser(limits) as parser`: a few worker processes, each started on first use."""
+    """`async with FileParser(limits) as parser`: a few worker processes, each started on first use.
 
-    def __init__(self, limits: ParserLimits | None = None) -> None:
-        self.limits = limits or ParserLimits()
+    `describer` describes pictures; without one they are read by OCR, or refused.
+    """
+
+    def __init__(self, limits: ParserLimits | None = None, describer: PictureDescriber | None = None) -> None:
+        self.limits = replace(limits or ParserLimits(), describes_pictures=describer is not None)
+        self._describer = describer
         self._processes: list[ParserProcess] = []
         self._idle: asyncio.LifoQueue[ParserProcess] = asyncio.LifoQueue()
 
@@ -64,22 +69,30 @@ class FileParser:
     async def stream(self, name: str, data: bytes) -> AsyncGenerator[ParsedFile]:
         """Parse a file into documents with different keys: itself, the further parts of a long file, its attachments.
 
-        The passages are in the order of their positions; each document has at least one. The parser waits while a
-        document is handled. Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile, CorruptFile
-        (also if its parser crashes) or DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond the
-        limits). A file that fails does so before its first document, unless its parser crashes later.
+        The passages are in the order of their positions; each document has at least one. Those with pictures to be
+        described come last. The parser waits while a document is handled. Raises an InvalidDocument: UnsupportedFormat,
+        EmptyDocument, EncryptedFile, CorruptFile (also if its parser crashes) or DocumentTooLarge (bytes, time, memory,
+        unpacked size, or text beyond the limits); and a ModelError if a picture could not be described now. Most files
+        that fail do so before their first document.
         """
         if len(data) > self.limits.max_file_size:
             raise DocumentTooLarge(
                 f"{name} has {len(data) / 2**20:.0f} MiB; {self.limits.max_file_size / 2**20:.0f} are allowed."
             )
         process = await self._idle.get()
+        with_pictures: list[ParsedFile] = []
         try:
             async with aclosing(process.stream(name, data)) as documents:
                 async for document in documents:
-                    yield document
+                    if document.pictures:
+                        with_pictures.append(document)
+                    else:
+                        yield document
         finally:
             self._idle.put_nowait(process)
+        for document in with_pictures:  # a model may take minutes, in which the process parses other files
+            if self._describer is not None:
+                yield await add_descriptions(document, self._describer)
 
 
 class ParserProcess:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from dataclasses import asdict
 from datetime import datetime
@@ -9,7 +10,7 @@ from typing import Any
 
 from engine import errors
 from engine.models import Passage
-from engine.parsers.base import ParsedFile, ParserLimits
+from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
 
 _ERROR_CLASSES: dict[str, type[errors.InvalidDocument]] = {
     kind.__name__: kind for kind in errors.InvalidDocument.__subclasses__()
@@ -33,7 +34,7 @@ def encode_result(outcome: ParsedFile | errors.InvalidDocument | None) -> bytes:
     if isinstance(outcome, errors.InvalidDocument):
         error = {"error": type(outcome).__name__, "message": str(outcome), "hint": outcome.hint}
         return json.dumps(error).encode()
-    return json.dumps(asdict(outcome), default=datetime.isoformat).encode()
+    return json.dumps(asdict(outcome), default=_encode_value).encode()
 
 
 def decode_result(payload: bytes) -> ParsedFile | None:
@@ -47,7 +48,14 @@ def decode_result(payload: bytes) -> ParsedFile | None:
     if "error" in result:
         raise _ERROR_CLASSES[result["error"]](str(result["message"]), hint=str(result["hint"]))
     passages = tuple(Passage(**{**row, "time": _parse_time(row["time"])}) for row in result["passages"])
-    return ParsedFile(result["title"], passages, _parse_time(result["time"]), key=result["key"])
+    pictures = (UnreadPicture(**{**row, "data": base64.b64decode(row["data"])}) for row in result["pictures"])
+    return ParsedFile(
+        result["title"], passages, _parse_time(result["time"]), key=result["key"], pictures=tuple(pictures)
+    )
+
+
+def _encode_value(value: datetime | bytes) -> str:
+    return base64.b64encode(value).decode() if isinstance(value, bytes) else value.isoformat()
 
 
 def _parse_time(text: str | None) -> datetime | None:

@@ -11,9 +11,11 @@ import ctypes
 import os
 import sys
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
+from engine.models import Passage
 from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
 from engine.parsers.registry import PARSERS
@@ -23,8 +25,7 @@ from engine.process import encode_frame, ignore_stop_signals, read_frame
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engine.models import Passage
-    from engine.parsers.base import ParsedFile, ParserLimits
+    from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
 
 _NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000
 _THREADS = 2
@@ -71,7 +72,7 @@ def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0
     Raises one of the InvalidDocument family.
     """
     parsed = parse_file(name, data, limits)
-    yield from _split_parts(parsed)
+    yield from _split_parts(parsed, limits)
     for number, attachment in enumerate(parsed.attachments if depth < _MAX_DEPTH else (), 1):
         with contextlib.suppress(InvalidDocument):
             root = ""
@@ -82,20 +83,34 @@ def parse_documents(name: str, data: bytes, limits: ParserLimits, depth: int = 0
                 yield replace(inner, title=title, key=key)
 
 
-def _split_parts(parsed: ParsedFile) -> Iterator[ParsedFile]:
+def _split_parts(parsed: ParsedFile, limits: ParserLimits) -> Iterator[ParsedFile]:
     """The file as one document, or a long one in parts: each is stored and searchable before the next."""
-    parts: list[list[Passage]] = [[]]
-    length = 0
-    for passage in parsed.passages:
-        if parts[-1] and length + len(passage.text) > PART_LENGTH:
-            parts.append([])
-            length = 0
-        parts[-1].append(passage)
-        length += len(passage.text)
-    for number, passages in enumerate(parts, 1):
+    number, total = 1, 0
+    for number, part in enumerate(_group_pieces(parsed), 1):
+        passages = tuple(piece for piece in part if isinstance(piece, Passage))
+        pictures = tuple(piece for piece in part if not isinstance(piece, Passage))
+        total += sum(len(passage.text) for passage in passages)
+        if total > limits.max_text_length:
+            raise DocumentTooLarge(f"{parsed.title} holds more than {limits.max_text_length:,} characters of text.")
         title = parsed.title if number == 1 else f"{parsed.title} (part {number})"
         key = "" if number == 1 else f"part-{number}"
-        yield replace(parsed, title=title, passages=tuple(passages), key=key, attachments=())
+        yield replace(parsed, title=title, passages=passages, pictures=pictures, key=key, attachments=(), further=())
+
+
+def _group_pieces(parsed: ParsedFile) -> Iterator[list[Passage | UnreadPicture]]:
+    """The passages and pictures of each part; a part ends before it would be too long."""
+    part: list[Passage | UnreadPicture] = []
+    length = 0
+    for piece in chain(parsed.pictures, parsed.passages, parsed.further):
+        size = len(piece.text) if isinstance(piece, Passage) else 0
+        if part and (piece is None or length + size > PART_LENGTH):
+            yield part
+            part, length = [], 0
+        if piece is not None:
+            part.append(piece)
+            length += size
+    if part:
+        yield part
 
 
 def _isolate_network() -> None:
@@ -124,36 +139,29 @@ def _limit_cpu_seconds(seconds: float) -> None:
 
 
 def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
-    """The file as passages, at least one. Raises one of the InvalidDocument family."""
+    """The file as passages or pictures, at least one of them; `further` may raise errors, too.
+
+    Raises one of the InvalidDocument family.
+    """
     file_format = PARSERS[detect_format(name, data, limits)]
-    try:
-        parsed = file_format.parse(name, data)
-    except EmptyDocument as error:
-        if not file_format.is_scannable:
-            raise
-        parsed = _read_scan(name, data, limits, error)
-    if not parsed.passages:
+    parsed = file_format.parse(name, data)
+    if parsed.unread_pages:
+        from engine.parsers.scans.pages import read_scans  # noqa: PLC0415  - needed for scans only
+
+        parsed = read_scans(parsed, data, limits)
+    if not parsed.passages and not parsed.pictures:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:
         raise DocumentTooLarge(f"{name} holds more than {limits.max_text_length:,} characters of text.")
     time = parsed.time
     if not time and file_format.is_dated:
         time = find_stated_date(name, _document_head(parsed)) or parsed.saved_at
-    return replace(parsed, time=time, saved_at=None)
-
-
-def _read_scan(name: str, data: bytes, limits: ParserLimits, error: EmptyDocument) -> ParsedFile:
-    """The file by OCR, if that is set up. Raises the error with a hint otherwise."""
-    from engine.parsers.scans.tesseract import INSTALL_HINT, read_scan  # noqa: PLC0415  - needed for scans only
-
-    if not limits.ocr_program:
-        raise EmptyDocument(str(error), hint=INSTALL_HINT) from error
-    return read_scan(name, data, limits)
+    return replace(parsed, time=time, saved_at=None, unread_pages=())
 
 
 def _document_head(parsed: ParsedFile) -> str:
     """The title and the first passage: where a document states its date."""
-    return f"{parsed.title}\n{parsed.passages[0].text}" if parsed.title else parsed.passages[0].text
+    return "\n".join([parsed.title, *(passage.text for passage in parsed.passages[:1])])
 
 
 if __name__ == "__main__":

@@ -1,1 +1,1 @@
-"""Files whose text is a picture: noticed by the quality of their text, read by tesseract if it is installed."""
+"""Pictures and pages without readable text: read by tesseract if it is installed, or passed on to be described."""

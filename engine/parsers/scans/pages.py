@@ -1,0 +1,156 @@
+"""Read what has no text of its own: by tesseract if it is installed, else as pictures that a model describes."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from io import BytesIO
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING
+
+from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument
+from engine.models import Passage
+from engine.parsers.base import UnreadPicture
+from engine.parsers.pdf import page_of, page_texts, position_of
+from engine.parsers.scans.pictures import encode_picture, open_picture
+from engine.parsers.scans.tesseract import recognize
+from engine.parsers.scans.text_quality import is_garbled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from PIL.Image import Image
+    from pypdfium2 import PdfDocument, PdfPage
+
+    from engine.parsers.base import ParsedFile, ParserLimits
+
+    Piece = Passage | UnreadPicture | None
+
+_INSTALL_HINT = (
+    "Install tesseract to read scans and pictures (THREADLORE_OCR), or set a model that describes them"
+    " (THREADLORE_VISION_MODEL)."
+)
+_UNREADABLE_HINT = "Add a better scan, or its text."
+_RESOLUTION = 200 / 72  # pixels per point
+_MAX_PIXELS = 4000  # of the longer side of a page
+_SECONDS_PER_PAGE = 2.0
+# A part of a scan takes about a fourth of the time limit of a part.
+_PART_SHARE = 0.25
+_MAX_SCANNED_PAGES = 1000
+_MAX_DESCRIBED_PAGES = 50  # of one file: each is a call of a model
+_BLANK_RANGE = 24  # of 255 levels of gray, between the lightest and the darkest pixel
+
+
+def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedFile:
+    """The file with the text of its `unread_pages`, or with those pages as pictures; the first ones at once.
+
+    A page whose text layer is garbage keeps it if nothing better is found, unless all of the file is garbage. Raises
+    EmptyDocument if there is nothing to read, CorruptFile, or DocumentTooLarge for a scan of too many pages.
+    """
+    if not (limits.ocr_program or limits.describes_pictures):
+        if parsed.passages:
+            return parsed
+        raise EmptyDocument(_no_text(parsed), hint=_INSTALL_HINT)
+    most = _MAX_SCANNED_PAGES if limits.ocr_program else _MAX_DESCRIBED_PAGES
+    if not parsed.passages and len(parsed.unread_pages) > most:
+        raise DocumentTooLarge(f"{parsed.title} has {len(parsed.unread_pages)} scanned pages; {most} are allowed.")
+    if parsed.unread_pages == (0,):
+        pieces, kept = _read_picture(data, limits), []
+    else:
+        layers: dict[int, list[Passage]] = {number: [] for number in parsed.unread_pages}
+        kept = list[Passage]()
+        for passage in parsed.passages:
+            layers.get(page_of(passage), kept).append(passage)
+        pieces = _read_pages(layers, data, limits)
+    head = list(takewhile(lambda piece: piece is not None, pieces))
+    passages = [*kept, *(each for each in head if isinstance(each, Passage))]
+    pictures = tuple(each for each in head if isinstance(each, UnreadPicture))
+    if not passages and not pictures:
+        raise EmptyDocument(f"No text was recognized in {parsed.title}.", hint=_UNREADABLE_HINT)
+    return replace(
+        parsed,
+        passages=tuple(sorted(passages, key=lambda each: each.position)),
+        pictures=pictures,
+        further=chain((None,), pieces),
+    )
+
+
+def _no_text(parsed: ParsedFile) -> str:
+    if parsed.unread_pages == (0,):
+        return f"There is no text in {parsed.title}: it is a picture."
+    return f"There is no text in {parsed.title}: its pages are pictures, or their text is stored unreadably."
+
+
+def _read_picture(data: bytes, limits: ParserLimits) -> Iterator[Piece]:
+    """A picture as a picture if a model describes pictures, which reads its text as well, else its text."""
+    if limits.describes_pictures:
+        yield UnreadPicture("picture", "picture", 0, encode_picture(open_picture(data)))
+        return
+    text = recognize(data, limits)
+    for part, each in enumerate([] if is_garbled(text) else page_texts(text), 1):
+        yield Passage(f"picture-{part}", each, "picture", position=part - 1)
+
+
+def _read_pages(layers: Mapping[int, Sequence[Passage]], data: bytes, limits: ParserLimits) -> Iterator[Piece]:
+    """The pages of a PDF, by number with the text that they have; None after as many as a part may take."""
+    described, pages_per_part = 0, max(1, int(_PART_SHARE * limits.timeout_seconds / _SECONDS_PER_PAGE))
+    with _open_pdf(data) as document:
+        for count, number in enumerate(sorted(layers)[:_MAX_SCANNED_PAGES], 1):
+            found = _read_page(document[number - 1], number, layers[number], limits)
+            pictures = sum(isinstance(each, UnreadPicture) for each in found)
+            if described + pictures <= _MAX_DESCRIBED_PAGES:
+                described += pictures
+                yield from found
+            if count % pages_per_part == 0:
+                yield None
+
+
+def _read_page(
+    page: PdfPage, number: int, layer: Sequence[Passage], limits: ParserLimits
+) -> Sequence[Passage | UnreadPicture]:
+    picture = _render_page(page)
+    if _is_blank(picture):
+        return layer
+    text = recognize(_encode_gray(picture), limits) if limits.ocr_program else ""
+    if not is_garbled(text) and (texts := page_texts(text)):
+        return [
+            Passage(f"p{number}-{part}", each, f"p. {number}", position=position_of(number, part))
+            for part, each in enumerate(texts, 1)
+        ]
+    if layer or not limits.describes_pictures:
+        return layer
+    return [UnreadPicture(f"p{number}", f"p. {number}", position_of(number, 1), encode_picture(picture))]
+
+
+@contextmanager
+def _open_pdf(data: bytes) -> Iterator[PdfDocument]:
+    import pypdfium2  # noqa: PLC0415  - needed for scans only
+
+    try:
+        document = pypdfium2.PdfDocument(data)
+    except pypdfium2.PdfiumError as error:
+        raise CorruptFile("The PDF is damaged or incomplete.") from error
+    try:
+        yield document
+    except pypdfium2.PdfiumError as error:
+        raise CorruptFile("A page of the PDF is damaged.") from error
+    finally:
+        document.close()
+
+
+def _render_page(page: PdfPage) -> Image:
+    width, height = page.get_size()
+    scale = min(_RESOLUTION, _MAX_PIXELS / max(width, height, 1))
+    picture: Image = page.render(scale=scale).to_pil()
+    return picture
+
+
+def _encode_gray(picture: Image) -> bytes:
+    file = BytesIO()
+    picture.convert("L").save(file, "PPM")
+    return file.getvalue()
+
+
+def _is_blank(picture: Image) -> bool:
+    levels = [level for level, count in enumerate(picture.convert("L").histogram()) if count]
+    return levels[-1] - levels[0] < _BLANK_RANGE
