@@ -64,8 +64,8 @@ test: $(DEV) ## the whole suite, offline
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine
 
-fuzz: $(DEV) ## the property tests with new random examples
-	$(BIN)/pytest -n 4 --hypothesis-profile=random -m hypothesis -q
+fuzz: $(DEV) ## the property tests with new random examples, and all cases of which the suite tries a share
+	$(BIN)/pytest -n 4 --hypothesis-profile=random --thorough -m "hypothesis or thorough" -q
 
 lint: $(DEV) ## ruff and mypy, strict
 	$(BIN)/ruff check .

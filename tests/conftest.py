@@ -48,6 +48,17 @@ structlog.configure(
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
     parser.addoption("--database", choices=["files", "postgres"], default="files", help="where data is kept")
+    parser.addoption("--thorough", action="store_true", help="try all cases where tests otherwise try a share")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark the tests that ask for `thorough`, so that `make fuzz` selects them."""
+    if "thorough" in getattr(item, "fixturenames", ()):
+        item.add_marker("thorough")
 
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
@@ -95,6 +106,12 @@ def own_logging() -> Iterator[None]:
     configured = structlog.get_config()
     yield
     structlog.configure(**configured)
+
+
+@pytest.fixture(scope="session")
+def thorough(pytestconfig: pytest.Config) -> bool:
+    """Whether to try all cases, as `make fuzz` does, or the fixed share of them that the whole suite tries."""
+    return bool(pytestconfig.getoption("--thorough"))
 
 
 @pytest.fixture
