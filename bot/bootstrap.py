@@ -118,6 +118,7 @@ def build_engine_options(settings: Settings) -> EngineOptions:
         summary_limits=window.fit_summary_limits(SummaryLimits()),
         context_window=window,
         database=settings.database.get_secret_value(),
+        surrealdb=settings.surrealdb.get_secret_value(),
         graph_backend=settings.graph_backend,
         fts_tokenizer=settings.fulltext_tokenizer,
         extraction_concurrency=settings.extraction_concurrency,

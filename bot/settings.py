@@ -120,6 +120,7 @@ class Settings(BaseSettings):
 
     database: SecretStr = SecretStr("")
     graph_backend: Literal["kuzu", "ladybug"] = "kuzu"
+    surrealdb: SecretStr = SecretStr("")
     fulltext_tokenizer: Literal["porter unicode61", "trigram"] = "porter unicode61"
     extraction_concurrency: int = Field(default=8, gt=0)
     summary_cooldown_seconds: float = Field(default=600.0, gt=0)

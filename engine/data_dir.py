@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 from filelock import FileLock, Timeout
 
 from engine.errors import CorruptLedger, DataDirInUse, DiskError
+from engine.storage.files import remove_tree
 from engine.storage.sqlite.database_file import check_places
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from pathlib import Path
 
 
@@ -37,16 +38,33 @@ class DataDir:
         """The vector store."""
         return self.path / "vectors"
 
+    @property
+    def surreal_path(self) -> Path:
+        """Graph and vectors in SurrealDB."""
+        return self.path / "surrealdb"
+
     def graph_path(self, module: str) -> Path:
         """The graph store; files of different graph databases are not interchangeable."""
         return self.path / f"graph.{module}"
 
+    @property
+    def projection_paths(self) -> tuple[Path, ...]:
+        """Everything that can be rebuilt from the ledger."""
+        return (self.vectors_path, self.surreal_path, *(self.graph_path(module) for module in GRAPH_MODULES))
+
+    def remove_projections(self, keep: Collection[Path] = ()) -> None:
+        """Remove them, except some; no store may be open in what is removed."""
+        for path in self.projection_paths:
+            if path not in keep:
+                if not path.is_dir():
+                    path.with_name(path.name + ".wal").unlink(missing_ok=True)
+                remove_tree(path)
+
     def check_ledger(self) -> None:
         """Raise CorruptLedger if the ledger is a folder, or missing or empty while graph or vectors exist."""
         check_places(self.ledger_path, "ledger")
-        projections = (self.vectors_path, *(self.graph_path(module) for module in GRAPH_MODULES))
         has_content = self.ledger_path.exists() and self.ledger_path.stat().st_size > 0
-        if not has_content and any(path.exists() for path in projections):
+        if not has_content and any(path.exists() for path in self.projection_paths):
             raise CorruptLedger(
                 f"The ledger {self.ledger_path} is {'empty' if self.ledger_path.exists() else 'missing'}."
             )

@@ -99,7 +99,7 @@ class Engine(ManualCorrections, DocumentInput, RuntimeView):
                 await check_embedder(ledger, embedder, options, lost=stores is None and not storage.has_vectors)
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
-                stores = stores or await storage.open_stores(ledger, embedder.dim, stack)
+                stores = stores or await storage.open_stores(ledger, embedder, stack)
                 models = language, embedder, reranker
                 runtime = Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes)
                 engine = cls(folder, runtime)

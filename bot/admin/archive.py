@@ -192,12 +192,4 @@ def _replace_databases(unpacked: Path, folder: DataDir) -> None:
     if folder.ledger_path.is_dir():
         remove_tree(folder.ledger_path)
     (unpacked / LEDGER_FILE).replace(folder.ledger_path)
-    _remove_projections(folder)
-
-
-def _remove_projections(folder: DataDir) -> None:
-    """Delete the graph and vector indexes of a data directory."""
-    for path in (folder.vectors_path, folder.graph_path("kuzu"), folder.graph_path("ladybug")):
-        if not path.is_dir():
-            path.with_name(path.name + ".wal").unlink(missing_ok=True)
-        remove_tree(path)
+    folder.remove_projections()

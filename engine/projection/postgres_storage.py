@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from typing import Self
 
+    from engine.llm.base import Embedder
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
     from engine.scheduling.supervisor import Supervisor
@@ -56,12 +57,12 @@ class PostgresStorage:
     def has_vectors(self) -> bool:
         return True  # in the same database as the ledger, neither is lost alone
 
-    async def open_stores(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
+    async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
         pool = await stack.enter_async_context(
             open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA)
         )
         await refill_after_given_stores(ledger)
-        vectors = await self._open_vectors(pool, ledger, dim)
+        vectors = await self._open_vectors(pool, ledger, embedder.dim)
         stack.push_async_callback(vectors.close)
         graph = LedgerGraph(pool)
         stack.push_async_callback(graph.close)

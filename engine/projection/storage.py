@@ -8,16 +8,21 @@ from typing import TYPE_CHECKING, Protocol
 from engine.errors import StoreError
 from engine.projection.open_stores import open_stores
 from engine.scheduling.processes import LocalProcesses, Processes
+from engine.storage.files import remove_tree
 from engine.storage.ledger import MISSING_LIBRARY_HINT, open_ledger
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
     from engine.data_dir import DataDir
+    from engine.llm.base import Embedder
     from engine.options import EngineOptions
     from engine.projection.open_stores import Stores
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
+
+MISSING_SURREALDB_HINT = "Install the extra: pip install 'threadlore[surrealdb]'."
+BOTH_HINT = "Leave THREADLORE_DATABASE or THREADLORE_SURREALDB empty."
 
 
 class Storage(Protocol):
@@ -33,8 +38,8 @@ class Storage(Protocol):
     def has_vectors(self) -> bool:
         """Whether vectors were stored before."""
 
-    async def open_stores(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
-        """Open the graph and the vectors, whose dimension is `dim`."""
+    async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
+        """Open the graph and the vectors of that embedder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,10 +59,17 @@ class EmbeddedStorage:
 
     @property
     def has_vectors(self) -> bool:
-        return self.folder.vectors_path.exists()
+        return self.folder.vectors_path.exists() or bool(self.options.surrealdb)  # whose content is compared
 
-    async def open_stores(self, ledger: LedgerStore, dim: int, stack: AsyncExitStack) -> Stores:
-        return await open_stores(self.folder, ledger, dim, self.options, stack, self.supervisor)
+    async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
+        if not self.options.surrealdb:
+            remove_tree(self.folder.surreal_path)
+            return await open_stores(self.folder, ledger, embedder.dim, self.options, stack, self.supervisor)
+        try:
+            from engine.projection.surreal_stores import open_surreal_stores  # noqa: PLC0415 - needs the extra
+        except ImportError as error:
+            raise StoreError("The library for SurrealDB is not installed.", hint=MISSING_SURREALDB_HINT) from error
+        return await open_surreal_stores(self.folder, ledger, embedder, self.options, stack)
 
 
 async def open_storage(
@@ -67,6 +79,8 @@ async def open_storage(
 
     `stack` ends the registration of this process with the database.
     """
+    if options.database and options.surrealdb:
+        raise StoreError("PostgreSQL cannot be combined with SurrealDB.", hint=BOTH_HINT)
     if not options.database:
         return EmbeddedStorage(folder, options, supervisor)
     try:

@@ -5,54 +5,128 @@ The embedded engine does not lock its folder: open it in one process only.
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+import asyncio
+import os
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surrealdb import AsyncSurreal, RecordID
+from surrealdb import AsyncSurreal, RecordID, SurrealError
 
-from engine.errors import StoreError
-from engine.storage.library_errors import translate_library_errors
+from engine.errors import DatabaseUnreachable, StoreError
+from engine.scheduling.supervisor import is_task_exit
+from engine.scheduling.tasks import current_task, wait_for_completion
+from engine.storage.library_errors import map_library_error, translate_library_errors
+from engine.storage.surreal_address import parse_surreal_address
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncIterator, Iterator, Mapping
 
-NAMESPACE = "threadlore"
+    from engine.storage.surreal_address import SurrealAddress
+
+FILES_FAILED = "underlying datastore"  # in messages of the library
 
 
 class SurrealDatabase:
-    """A database at an address: `surrealkv:///folder` (embedded, in files), `mem://`, or `ws://host:8000`."""
+    """A database at an address; a lost connection to a server is opened again."""
 
-    def __init__(self, address: str, connection: Any) -> None:
+    def __init__(self, address: SurrealAddress) -> None:
         self._address = address
-        self._connection = connection
+        self._connection: Any = None
+        self._connecting = asyncio.Lock()
         self._is_closed = False
 
     @classmethod
-    async def open(cls, address: str, name: str = "projections") -> SurrealDatabase:
-        """Open or create a database. Raises StoreError."""
-        with translate_library_errors(Path(address)):
-            connection = AsyncSurreal(address)
-            await connection.connect(address)
-            await connection.use(NAMESPACE, name)
-        return cls(address, connection)
+    async def open(cls, address: str) -> SurrealDatabase:
+        """Open or create the database at an address, see `parse_surreal_address`. Raises StoreError."""
+        os.environ.setdefault("SURREAL_SYNC_DATA", "true")  # else a transaction may be lost when the power fails
+        database = cls(parse_surreal_address(address))
+        await database.run("RETURN NONE")
+        return database
 
     async def run(self, statement: str, parameters: Mapping[str, Any] | None = None) -> Any:
-        """Run one statement, or several in a transaction; returns the result of the last one."""
+        """Run one statement, or several in a transaction; returns the result of the last one.
+
+        It may run twice if the connection to a server is lost meanwhile.
+        """
         if self._is_closed:
-            raise StoreError(f"The database {self._address} is closed.")
-        with translate_library_errors(Path(self._address)):
-            reply = await self._connection.query_raw(statement, dict(parameters or {}))
-            errors = [str(each["result"]) for each in reply["result"] if each["status"] != "OK"]
-            if errors:
-                raise StoreError(f"SurrealDB refused a statement: {errors[-1]}")
+            raise StoreError(f"The database {self._address.label} is closed.")
+        was_connected = self._connection is not None
+        try:
+            reply = await self._request(statement, parameters or {})
+        except DatabaseUnreachable:
+            if not was_connected:
+                raise
+            reply = await self._request(statement, parameters or {})
+        if "error" in reply:
+            raise StoreError(f"SurrealDB refused a statement: {reply['error'].get('message', '')}")
+        errors = [str(each["result"]) for each in reply["result"] if each["status"] != "OK"]
+        if errors and FILES_FAILED in errors[-1] and not self._address.is_server:
+            raise map_library_error(RuntimeError(errors[-1]), Path(self._address.label))
+        if errors:
+            raise StoreError(f"SurrealDB refused a statement: {errors[-1]}")
         return reply["result"][-1]["result"]
 
     async def close(self) -> None:
-        """Release the files. May be called twice."""
-        if not self._is_closed:
-            self._is_closed = True
-            await self._connection.close()
+        """Release the files or the connection. May be called twice."""
+        self._is_closed = True
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            await _close_quietly(connection)
+
+    async def _request(self, statement: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+        """The reply; a caller that is cancelled waits for it, so that what it reads next contains what it wrote."""
+        with self._translate_errors():
+            connection = await self._connect()
+            reply: dict[str, Any] = await wait_for_completion(connection.query_raw(statement, dict(parameters)))
+        return reply
+
+    async def _connect(self) -> Any:
+        """The connection, opened if there is none."""
+        async with self._connecting:
+            if self._connection is None:
+                connection = AsyncSurreal(self._address.url)
+                try:
+                    await _sign_in(connection, self._address)
+                except BaseException:
+                    await _close_quietly(connection)
+                    raise
+                self._connection = connection
+            return self._connection
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        """Translate every error of the library raised inside.
+
+        Once a connection is lost, the library raises KeyError or CancelledError in statements under way.
+        """
+        if not self._address.is_server:
+            with translate_library_errors(Path(self._address.label)):
+                yield
+            return
+        try:
+            yield
+        except SurrealError as error:
+            raise StoreError(f"SurrealDB at {self._address.label} refused the connection: {error}") from error
+        except BaseException as error:
+            if is_task_exit(error, current_task()):
+                raise
+            self._connection = None
+            message = f"SurrealDB at {self._address.label} does not answer: {type(error).__name__}: {error}"
+            raise DatabaseUnreachable(message) from error
+
+
+async def _sign_in(connection: Any, address: SurrealAddress) -> None:
+    await connection.connect()
+    if address.user:
+        scope = {"namespace": address.namespace, "database": address.database}
+        await connection.signin({**scope, "username": address.user, "password": address.password})
+    await connection.use(address.namespace, address.database)
+
+
+async def _close_quietly(connection: Any) -> None:
+    with suppress(Exception):  # the connection may be lost
+        await connection.close()
 
 
 def record_id(table: str, id_: int | list[int]) -> RecordID:

@@ -41,4 +41,4 @@ def test_a_folder_that_cannot_be_created_is_an_error_in_words(tmp_path: Path) ->
 
 def test_the_stores_and_the_graphs_of_different_libraries_have_their_own_paths(tmp_path: Path) -> None:
     folder = DataDir(tmp_path)
-    assert len({folder.ledger_path, folder.vectors_path, folder.graph_path("kuzu"), folder.graph_path("ladybug")}) == 4
+    assert len({folder.ledger_path, *folder.projection_paths}) == 5

@@ -55,6 +55,12 @@ class SurrealVectors:
                 )
         return cls(database, dim, cache_bytes)
 
+    @staticmethod
+    async def erase(database: SurrealDatabase) -> None:
+        """Remove the tables, whatever they contain."""
+        for name in (*map(_name, TABLES), "vector_format"):
+            await database.run(f"REMOVE TABLE IF EXISTS {name}")
+
     async def upsert(
         self,
         table: VectorTable,
@@ -132,6 +138,11 @@ class SurrealVectors:
         """All rows without their vectors, in order."""
         rows = await self._database.run(f"SELECT VALUE [number, space, room, part] FROM {_name(table)}")
         return sorted(VectorRow(*row) for row in rows)
+
+    async def find_last_id(self, table: VectorTable) -> int:
+        """The largest id, or 0."""
+        last = await self._database.run(f"SELECT VALUE number FROM {_name(table)} ORDER BY number DESC LIMIT 1")
+        return max(last, default=0)
 
     async def clear(self) -> None:
         """Delete all rows."""

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from engine.errors import EmbedderMismatch, StoreError
+from engine.errors import DatabaseUnreachable, EmbedderMismatch, StoreError
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.graph.surreal import SurrealGraph
+from engine.storage.surreal_address import parse_surreal_address
 from engine.storage.surreal_database import SurrealDatabase, open_surreal
 from engine.storage.vectors.base import VectorFilter, VectorRow
 from engine.storage.vectors.surreal import SurrealVectors
+from tests.support.surreal_server import run_surreal_server
 
 
 @pytest.fixture
@@ -54,3 +57,36 @@ async def test_a_closed_database_and_a_refused_statement_are_errors() -> None:
 async def test_a_server_that_does_not_answer_is_an_error() -> None:
     with pytest.raises(StoreError):
         await SurrealDatabase.open("ws://127.0.0.1:9")
+
+
+async def test_a_password_is_sent_and_not_shown() -> None:
+    async with run_surreal_server() as server:
+        async with open_surreal(server.address) as database:
+            assert await database.run("RETURN 2") == 2
+        with pytest.raises(StoreError, match="refused") as refused:
+            await SurrealDatabase.open(server.address.replace("%3A", "-"))
+        assert "c%2Fd" not in str(refused.value)
+    with pytest.raises(DatabaseUnreachable) as gone:
+        await SurrealDatabase.open(server.address)
+    assert f"ws://127.0.0.1:{server.port}/town/hall" in str(gone.value)
+    assert "c%2Fd" not in str(gone.value)
+
+
+async def test_a_statement_is_repeated_on_a_new_connection_if_the_first_is_lost() -> None:
+    async with run_surreal_server() as server, open_surreal(server.address) as database:
+        slow = asyncio.create_task(database.run("RETURN array::len(array::range(0, 400000))"))
+        await asyncio.sleep(0.02)
+        assert server.drop_connections() == 1
+        assert not slow.done()
+        assert await slow == 400_000
+        assert server.drop_connections() == 1
+        assert await database.run("RETURN 2") == 2
+
+
+def test_user_and_names_are_taken_out_of_an_address() -> None:
+    full = parse_surreal_address("wss://a%40b:c%2Fd@host:1/north/south")
+    assert (full.url, full.namespace, full.database) == ("wss://host:1", "north", "south")
+    assert (full.user, full.password) == ("a@b", "c/d")
+    assert "c/d" not in repr(full)
+    short = parse_surreal_address("ws://host/north")
+    assert (short.url, short.namespace, short.database, short.user) == ("ws://host", "north", "threadlore", "")

@@ -1,0 +1,135 @@
+"""An engine whose graph and vectors are in SurrealDB: what it lacks is filled from the ledger."""
+
+from __future__ import annotations
+
+import os
+import sys
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine import Engine, EngineOptions, Question
+from engine.data_dir import DataDir
+from engine.errors import StoreError
+from engine.storage.files import remove_tree
+from tests.support.engine_fixture import HERE, add_indexed, canonical_export, doc, find_files_containing
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.surreal_server import PASSWORD, run_surreal_server
+from tests.support.toy_language import ToyLanguage
+
+
+def opened(home: Path, place: str = "embedded", **options: Any) -> AbstractAsyncContextManager[Engine]:
+    embedder = HashEmbedder(options.pop("dim", 128))
+    chosen = EngineOptions(surrealdb=place, **options)
+    return Engine.open(home, language=ToyLanguage(), embedder=embedder, options=chosen)
+
+
+async def check_answers(engine: Engine) -> None:
+    await engine.wait_until_indexed()
+    report = await engine.verify()
+    assert report.compared > 0
+    assert report.is_clean
+    context = await engine.retrieve(Question("Who met Bob?", HERE))
+    assert "Ada met Bob." in {source.text for source in context.sources}
+
+
+async def test_what_was_added_is_found_forgotten_and_rebuilt_as_with_files(tmp_path: Path) -> None:
+    exports = []
+    for home, place in ((tmp_path / "files", ""), (tmp_path / "surreal", "embedded")):
+        async with opened(home, place) as engine:
+            await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
+            await engine.forget("d1")
+        async with opened(home, place) as engine:
+            await engine.add(doc("d9", "Bob wrote to Ada."))
+            await check_answers(engine)
+            await engine.reindex()
+            await check_answers(engine)
+            exports.append(await canonical_export(engine))
+    assert exports[0] == exports[1]
+
+
+def truncate_log(folder: Path) -> None:
+    [log] = (folder / "clog").iterdir()
+    os.truncate(log, log.stat().st_size // 4)
+
+
+def replace_by_file(folder: Path) -> None:
+    remove_tree(folder)
+    folder.write_text("not a folder")
+
+
+@pytest.mark.parametrize("damage", [remove_tree, truncate_log, replace_by_file])
+async def test_a_lost_or_damaged_folder_is_filled_again(tmp_path: Path, damage: Any) -> None:
+    async with opened(tmp_path) as engine:
+        await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
+    damage(DataDir(tmp_path).surreal_path)
+    async with opened(tmp_path) as engine:
+        await check_answers(engine)
+
+
+async def test_content_that_the_ledger_never_had_is_erased(tmp_path: Path) -> None:
+    home, other = DataDir(tmp_path / "home"), DataDir(tmp_path / "other")
+    async with opened(home.path) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+    async with opened(other.path) as engine:
+        await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
+    remove_tree(home.surreal_path)
+    other.surreal_path.rename(home.surreal_path)
+    async with opened(home.path) as engine:
+        await check_answers(engine)
+
+
+async def test_another_embedder_recomputes_the_vectors(tmp_path: Path) -> None:
+    async with opened(tmp_path) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+    async with opened(tmp_path, dim=64, replace_embedder=True) as engine:
+        await check_answers(engine)
+
+
+async def test_stores_that_are_not_used_any_more_leave_the_data_directory(tmp_path: Path) -> None:
+    folder = DataDir(tmp_path)
+    for place, used, unused in (
+        ("", folder.vectors_path, folder.surreal_path),
+        ("embedded", folder.surreal_path, folder.vectors_path),
+        ("", folder.vectors_path, folder.surreal_path),
+    ):
+        async with opened(tmp_path, place) as engine:
+            await add_indexed(engine, "Ada met Bob.")
+            await check_answers(engine)
+        assert used.exists()
+        assert not unused.exists()
+
+
+async def test_a_server_is_used_by_its_address_and_a_lost_connection_is_opened_again(tmp_path: Path) -> None:
+    async with run_surreal_server() as server:
+        async with opened(tmp_path, server.address) as engine:
+            await add_indexed(engine, "Ada met Bob.")
+            assert server.drop_connections() == 1
+            await engine.add(doc("d1", "Zoe saw Kim."))
+            await check_answers(engine)
+        async with opened(tmp_path, server.address) as engine:
+            await check_answers(engine)
+        assert not find_files_containing(tmp_path, PASSWORD)
+
+
+@pytest.mark.parametrize("place", ["surrealkv:///tmp/x", "mem://", "ws://", "ws://host/a/b/c", "https://host"])
+async def test_an_address_that_is_no_server_is_refused(tmp_path: Path, place: str) -> None:
+    with pytest.raises(StoreError, match="cannot be used") as refused:
+        async with opened(tmp_path, place):
+            pass
+    assert "THREADLORE_SURREALDB" in refused.value.hint
+
+
+async def test_a_missing_library_and_a_second_database_are_errors_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(StoreError, match="PostgreSQL"):
+        async with opened(tmp_path, database="postgresql://nowhere"):
+            pass
+    monkeypatch.setitem(sys.modules, "engine.projection.surreal_stores", None)
+    with pytest.raises(StoreError, match="not installed") as refused:
+        async with opened(tmp_path):
+            pass
+    assert "threadlore[surrealdb]" in refused.value.hint
