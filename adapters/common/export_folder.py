@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import zipfile
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-from engine import ZIP_ERRORS
+from adapters.common.json_stream import MAX_VALUE_SIZE, JsonStream, ValueTooLarge
+from engine import ZIP_ERRORS, clean_single_line
 from engine.errors import CorruptFile, DocumentTooLarge, EncryptedFile, InvalidDocument
 
 if TYPE_CHECKING:
@@ -14,12 +16,12 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
-    from bot.platform.models import Message
+    from bot.platform.models import Message, Upload
 
 ENCRYPTED_FLAG = 0x1
 PAGE_SIZE = 1000  # messages
 DAMAGED_HINT = "Export the workspace again."
-MAX_JSON_BYTES = 512 * 2**20  # of one file after decompression
+START_SIZE = 2**23  # bytes
 
 
 class ExportFolder(Protocol):
@@ -88,27 +90,47 @@ def open_folder(path: Path) -> ExportFolder:
 
 def read_bytes(folder: ExportFolder, name: str, limit: int) -> bytes:
     """The bytes of a file of at most `limit` bytes, whatever it declares. Raises InvalidDocument."""
-    try:
-        with folder.open(name) as stream:
-            data = stream.read(limit + 1)
-    except ZIP_ERRORS as error:
-        raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
+    data = _read(folder, name, limit + 1)
     if len(data) > limit:
         raise DocumentTooLarge(f"“{name}” is larger than {limit / 2**20:.0f} MiB.")
     return data
 
 
-def read_json(folder: ExportFolder, name: str) -> Any:
-    """The content of a JSON file. Raises InvalidDocument."""
+def _read(folder: ExportFolder, name: str, size: int) -> bytes:
     try:
-        return json.loads(read_bytes(folder, name, MAX_JSON_BYTES))
-    except (ValueError, RecursionError) as error:
-        raise CorruptFile(f"“{name}” is not JSON.", hint=DAMAGED_HINT) from error
+        with folder.open(name) as stream:
+            return stream.read(size)
+    except ZIP_ERRORS as error:
+        raise CorruptFile(f"“{name}” is damaged.", hint=DAMAGED_HINT) from error
 
 
-def rows(found: object) -> list[dict[str, Any]]:
-    """The objects of a JSON list; nothing else of it."""
-    return [each for each in found if isinstance(each, dict)] if isinstance(found, list) else []
+def read_start(folder: ExportFolder, name: str) -> bytes:
+    """The first bytes of a file. Raises InvalidDocument."""
+    return _read(folder, name, START_SIZE)
+
+
+@contextmanager
+def open_json(folder: ExportFolder, name: str) -> Iterator[JsonStream]:
+    """A JSON file. Raises InvalidDocument, also instead of what reading it raises."""
+    try:
+        with folder.open(name) as stream:
+            yield JsonStream(stream)
+    except ValueTooLarge as error:
+        raise DocumentTooLarge(f"“{name}” contains a value of more than {MAX_VALUE_SIZE:,} characters.") from error
+    except (*ZIP_ERRORS, RecursionError) as error:
+        raise CorruptFile(f"“{name}” is not complete JSON.", hint=DAMAGED_HINT) from error
+
+
+def read_rows(folder: ExportFolder, name: str) -> Iterator[dict[str, Any]]:
+    """The objects of a JSON list; nothing else of it. Raises InvalidDocument, perhaps after some rows."""
+    with open_json(folder, name) as content:
+        yield from (each for each in content.read_items() if isinstance(each, dict))
+
+
+def clean_upload(upload: Upload) -> Upload:
+    """The upload without characters that cannot be stored."""
+    name, kind, url = map(clean_single_line, (upload.name, upload.kind, upload.url))
+    return replace(upload, name=name or "file", kind=kind, url=url, size=max(0, upload.size))
 
 
 def split_into_pages(messages: Iterable[Message]) -> Iterator[list[Message]]:

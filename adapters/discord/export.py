@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import mimetypes
 import posixpath
+import re
 from collections import Counter
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-import ijson
-
 from adapters.common.download import Downloader, FileHosts
-from adapters.common.export_folder import open_folder, read_bytes, split_into_pages
+from adapters.common.export_folder import clean_upload, open_folder, open_json, read_bytes, split_into_pages
 from adapters.discord.gateway import FILE_HOSTS
 from adapters.discord.guild.markup import to_plain_text
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, thread_location
 from bot.platform.models import Channel, Location, Message, Person, Upload
 from bot.text.format import EPOCH
-from engine import ZIP_ERRORS
-from engine.errors import CorruptFile, InvalidDocument
+from engine import clean_single_line
+from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -30,11 +29,12 @@ if TYPE_CHECKING:
     from adapters.common.export_folder import ExportFolder
     from bot.platform.export_readers import ExportOptions
 
+MESSAGES = "messages"  # a key of these files
 DIRECT_GUILD = "0"  # the server of direct messages in these files
 PERSON_MESSAGES = frozenset({"Default", "Reply", "20", "23"})  # 20 and 23: replies to commands
 THREAD_TYPES = frozenset({"GuildPublicThread", "GuildPrivateThread", "GuildNewsThread"})
 PRIVATE_THREAD = "GuildPrivateThread"
-JSON_ERRORS = (ijson.JSONError, *ZIP_ERRORS)
+ID = re.compile(r"[0-9]{1,20}")
 
 
 def open_export(path: Path, options: ExportOptions) -> DiscordExport:
@@ -77,7 +77,7 @@ class DiscordExport:
 
     def read_pages(self, location: Location) -> Iterator[Sequence[Message]]:
         for name, where, thread in self._rooms[location.room].files:
-            parsed = (self._parse(each, name, where, thread) for each in self._read_items(name, "messages.item"))
+            parsed = (self._parse(each, name, where, thread) for each in self._read_messages(name))
             yield from split_into_pages(filter(None, parsed))
 
     def get_person(self, person: str) -> Person | None:
@@ -109,73 +109,77 @@ class DiscordExport:
         if header is None:
             self.omissions["JSON files that are no exported channels"] += 1
             return
-        guild, channel = str(header["guild"]["id"]), header["channel"]
+        guild, channel = _parse_id(header["guild"]["id"]), header["channel"]
         if guild == DIRECT_GUILD and not direct:
             self.omissions["direct messages (--direct-messages includes them)"] += 1
             return
-        location, is_thread = _locate(guild, channel), channel.get("type") in THREAD_TYPES
-        title = str(channel.get("category" if is_thread and location.thread != location.channel else "name") or "")
-        room = self._rooms.setdefault(location.room, ExportedRoom(Channel(location.without_thread, title, "closed")))
+        location, is_thread = _locate(guild, channel), str(channel.get("type")) in THREAD_TYPES
         entry = name, location, str(channel.get("name") or "") if is_thread else ""
+        title = str(channel.get("category" if is_thread and location.thread != location.channel else "name") or "")
+        found = Channel(location.without_thread, clean_single_line(title), "closed")
+        room = self._rooms.setdefault(location.room, ExportedRoom(found))
         room.files.insert(len(room.files) if is_thread else 0, entry)
         self.until = max(self.until, _parse_time(header.get("exportedAt"), self.until))
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
-        """What a file says about itself; None if it is not an exported channel."""
-        header: dict[str, Any] = {}
+        """What a file says about itself before its messages; None if it is not an exported channel."""
         try:
-            for key in ("guild", "channel", "exportedAt"):
-                header[key] = next(iter(self._read_items(name, key)), None)
-        except CorruptFile:
+            with open_json(self._folder, name) as content:
+                header = content.read_members(until=MESSAGES)
+        except (CorruptFile, DocumentTooLarge):
             return None
-        guild, channel = header["guild"], header["channel"]
-        known = isinstance(guild, dict) and isinstance(channel, dict) and guild.get("id") and channel.get("id")
-        return header if known else None
+        known = (header.get(key) for key in ("guild", "channel"))
+        return header if all(isinstance(each, dict) and ID.fullmatch(str(each.get("id"))) for each in known) else None
 
-    def _read_items(self, name: str, path: str) -> Iterator[Any]:
-        """The values at a path of a JSON file, read as a stream. Raises CorruptFile."""
-        try:
-            with self._folder.open(name) as stream:
-                yield from ijson.items(stream, path, use_float=True)
-        except JSON_ERRORS as error:
-            raise CorruptFile(f"“{name}” is not complete JSON.", hint="Export the channel again.") from error
+    def _read_messages(self, name: str) -> Iterator[Any]:
+        with open_json(self._folder, name) as content:
+            content.read_members(until=MESSAGES)
+            yield from content.read_items()
 
     def _parse(self, payload: Any, name: str, where: Location, thread: str) -> Message | None:
         try:
-            if payload.get("type", "Default") not in PERSON_MESSAGES:
+            if str(payload.get("type", "Default")) not in PERSON_MESSAGES:
                 self.omissions["notices, such as who joined a server"] += 1
                 return None
             self._remember(payload["author"])
             return _parse_message(payload, posixpath.dirname(name), where, thread)
-        except (KeyError, ValueError, TypeError, AttributeError):
+        except (KeyError, ValueError, TypeError, AttributeError, OverflowError, RecursionError):
             self.omissions["messages that cannot be read"] += 1
             return None
 
     def _remember(self, author: Mapping[str, Any]) -> None:
-        id_ = str(author["id"])
+        id_ = _parse_id(author["id"])
         name = author.get("nickname") or author.get("name") or id_
         self._people[id_] = Person(id_, str(name), is_bot=bool(author.get("isBot")))
 
 
+def _parse_id(found: object) -> str:
+    """An id of Discord; others could be the name of another room or space. Raises ValueError."""
+    if not ID.fullmatch(str(found)):
+        raise ValueError(f"{found!r:.40} is no id.")
+    return str(int(str(found)))
+
+
 def _locate(guild: str, channel: Mapping[str, Any]) -> Location:
+    own, kind = _parse_id(channel["id"]), str(channel.get("type"))
     if guild == DIRECT_GUILD:
-        return Location(NAME, "", str(channel["id"]))
-    if channel.get("type") in THREAD_TYPES and channel.get("categoryId"):
-        parent, own = int(channel["categoryId"]), int(channel["id"])
-        return thread_location(int(guild), own, parent, private=channel["type"] == PRIVATE_THREAD)
-    return Location(NAME, guild, str(channel["id"]))
+        return Location(NAME, "", own)
+    parent = str(channel.get("categoryId"))
+    if kind in THREAD_TYPES and ID.fullmatch(parent):
+        return thread_location(int(guild), int(own), int(parent), private=kind == PRIVATE_THREAD)
+    return Location(NAME, guild, own)
 
 
 def _parse_message(payload: Mapping[str, Any], folder: str, where: Location, thread: str) -> Message:
     """Convert a message. The first message of a forum post has the post's title. Raises KeyError, ValueError."""
-    id_, author = str(int(payload["id"])), payload["author"]
+    id_, author = _parse_id(payload["id"]), payload["author"]
     reference = payload.get("reference") or {}
     return Message(
         id=id_,
         location=where,
-        author=str(author["id"]),
+        author=_parse_id(author["id"]),
         text="\n".join(_texts(payload)),
-        time=datetime.fromisoformat(payload["timestamp"]),
+        time=_parse_time(payload["timestamp"]),
         uploads=tuple(_parse_upload(each, folder) for each in payload.get("attachments") or ()),
         edited=str(payload.get("timestampEdited") or ""),
         by_bot=bool(author.get("isBot")),
@@ -199,11 +203,15 @@ def _parse_upload(attachment: Mapping[str, Any], folder: str) -> Upload:
     if "://" not in url:
         url = posixpath.normpath(posixpath.join(folder, unquote(url.replace("\\", "/"))))
     kind = mimetypes.guess_type(name)[0] or ""
-    return Upload(str(attachment["id"]), name, int(attachment.get("fileSizeBytes") or 0), kind, url)
+    return clean_upload(Upload(_parse_id(attachment["id"]), name, int(attachment.get("fileSizeBytes") or 0), kind, url))
 
 
-def _parse_time(text: object, default: datetime) -> datetime:
+def _parse_time(text: object, default: datetime | None = None) -> datetime:
+    """A time, in UTC if it names no zone. Raises ValueError unless there is a default."""
     try:
-        return datetime.fromisoformat(str(text))
+        found = datetime.fromisoformat(str(text))
     except ValueError:
+        if default is None:
+            raise
         return default
+    return found if found.tzinfo else found.replace(tzinfo=UTC)

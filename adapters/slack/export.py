@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
 from adapters.common.download import Downloader, FileHosts
 from adapters.common.export_folder import (
-    MAX_JSON_BYTES,
+    clean_upload,
     common_root,
     open_folder,
     read_bytes,
-    read_json,
-    rows,
+    read_rows,
+    read_start,
     split_into_pages,
 )
 from adapters.slack.context import NAME, BotIdentity
@@ -27,6 +28,7 @@ from adapters.slack.workspace.messages import message_link, parse_message
 from adapters.slack.workspace.users import parse_person
 from bot.platform.models import Channel, Location
 from bot.text.format import EPOCH
+from engine import clean_single_line
 from engine.errors import InvalidDocument
 
 if TYPE_CHECKING:
@@ -44,6 +46,9 @@ WORKSPACE_HINT = (
     "Give the id of the workspace with --workspace; it starts with T and is in the address of Slack's page."
 )
 EXPIRED_HINT = "The links of an export expire: export the workspace again."
+ID = re.compile(r"[A-Z0-9]{1,40}")
+TIMESTAMP = re.compile(r"[0-9]{1,10}(\.[0-9]{1,6})?")
+MALFORMED = (ValueError, TypeError, AttributeError, OverflowError, OSError, RecursionError)
 DAY_FILE = re.compile(r"(\d{4}-\d{2}-\d{2})\.json")
 CHANNEL_LISTS: Mapping[str, Literal["open", "closed"]] = {
     "channels.json": "open",
@@ -74,10 +79,10 @@ class SlackExport:
         self._root = common_root(self._names, "users.json")
         self._days = _group_days(self._names, self._root)
         users = self._read_list("users.json")
-        team = options.workspace or _find_team(users)
+        team = _parse_id(options.workspace or _find_team(users))
         url = f"{options.url.rstrip('/')}/" if options.url else self._find_url()
         self._identity = BotIdentity(team, "", "", url)
-        self._people = {str(row.get("id")): parse_person(row, self._identity) for row in users}
+        self._people = dict(self._parse_people(users))
         self._channels = self._list_channels(direct=options.direct_messages)
         self._uploads = {
             name.split("/")[-2]: name for name in self._names if name.startswith(f"{self._root}__uploads/")
@@ -96,7 +101,7 @@ class SlackExport:
     def _read_messages(self, location: Location) -> Iterator[Message]:
         _, folder = self._channels[location.channel]
         for _, name in self._days.get(folder, ()):
-            for payload in rows(read_json(self._folder, name)):
+            for payload in read_rows(self._folder, name):
                 if message := self._parse(payload, location):
                     yield message
 
@@ -124,9 +129,19 @@ class SlackExport:
         self._folder.close()
 
     def _read_list(self, name: str) -> list[dict[str, Any]]:
-        """The rows of a list; none if the export has no such list."""
+        """The rows of a list with an id of Slack; none if the export has no such list."""
         path = self._root + name
-        return rows(read_json(self._folder, path)) if path in self._names else []
+        found = list(read_rows(self._folder, path)) if path in self._names else []
+        known = [row for row in found if _is_id(row.get("id"))]
+        self.omissions[f"entries of {name} that cannot be read"] += len(found) - len(known)
+        return known
+
+    def _parse_people(self, users: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, Person]]:
+        for row in users:
+            try:
+                yield row["id"], parse_person(row, self._identity)
+            except MALFORMED:
+                self.omissions["entries of users.json that cannot be read"] += 1
 
     def _list_channels(self, *, direct: bool) -> dict[str, tuple[Channel, str]]:
         """The channels by id, each with its folder; direct messages are counted if they are not wanted.
@@ -135,23 +150,24 @@ class SlackExport:
         messages of another.
         """
         found = {}
-        lists = {name: [row for row in self._read_list(name) if row.get("id")] for name in CHANNEL_LISTS}
-        uses = Counter(_folder(row) for listed in lists.values() for row in listed)
+        lists = {name: self._read_list(name) for name in CHANNEL_LISTS}
+        uses = Counter(each for listed in lists.values() for row in listed for each in {_folder(row), row.get("id")})
         for name, listed in lists.items():
             if name in DIRECT_LISTS and not direct:
                 self.omissions["direct messages (--direct-messages includes them)"] += len(listed)
                 continue
             for row in listed:
-                is_closed = any(row.get(flag) for flag in PRIVATE_FLAGS) or uses[_folder(row)] > 1
+                is_shared = uses[_folder(row)] > 1 or uses[row["id"]] > 1
+                is_closed = is_shared or any(row.get(flag) for flag in PRIVATE_FLAGS)
                 channel = self._parse_channel(row, "closed" if is_closed else CHANNEL_LISTS[name])
-                found[channel.location.channel] = channel, _folder(row)
+                found[row["id"]] = channel, _folder(row)
         return found
 
     def _parse_channel(self, row: Mapping[str, Any], kind: Literal["open", "closed"]) -> Channel:
-        members = frozenset(map(str, row.get("members") or ()))
+        members = frozenset(str(each) for each in _list(row.get("members")))
         return Channel(
-            Location(NAME, self._identity.team, str(row["id"])),
-            str(row.get("name") or row["id"]),
+            Location(NAME, self._identity.team, row["id"]),
+            clean_single_line(_folder(row)),
             kind,
             members,
             guests=frozenset(id_ for id_ in members if id_ not in self._people or self._people[id_].is_guest),
@@ -165,10 +181,13 @@ class SlackExport:
 
     def _parse(self, payload: Mapping[str, Any], location: Location) -> Message | None:
         try:
+            _check_ids(payload)
             message = parse_message(payload, location, self._identity)
-        except (ValueError, TypeError, AttributeError, OverflowError, OSError):
+        except MALFORMED:
             self.omissions["messages that cannot be read"] += 1
             return None
+        if message and message.uploads:
+            return replace(message, uploads=tuple(map(clean_upload, message.uploads)))
         if message is None:
             self.omissions["notices, such as who joined a channel"] += 1
         return message
@@ -177,14 +196,40 @@ class SlackExport:
         """The address of the workspace in the links of files."""
         days = (name for days in self._days.values() for _, name in reversed(days))
         for name in islice(days, MAX_SCANNED_FILES):
-            if match := WORKSPACE_URL.search(read_bytes(self._folder, name, MAX_JSON_BYTES)):
+            if match := WORKSPACE_URL.search(read_start(self._folder, name)):
                 return f"https://{match[1].decode()}.slack.com/"
         return DEFAULT_URL
 
 
 def _folder(row: Mapping[str, Any]) -> str:
-    """The folder of a channel."""
+    """The folder of a channel, which is its name."""
     return str(row.get("name") or row["id"])
+
+
+def _is_id(found: object) -> bool:
+    return isinstance(found, str) and ID.fullmatch(found) is not None
+
+
+def _parse_id(found: str) -> str:
+    """An id of Slack; others could be the name of another room or space. Raises InvalidDocument."""
+    if not _is_id(found):
+        raise InvalidDocument(f"“{found}” is no id of Slack.", hint=WORKSPACE_HINT)
+    return found
+
+
+def _check_ids(payload: Mapping[str, Any]) -> None:
+    """Raise ValueError for a message with ids that Slack does not use."""
+    times = (str(payload.get("ts")), str(payload.get("thread_ts") or "0"))
+    ids = (
+        *(payload.get(key) or "U" for key in ("user", "bot_id")),
+        *(file.get("id") for file in payload.get("files") or ()),
+    )
+    if not (all(TIMESTAMP.fullmatch(each) for each in times) and all(map(_is_id, ids))):
+        raise ValueError("This is no id of Slack.")
+
+
+def _list(found: object) -> list[Any]:
+    return found if isinstance(found, list) else []
 
 
 def _group_days(names: Iterable[str], root: str) -> dict[str, list[tuple[str, str]]]:
@@ -199,10 +244,10 @@ def _group_days(names: Iterable[str], root: str) -> dict[str, list[tuple[str, st
 
 def _find_team(users: Iterable[Mapping[str, Any]]) -> str:
     """The workspace of most users. Raises InvalidDocument."""
-    teams = Counter(str(row["team_id"]) for row in users if row.get("team_id") and not row.get("is_stranger"))
+    teams = Counter(row["team_id"] for row in users if _is_id(row.get("team_id")) and not row.get("is_stranger"))
     if not teams:
         raise InvalidDocument("The export does not say which workspace it is of.", hint=WORKSPACE_HINT)
-    return teams.most_common(1)[0][0]
+    return str(teams.most_common(1)[0][0])
 
 
 def _end_of_day(day: str) -> datetime:

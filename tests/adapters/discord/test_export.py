@@ -90,6 +90,31 @@ def test_notices_and_unreadable_rows_are_counted(tmp_path: Path) -> None:
     assert source.omissions == {"notices, such as who joined a server": 1, "messages that cannot be read": 1}
 
 
+def test_ids_that_are_none_of_discord_are_left_out(tmp_path: Path) -> None:
+    """Such an id could be the name of a space that others can read."""
+    odd = [
+        {**discord_message("1", 1, "Odd."), "id": "-5"},
+        discord_message("1\ud800", 2, "Odd."),
+        {**discord_message("1", 3, "Odd."), "type": ["Default"]},
+    ]
+    files = hall({**discord_message("1", 0, "Tiles."), "timestamp": f"{START:%Y-%m-%dT%H:%M:%S}"}, *odd)
+    for number, (channel, guild) in enumerate((("open", "77"), ("5", "77:open"), ("dm:1", "0"), (None, "77"))):
+        files[f"{number}.json"] = discord_file({"id": channel, "name": "secret"}, [], guild=guild)
+    source = build(tmp_path, files, direct_messages=True)
+    assert [each.location for each in source.list_channels()] == [HALL]
+    [[message]] = source.read_pages(HALL)
+    assert message.time == START
+    assert source.omissions["JSON files that are no exported channels"] == 4
+    assert source.omissions["messages that cannot be read"] == 2
+
+
+@pytest.mark.parametrize("start", ["[", '{"a":', '{"guild": {"id": "1"}, "messages": ['])
+def test_a_deeply_nested_file_takes_little_memory(tmp_path: Path, start: str) -> None:
+    deep = start * 100_000 if len(start) < 9 else start + "[" * 100_000
+    source = build(tmp_path, {**hall(discord_message("1", 0, "Tiles.")), "deep.json": deep.encode()})
+    assert [each.location for each in source.list_channels()] == [HALL]
+
+
 async def test_files_are_those_beside_the_channel_or_discords_own(tmp_path: Path) -> None:
     local = {"id": "1", "url": "hall.json_Files\\plan%20b.txt", "fileName": "plan b.txt", "fileSizeBytes": 7}
     outside = {"id": "2", "url": "../../../etc/passwd", "fileName": "passwd", "fileSizeBytes": 7}

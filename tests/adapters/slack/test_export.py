@@ -101,8 +101,8 @@ def test_notices_and_unreadable_rows_are_counted_and_everything_else_is_read(tmp
     source = build(tmp_path, files)
     assert read(source) == ["Plain.", "Again, for all.", "Built.", "With files."]
     assert +source.omissions == {
-        "notices, such as who joined a channel": 3,
-        "messages that cannot be read": 1,
+        "notices, such as who joined a channel": 2,
+        "messages that cannot be read": 2,
         "canvases": 1,
     }
 
@@ -198,11 +198,44 @@ def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: P
                 read(source, channel.location)
 
 
-def test_a_file_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("adapters.common.export_folder.MAX_JSON_BYTES", 2000)
-    source = build(tmp_path, roof(slack_message("U1", 0, "x" * 3000)), url="https://town.slack.com")
-    with pytest.raises(InvalidDocument, match="larger"):
+def test_a_value_that_unpacks_to_too_much_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.common.json_stream.CHUNK_SIZE", 500)
+    monkeypatch.setattr("adapters.common.json_stream.MAX_VALUE_SIZE", 2000)
+    many = [slack_message("U1", n, f"Tile {n}.") for n in range(100)]
+    source = build(tmp_path, roof(*many, slack_message("U1", 200, "x" * 6000)), url="https://town.slack.com")
+    with pytest.raises(InvalidDocument, match="more than"):
         read(source)
+
+
+def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
+    """Such an id could be the name of the space that everyone can read, or of somebody's direct messages."""
+    files = roof(
+        slack_message("U1", 0, "Tiles."),
+        slack_message("U\ud800", 1, "Odd author."),
+        slack_message("U1", 2, "Odd thread.", thread_ts="x\ud800"),
+        slack_message("U1", 3, "Odd file.", files=[{"id": "F\ud800", "name": "a.txt"}]),
+        slack_message("U1", 4, "Odd files.", files=[{"id": "F1", "name": "a\ud800.txt", "size": -5}]),
+    )
+    for id_ in ("open", "adult", "dm:U1", "ROOF:x"):
+        files.add_channel("groups", id_, f"secret {id_}", [slack_message("U1", 0, "The key is under the mat.")])
+    files.users.append(slack_user("U9", "Odd") | {"profile": ["x"]})
+    source = build(tmp_path, files)
+    assert [each.location.channel for each in source.list_channels()] == ["ROOF"]
+    [[tiles, odd]] = source.read_pages(ROOF)
+    assert (tiles.text, odd.uploads[0].name, odd.uploads[0].size) == ("Tiles.", "a\ufffd.txt", 0)
+    assert +source.omissions == {
+        "entries of groups.json that cannot be read": 4,
+        "entries of users.json that cannot be read": 1,
+        "messages that cannot be read": 3,
+    }
+    with pytest.raises(InvalidDocument, match="no id"):
+        build(tmp_path, files, workspace="T1:open")
+
+
+def test_a_channel_that_is_listed_twice_is_closed(tmp_path: Path) -> None:
+    files = roof()
+    files.channels["dms"] = [{"id": "ROOF", "members": ["U1", "U2"]}]
+    assert [each.kind for each in build(tmp_path, files).list_channels()] == ["closed"]
 
 
 def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
