@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -123,6 +123,9 @@ bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/pa
 bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mutations (DATA=/path/to/data MUTATIONS=200 OCR=off)
 	@$(BIN)/python -m tests.bench.documents $(if $(DATA),--data "$(DATA)") $(if $(MUTATIONS),--mutations $(MUTATIONS)) \
 	  $(if $(OCR),--ocr $(OCR))
+
+bench-import: $(DEV) ## import an export of 100,000 messages twice (MESSAGES=5000)
+	$(BIN)/python -m tests.bench.imports $(if $(MESSAGES),--messages $(MESSAGES))
 
 bench-install: $(DEV) ## install the wheel by pip and by uv without the lock, and use it
 	@$(BIN)/python -m tests.bench.install

@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from engine.scheduling.supervisor import describe_error as describe_error
     from engine.scheduling.tasks import cancel_tasks as cancel_tasks
     from engine.scheduling.tasks import child_task as child_task
+    from engine.scheduling.tasks import gather_or_cancel as gather_or_cancel
     from engine.storage.files import remove_tree as remove_tree
     from engine.storage.graph.base import GraphEdge as GraphEdge
     from engine.storage.graph.base import GraphNode as GraphNode
@@ -184,7 +185,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.retrieval.retriever": ("Neighborhood",),
     "engine.scheduling.processes": ("CallLimits", "LocalProcesses", "Processes", "RunningProcess", "has_others"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
-    "engine.scheduling.tasks": ("cancel_tasks", "child_task"),
+    "engine.scheduling.tasks": ("cancel_tasks", "child_task", "gather_or_cancel"),
     "engine.storage.files": ("remove_tree",),
     "engine.storage.graph.base": ("GraphEdge", "GraphNode", "GraphStore"),
     "engine.storage.ledger": (

@@ -21,6 +21,7 @@ from bot.ingest.conversations import (
     to_unindexed_record,
 )
 from bot.ingest.shared_file import SharedFiles
+from engine import gather_or_cancel
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+CONCURRENT_RUNS = 32  # documents that are written at once, because those that wait together share a transaction
 MAX_HELD_MESSAGES = 2000  # messages without a pause, beyond which a window is cut anyway
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds before a retry; doubled after each
 
@@ -118,8 +120,10 @@ class Backfill:
             for each in unknown:
                 await self._record_pending_files(each)
             ids = {each.id for each in unknown}
-            for run in await self._build_runs(location, [each for each in indexed if each.message.id in ids]):
-                await self._documents.add_run(run, location)
+            runs = await self._build_runs(location, [each for each in indexed if each.message.id in ids])
+            for start in range(0, len(runs), CONCURRENT_RUNS):
+                batch = runs[start : start + CONCURRENT_RUNS]
+                await gather_or_cancel(*(self._documents.add_run(run, location) for run in batch))
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
 
