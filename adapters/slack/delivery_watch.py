@@ -54,6 +54,7 @@ class DeliveryWatch:
         """Start to compare."""
         self._tasks = (
             self._bot.supervisor.run("slack missed deliveries", self._reconcile_missed),
+            self._bot.supervisor.run("slack users", self._refresh_users),
             self._bot.supervisor.run("slack visibility", self._refresh_visibility),
         )
 
@@ -76,19 +77,27 @@ class DeliveryWatch:
             self._listener.handle_reconnect()
             await asyncio.sleep(RECONCILE_INTERVAL)
 
-    async def _refresh_visibility(self) -> None:
-        """Compare audiences at intervals, and messages at longer ones; that Slack answers is a sign of life."""
-        users_at = compared_at = time.monotonic()
+    async def _refresh_users(self) -> None:
+        """Look users up again at long intervals; at short ones, see whether Slack answers."""
+        looked_up_at = time.monotonic()
         while True:
             await asyncio.sleep(self._interval)
-            now = time.monotonic()
-            if now - compared_at >= COMPARE_INTERVAL:
-                compared_at = users_at = now
-                self._listener.handle_reconnect()
-                continue
-            if now - users_at >= USERS_INTERVAL:
-                users_at = now
+            if time.monotonic() - looked_up_at >= USERS_INTERVAL:
+                looked_up_at = time.monotonic()
                 self._listener.invalidate_users()
-            with suppress(EngineError):  # the bot retries it
-                await self._bot.refresh_visibility(NAME, self._team)
-                self._bot.record_activity(NAME)
+            await self._listener.check_api()
+
+    async def _refresh_visibility(self) -> None:
+        """Compare audiences at intervals, and messages at longer ones, unless another process does."""
+        compared_at = time.monotonic()
+        while True:
+            await asyncio.sleep(self._interval)
+            async with self._bot.processes.try_lease(f"{NAME} visibility {self._team}") as is_held:
+                while is_held:
+                    if time.monotonic() - compared_at >= COMPARE_INTERVAL:
+                        compared_at = time.monotonic()
+                        self._listener.handle_reconnect()
+                    else:
+                        with suppress(EngineError):  # the bot retries it
+                            await self._bot.refresh_visibility(NAME, self._team)
+                    await asyncio.sleep(self._interval)

@@ -61,7 +61,9 @@ class ChannelMembership:
                 return False
             since = self.resolve_horizon(past)
             await self._store.channels.upsert(location.without_thread, channel.name, since)
-            await self._store.channels.record_synced_until(location.room, self._clock())
+            await self._store.channels.record_synced_until(
+                location.room, await self._store.read_shared_time() or self._clock()
+            )
             await self._store.backfill_cursors.start(location.room, since)
             await self._store.channels.record_announced(location.room)
             if await self._store.channels.is_imported(location.room):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from bot.ingest.channels import ChannelMembership
     from bot.ingest.documents import ConversationDocuments
     from bot.permissions.channel_lists import ChannelList
+    from bot.permissions.shared_audiences import Comparison
 
 log = structlog.get_logger(__name__)
 
@@ -51,11 +52,21 @@ class RoomVisibility:
     async def refresh(self, platform: str, workspace: str = "") -> VisibilityReport:
         """Move rooms of a workspace, or of all, to the spaces of their current audiences; suspend these until then.
 
-        Raises PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
+        One process does so at a time; what it began after this call is enough for this process, too. Raises
+        PlatformError if channels cannot be listed: then nothing was moved, and it must be called again.
         """
         audience, everything = self._context.audience, Location(platform, workspace, "")
         audience.shared.save_suspension(everything, audience.suspend(everything))
-        comparison = await audience.shared.begin_comparison(audience.clock())
+        async with self._context.engine_context.engine.processes.lease(f"compare {platform}:{workspace}"):
+            comparison = await audience.shared.begin_comparison(audience.clock())
+            if not audience.is_suspended(everything):
+                return VisibilityReport((), {})
+            return await self._compare(everything, comparison)
+
+    async def _compare(self, everything: Location, comparison: Comparison) -> VisibilityReport:
+        """List the channels of a workspace, or of all, and move rooms accordingly."""
+        audience, platform, workspace = self._context.audience, everything.platform, everything.workspace
+        audience.invalidate(everything)  # lists from before the comparison
         lists = await self._list_channels(platform, workspace)
         known = await self._context.store.channels.list_joined(platform, workspace or None)
         found = {workspace: each.channels for workspace, each in lists.items()}

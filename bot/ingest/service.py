@@ -79,7 +79,10 @@ class IngestService:
         deletion_check = DeletionCheck(context, self._documents, self._messages, clock)
         self._backfill = Backfill(context, self._documents, self._messages, self.files)
         reconciler = Reconciler(context, self._backfill, deletion_check, clock)
-        self._sync_queue = SyncQueue(self._documents, self._membership, self._backfill, reconciler, deletion_check)
+        processes = context.engine_context.engine.processes
+        self._sync_queue = SyncQueue(
+            self._documents, self._membership, self._backfill, reconciler, deletion_check, processes
+        )
         self._jobs = PeriodicJobs(
             context, Retention(context, self._documents), self._sync_queue, self._membership.updated
         )
@@ -217,18 +220,20 @@ class IngestService:
     async def start_reconciliation(self, platform: str, workspace: str = "") -> None:
         """After a lost connection: refresh visibility, and schedule a comparison of all channels concerned.
 
-        Channels that the bot was added to are included. Raises PlatformError as `refresh_visibility` does.
+        Channels that the bot was added to are included. Another process that begins to compare a channel from now on
+        does it for this one, too. Raises PlatformError as `refresh_visibility` does.
         """
+        since = await self._context.store.read_shared_time()
         report = await self.refresh_visibility(platform, workspace)
-        self._sync_queue.enqueue(report.unlisted)  # first, because they are hidden until then
-        await self._jobs.enqueue_channels(platform, workspace or None)
-        await self._enqueue_unannounced(platform, report.lists.values())
+        self._sync_queue.enqueue(report.unlisted, since)  # first, because they are hidden until then
+        await self._jobs.enqueue_channels(platform, workspace or None, since)
+        await self._enqueue_unannounced(platform, report.lists.values(), since)
 
-    async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList]) -> None:
+    async def _enqueue_unannounced(self, platform: str, lists: Iterable[ChannelList], since: datetime | None) -> None:
         """Schedule channels that the bot was added to while it was offline."""
         announced = await self._context.store.channels.list_announced(platform)
         listed = [each for found in lists for room, each in found.channels.items() if room not in announced]
-        self._sync_queue.enqueue_unannounced(each.location for each in listed if not each.archived)
+        self._sync_queue.enqueue_unannounced((each.location for each in listed if not each.archived), since)
 
     @property
     def pending_syncs(self) -> set[Location]:

@@ -123,6 +123,10 @@ class AudienceResolver:
         """End the suspensions until that time (`clock`) of a location and everything within it."""
         self._suspensions.resume(location, since)
 
+    def is_suspended(self, location: Location) -> bool:
+        """Whether something of a workspace, or of a platform, is suspended, as this process has read."""
+        return self._suspensions.is_suspended(location.platform, location.workspace)
+
     def has_changed_since(self, location: Location, since: float) -> bool:
         """Whether a channel's audience changed since that time (`clock`)."""
         key = location_key(location)

@@ -95,8 +95,9 @@ class SharedAudiences:
         if self._table is None:
             return Comparison(at)
         await asyncio.gather(*self._saving)
-        await self.synchronize()  # so that a change during the comparison is noticed, even before the first answer
-        return Comparison(at, await self._table.get_last_suspension())
+        number = await self._table.get_last_suspension()
+        await self.synchronize()  # drops what was cached before these suspensions; changes from now on are noticed
+        return Comparison(at, number)
 
     async def end_comparison(self, location: Location, comparison: Comparison) -> None:
         """End the suspensions of a location that was compared."""

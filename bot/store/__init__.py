@@ -58,6 +58,7 @@ from bot.store.sqlite_file import SqliteStore, copy_database
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from contextlib import AbstractAsyncContextManager
+    from datetime import datetime
     from pathlib import Path
 
     from bot.store.database import Database
@@ -133,6 +134,10 @@ class BotStore:
         """
         async with _open_database(place, process) as database:
             yield cls(database, process if isinstance(place, str) else None)
+
+    async def read_shared_time(self) -> datetime | None:
+        """The time by the clock of the database, if several processes share it; None in a file."""
+        return None if self.shared_visibility is None else await self.shared_visibility.read_time()
 
     async def delete_workspace(self, platform: str, workspace: str) -> None:
         """Remove every row of a workspace."""

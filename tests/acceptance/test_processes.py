@@ -141,6 +141,15 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         await ours.slack.wait_until_delivered()
         assert await ask(ours, "cleo", "square") == ""
 
+        # Both lost their connections: each channel is compared once, for both.
+        earlier = len(ours.slack.calls)
+        await asyncio.gather(*(each.bot.reconcile("slack", "T0URS") for each in (first, other)))
+        await settle(first, other)
+        calls = ours.slack.calls[earlier:]
+        reads = [each.args["channel"] for each in calls if each.method == "conversations.history"]
+        assert [reads.count(ours.channels[each].id) for each in ("vault", "market")] == [1, 1]
+        assert len([each for each in calls if each.method == "users.conversations"]) <= 3
+
         # The second process stops to serve a workspace when the first one hears that it removed the app.
         async with asyncio.timeout(15):
             await theirs.slack.uninstalls()

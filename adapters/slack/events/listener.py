@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +134,12 @@ class WorkspaceListener:
     def invalidate_users(self) -> None:
         """Look up users again before they are trusted: changes of their access may have been missed."""
         self._context.users.invalidate()
+
+    async def check_api(self) -> None:
+        """Record a sign of life if Slack's Web API answers."""
+        with suppress(*SLACK_ERRORS):
+            await self._context.idempotent_client.auth_test()
+            self._bot.record_activity(NAME)
 
     async def close(self) -> None:
         """Cancel background tasks."""

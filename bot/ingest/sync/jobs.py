@@ -122,18 +122,18 @@ class PeriodicJobs:
     async def _enqueue_everything(self, now: datetime) -> None:
         """Schedule a comparison of all channels that were not compared lately."""
         for platform in self._context.platforms:
-            await self.enqueue_channels(platform, before=now - COMPARE_INTERVAL / 2)
+            await self.enqueue_channels(platform, since=now - COMPARE_INTERVAL / 2)
 
     async def enqueue_channels(
-        self, platform: str, workspace: str | None = None, before: datetime | None = None
+        self, platform: str, workspace: str | None = None, since: datetime | None = None
     ) -> None:
         """Schedule a comparison of all channels of a platform, or of one of its workspaces.
 
         With a time, only of those that were not compared since.
         """
-        known = await self._context.store.channels.list_joined(platform, workspace, before)
+        known = await self._context.store.channels.list_joined(platform, workspace, since)
         here = [each for each in known if self._context.serves(each)]
-        self._sync_queue.enqueue([*here, Location(platform, "", "")])
+        self._sync_queue.enqueue([*here, Location(platform, "", "")], since)
 
     async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
         """Run a job if it is due; a failed one is retried and does not stop the others."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -15,6 +15,7 @@ from engine import backoff_seconds, cancel_tasks, child_task
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from datetime import datetime
 
     from bot.ingest.channels import ChannelMembership
     from bot.ingest.documents import ConversationDocuments
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from bot.ingest.sync.deletions import DeletionCheck
     from bot.ingest.sync.reconcile import Reconciler
     from bot.platform.models import Location
+    from engine import Processes
 
 WorkspaceKey = tuple[str, str]  # platform and workspace
 
@@ -32,11 +34,15 @@ log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class PendingSync:
-    """A channel to synchronize at a time (seconds of a monotonic clock)."""
+    """A channel to synchronize at a time (seconds of a monotonic clock).
+
+    `since`: by the clock of the database; another process may have begun to compare the channel later than that.
+    """
 
     location: Location
     due_at: float = 0.0
     attempts: int = 0
+    since: datetime | None = None
 
 
 class RetryQueue:
@@ -50,10 +56,10 @@ class RetryQueue:
         """All channels with a pending sync."""
         return set(self._pending)
 
-    def add(self, locations: Iterable[Location]) -> None:
+    def add(self, locations: Iterable[Location], since: datetime | None = None) -> None:
         """Make a sync of each channel due at once."""
         for location in locations:
-            self._pending[location] = PendingSync(location)
+            self._pending[location] = PendingSync(location, since=since)
 
     def list_due(self, now: float) -> list[PendingSync]:
         """The syncs that are due now."""
@@ -69,11 +75,11 @@ class RetryQueue:
             del self._pending[sync.location]
 
     def delay(self, sync: PendingSync, now: float) -> None:
-        """Delay a failed sync, longer each time."""
+        """Delay a failed sync, longer each time; its channel is then compared here."""
         if self.is_current(sync):
             attempts = sync.attempts + 1
             wait = backoff_seconds(attempts, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS)
-            self._pending[sync.location] = replace(sync, due_at=now + wait, attempts=attempts)
+            self._pending[sync.location] = PendingSync(sync.location, now + wait, attempts)
 
     def delete_workspace(self, platform: str, workspace: str) -> None:
         """Remove the syncs of a workspace."""
@@ -98,7 +104,9 @@ class SyncQueue:
         past: Backfill,
         reconciler: Reconciler,
         deletion_check: DeletionCheck,
+        processes: Processes,
     ) -> None:
+        self._processes = processes
         self._documents = documents
         self._membership = membership
         self._backfill = past
@@ -112,16 +120,16 @@ class SyncQueue:
     def pending_syncs(self) -> set[Location]:
         return self._pending.locations
 
-    def enqueue(self, locations: Iterable[Location]) -> None:
-        """Schedule channels."""
-        self._pending.add(locations)
+    def enqueue(self, locations: Iterable[Location], since: datetime | None = None) -> None:
+        """Schedule channels. `since`: a comparison that another process began later than that is enough."""
+        self._pending.add(locations, since)
         self._membership.updated.set()
 
-    def enqueue_unannounced(self, locations: Iterable[Location]) -> None:
-        """Schedule channels that the bot was added to while it was offline."""
+    def enqueue_unannounced(self, locations: Iterable[Location], since: datetime | None = None) -> None:
+        """Schedule channels that the bot was added to while it was offline. `since`: as in `enqueue`."""
         new = set(locations)
         self._unannounced |= new
-        self.enqueue(new)
+        self.enqueue(new, since)
 
     async def run_pending(self) -> None:
         """Synchronize all channels that are due, and continue back-fills; also what is added in the meantime."""
@@ -162,15 +170,31 @@ class SyncQueue:
             await self._run_due(platform, workspace)
 
     async def _run_due(self, platform: str, workspace: str) -> None:
-        for sync in self._pending.list_due(time.monotonic()):
-            is_here = (sync.location.platform, sync.location.workspace) == (platform, workspace)
-            if is_here and self._pending.is_current(sync):  # not current if the bot left the workspace
-                await self._sync_channel(sync)
+        """Synchronize what is due; first what no other process synchronizes now."""
+        due = [
+            each
+            for each in self._pending.list_due(time.monotonic())
+            if (each.location.platform, each.location.workspace) == (platform, workspace)
+        ]
+        elsewhere = list[PendingSync]()
+        for sync in due:
+            async with self._processes.try_lease(_lease_name(sync)) as is_held:
+                if is_held:
+                    await self._sync_if_current(sync)
+                else:
+                    elsewhere.append(sync)
+        for sync in elsewhere:
+            async with self._processes.lease(_lease_name(sync)):
+                await self._sync_if_current(sync)
+
+    async def _sync_if_current(self, sync: PendingSync) -> None:
+        if self._pending.is_current(sync):  # it is not if the bot left the workspace
+            await self._sync_channel(sync)
 
     async def _sync_channel(self, sync: PendingSync) -> None:
         location = sync.location
         try:
-            sure = await self._reconcile(location)
+            sure = await self._reconcile(sync)
         except WorkspaceGone:
             await self._membership.leave_workspace(
                 WorkspaceLeft(location.platform, location.workspace, "removed while nobody listened")
@@ -185,8 +209,9 @@ class SyncQueue:
             else:
                 self._pending.delay(sync, time.monotonic())
 
-    async def _reconcile(self, location: Location) -> bool:
+    async def _reconcile(self, sync: PendingSync) -> bool:
         """Reconcile one channel; false if it must be repeated."""
+        location = sync.location
         if not location.channel:
             return await self._deletion_check.check_files(location.platform)
         async with self._documents.lock(location.room):
@@ -194,4 +219,8 @@ class SyncQueue:
             if there and location in self._unannounced:
                 await self._membership.ensure_joined(location)
                 self._unannounced.discard(location)
-        return await self._reconciler.reconcile(location) if there else True
+        return await self._reconciler.reconcile(location, sync.since) if there else True
+
+
+def _lease_name(sync: PendingSync) -> str:
+    return f"sync {sync.location.room}"

@@ -63,15 +63,20 @@ class Reconciler:
         self._store = context.store
         self._clock = clock
 
-    async def reconcile(self, location: Location) -> bool:
+    async def reconcile(self, location: Location, since: datetime | None = None) -> bool:
         """Ingest new messages of a channel, and apply changes. Raises PlatformError.
 
-        False if it is incomplete and must be repeated.
+        False if it is incomplete and must be repeated. `since`: its history need not be read if a process began to do
+        so later than that; what could not be confirmed or fetched then is tried again.
         """
-        room, began = location.room, self._clock()
+        room, began = location.room, await self._store.read_shared_time() or self._clock()
         compared = await self._store.channels.get_synced_until(room)
         if compared is None or not await self._is_indexed(room):
             return True
+        if since is not None and compared > since:
+            scan = ChannelScan(location, {}, EPOCH)
+            sure = await self._deletion_check.check_messages(location, [])
+            return await self._ingest_pending_files(scan) and sure
         newest = await self._store.messages.get_newest_time(room) or compared
         until = min(newest, compared)
         before = await self._store.messages.list_between(room, until - OVERLAP, newest)

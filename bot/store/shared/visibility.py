@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
 from bot.store.database import fetch
+from engine.storage.sql.timestamps import EPOCH, MICROSECOND
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from datetime import datetime
 
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
@@ -62,6 +64,11 @@ class SharedVisibility:
             f"DELETE FROM suspension WHERE platform = ?1 AND {within} AND number <= ?4",
             (location.platform, location.workspace, location.channel, until),
         )
+
+    async def read_time(self) -> datetime:
+        """The time by the clock of the database, the only one that all processes share."""
+        row = await self._database.fetch_one("SELECT (EXTRACT(EPOCH FROM clock_timestamp()) * 1000000)::bigint")
+        return EPOCH + (row[0] if row else 0) * MICROSECOND
 
     async def list_abandoned(self) -> list[Location]:
         """The suspensions that nothing ends: of ended processes, and of events that were given up."""

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from adapters.slack import run
-from adapters.slack.delivery_watch import shows_missed_events
+from adapters.slack.delivery_watch import DeliveryWatch, shows_missed_events
 from adapters.slack.http_receiver import MAX_BODY, PATH
 from bot.errors import BadSetting, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
@@ -190,6 +190,39 @@ async def test_a_repeated_delivery_suspends_visibility_first_and_reconciles(
     town.slack.redelivers("message")
     await town.slack.wait_for(lambda: bot.reconciled == 2)
     assert bot.suspended > before
+
+
+async def happens(condition: Callable[[], object]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110 - there is no event for it
+            await asyncio.sleep(0.01)
+
+
+class CountingListener:
+    """Counts what a watch asks of the listener of its workspace."""
+
+    def __init__(self) -> None:
+        self.checks = 0
+
+    async def check_api(self) -> None:
+        self.checks += 1
+
+
+async def test_of_several_processes_one_compares_audiences_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("adapters.slack.delivery_watch.MIN_REFRESH_SECONDS", 0.01)
+    bots, listeners = [RecordingBot(), RecordingBot()], [CountingListener(), CountingListener()]
+    for each in bots:
+        each.processes = bots[0].processes
+        each.settings = each.settings.model_copy(update={"membership_cache_seconds": 0.01})
+    here, there = (DeliveryWatch(bot, listener, "T1") for bot, listener in zip(bots, listeners, strict=True))  # type: ignore[arg-type]
+    here.start()
+    await happens(lambda: bots[0].refreshed)
+    there.start()
+    await happens(lambda: listeners[1].checks > 2)
+    assert bots[1].refreshed == 0
+    await here.close()
+    await happens(lambda: bots[1].refreshed)
+    await there.close()
 
 
 async def test_audiences_are_compared_at_intervals(town: SlackHttpTown, monkeypatch: pytest.MonkeyPatch) -> None:

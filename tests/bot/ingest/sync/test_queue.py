@@ -11,6 +11,7 @@ import pytest
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.sync.queue import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue, SyncQueue
 from bot.platform.models import Location
+from engine.scheduling.processes import LocalProcesses
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
 
@@ -98,7 +99,7 @@ class Membership:
 async def test_a_workspace_that_must_wait_delays_no_other_also_not_a_new_one() -> None:
     backfill, membership = HeldBackfill(), Membership()
     nothing: Any = None
-    queue = SyncQueue(nothing, membership, backfill, nothing, nothing)  # type: ignore[arg-type]
+    queue = SyncQueue(nothing, membership, backfill, nothing, nothing, LocalProcesses())  # type: ignore[arg-type]
     running = asyncio.create_task(queue.run_pending())
     async with asyncio.timeout(5):
         async with backfill.changed:
