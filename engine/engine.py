@@ -32,10 +32,13 @@ from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
 from engine.text.names import normalize_name
+from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection, Sequence
     from typing import Literal
+
+    import numpy as np
 
     from engine.errors import EngineError
     from engine.knowledge.duplicates.report import DuplicateReport
@@ -258,6 +261,13 @@ class Engine(ManualCorrections, DocumentInput, RuntimeView):
         start = normalize_name(prefix) or prefix.strip().casefold()  # "1" is not a name, but may start one
         async with self._ledger.snapshot() as view:
             return await view.search.find_names_by_prefix(start, await view.search.resolve_scope(scope), limit)
+
+    async def measure_similarities(self, texts: Sequence[str]) -> np.ndarray:
+        """The similarity of each two texts by their vectors, shape (n, n): 1 for equal, about 0 for unrelated ones.
+
+        Raises ModelError.
+        """
+        return await self._runtime.embedder.measure_similarities(texts, UsageMeter())
 
     async def find_duplicates(self, scope: Scope, limit: int = 50, *, compare_all: bool = True) -> DuplicateReport:
         """Names of the scope's spaces that may mean the same entity, and those that were joined automatically.

@@ -80,7 +80,7 @@ def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: P
 
 # Which part of a package may import which: a part is a folder below it, or a module beside them. The words of a line
 # are parts; LEAVES, BASE and PLATFORM stand for several.
-LEAVES, BASE = "errors models usage", "errors platform text texts"
+LEAVES, BASE = "errors models usage", "errors platform text texts review_texts"
 PLATFORM = f"{BASE} bot commands settings"
 ENGINE_TABLE = f"""
 errors:
@@ -112,6 +112,7 @@ log_config:
 monitoring: errors
 settings: errors
 texts: errors platform text
+review_texts: text
 platform: errors text
 store: platform
 graph_image: platform text

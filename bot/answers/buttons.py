@@ -1,4 +1,4 @@
-"""Handle the buttons below an answer: feedback, sources, delete, and share."""
+"""Handle the buttons below an answer: feedback, sources, delete, share, and verify."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ from bot import texts
 from bot.answers import footer
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id, strip_mention
+from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card, title_with_time
 from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult
 from bot.text import splitting
-from engine.errors import EngineError, NotFound
+from engine.errors import EngineError, InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -42,6 +43,7 @@ class AnswerButtons:
     def __init__(self, context: BotContext, metrics: Metrics) -> None:
         self.context = context
         self._metrics = metrics
+        self._verifier = AnswerVerifier(context)
 
     def is_answer_button(self, clicked: ButtonPressed) -> bool:
         """Whether a button belongs to an answer."""
@@ -54,7 +56,7 @@ class AnswerButtons:
             if stored is None or not _is_same_workspace(clicked.location, stored.location):
                 raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - shown below like every other
             notice = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
-        except (NotFound, NotAllowed) as error:
+        except (NotFound, NotAllowed, InvalidQuestion) as error:
             notice = str(error)
         except PermissionDenied as error:
             notice = texts.describe_error(error)
@@ -76,6 +78,10 @@ class AnswerButtons:
         if not (allowed and stored.sources):
             return texts.NO_SOURCES
         return "\n".join(map(_format_source, stored.sources))
+
+    async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
+        """Verify an answer, for managers and experts of its channel."""
+        return await self._verifier.verify(stored, clicked.person)
 
     async def delete_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Delete an answer from the chat and the store, for its asker or a manager."""
@@ -172,6 +178,7 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
     "sources": AnswerButtons.list_sources,
     "delete": AnswerButtons.delete_answer,
     "share": AnswerButtons.share_answer,
+    "verify": AnswerButtons.verify_answer,
 }
 
 

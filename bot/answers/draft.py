@@ -6,13 +6,14 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from bot import texts
+from bot import review_texts, texts
 from bot.answers import footer
 from bot.answers.attribution import find_used_keys, is_fully_cited
 from bot.answers.history import History
+from bot.answers.review.rights import list_experts, may_verify
 from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
-from bot.platform.models import AnswerFooter
+from bot.platform.models import AnswerFooter, Button
 from bot.store.models import passage_key
 from engine import Scope
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from bot.permissions.provenance import Provenance
     from bot.platform.models import Channel
     from bot.platform.traits import PlatformTraits
-    from bot.store import AnswerSource
+    from bot.store import AnswerSource, VerifiedAnswer
     from engine import Source, Usage
 
 
@@ -32,7 +33,8 @@ class AnswerDraft:
 
     `failed`: `text` is an error message. `silent`: a message that does not mention the bot gets no reply. `gap`: why
     the scope may be smaller than what its readers can read (as in ResolvedScope). `graph_shown_keys`: the keys of the
-    passages behind the graph facts that a model was shown. `is_extractive`: no model wrote it.
+    passages behind the graph facts that a model was shown. `is_extractive`: no model wrote it. `verified`: the verified
+    answer that it repeats.
     """
 
     request: AnswerRequest
@@ -46,6 +48,7 @@ class AnswerDraft:
     is_extractive: bool = False
     history: History = field(default_factory=History)
     sources: tuple[Source, ...] = ()
+    verified: VerifiedAnswer | None = None
     usage: tuple[Usage, ...] = ()
     notices: list[str] = field(default_factory=list)
     gap: str = ""
@@ -69,6 +72,11 @@ class AnswerDraft:
         return journey
 
     @property
+    def is_supported(self) -> bool:
+        """Whether it has a source, or a person verified it."""
+        return bool(self.sources) or self.verified is not None
+
+    @property
     def is_private(self) -> bool:
         """Whether only the asker can read it."""
         return self.request.private or (self.channel is not None and self.channel.kind == "direct")
@@ -76,6 +84,8 @@ class AnswerDraft:
     @property
     def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the answer used."""
+        if self.verified is not None:
+            return self.verified.keys
         if not self.sources and texts.is_nothing_found(self.text):
             return frozenset()
         used = self.graph_used_keys | find_used_keys(
@@ -87,6 +97,8 @@ class AnswerDraft:
     @property
     def shown_source_keys(self) -> frozenset[str]:
         """The keys of everything that the text may come from."""
+        if self.verified is not None:
+            return frozenset()
         silent = not self.sources and texts.is_nothing_found(self.text)
         return frozenset() if self.is_extractive or silent else self._prompt_keys | self.graph_shown_keys
 
@@ -98,6 +110,8 @@ class AnswerDraft:
     @property
     def answer_sources(self) -> tuple[AnswerSource, ...]:
         """The sources as shown in the footer."""
+        if self.verified is not None:
+            return self.verified.sources
         return tuple(footer.build_answer_source(each, self.text) for each in self.sources)
 
 
@@ -110,13 +124,36 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         _audience_notice(draft),
         await _model_hint(context, draft),
         *draft.notices,
-        texts.GAP_NOTICES[draft.gap] if draft.gap and draft.sources else "",
+        texts.GAP_NOTICES[draft.gap] if draft.gap and draft.is_supported else "",
         await _not_indexed_notice(context, draft),
         *_unsupported_notices(draft, context.traits_of(draft.request.location.platform)),
         texts.STILL_INDEXING if await _is_indexing(context, draft) else "",
     ]
-    share = bool(draft.sources) and draft.channel is not None and draft.channel.kind != "direct"
-    return footer.build_answer_footer(request.id, draft.answer_sources, notes, private=request.private, share=share)
+    share = draft.is_supported and draft.channel is not None and draft.channel.kind != "direct"
+    return footer.build_answer_footer(
+        request.id,
+        draft.answer_sources,
+        notes,
+        private=request.private,
+        share=share,
+        review=await list_review_buttons(context, draft),
+    )
+
+
+async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[Button]:
+    """The buttons that verify an answer or, if nothing was found, ask an expert.
+
+    Everyone sees the buttons of a public answer. Those below a private one are for its only reader.
+    """
+    request, channel = draft.request, draft.channel
+    if channel is None or channel.kind == "direct" or draft.verified is not None or not draft.text.strip():
+        return []
+    if draft.sources:
+        shown = not request.private or await may_verify(context, request.location, request.person)
+        return [Button(review_texts.VERIFY_BUTTON, "verify", request.id)] if shown else []
+    if request.private or not await list_experts(context, request.location):
+        return []
+    return [Button(review_texts.ASK_EXPERT_BUTTON, "expert", request.id)]
 
 
 async def _not_indexed_notice(context: BotContext, draft: AnswerDraft) -> str:
@@ -124,7 +161,7 @@ async def _not_indexed_notice(context: BotContext, draft: AnswerDraft) -> str:
     request, channel = draft.request, draft.channel
     if channel is None or channel.kind == "direct" or not request.location.workspace:
         return ""
-    if draft.sources and not isinstance(request.origin, QuestionAsked):
+    if draft.is_supported and not isinstance(request.origin, QuestionAsked):
         return ""
     switched_on = (await context.get_channel_settings(request.location.room)).ingest
     if switched_on and await context.store.channels.is_announced(request.location.room):
@@ -145,7 +182,7 @@ def _audience_notice(draft: AnswerDraft) -> str:
     """Who can see the answer, and which sources were searched."""
     everybody = texts.channel_content(draft.channel.name) if draft.channel else texts.CHANNEL_CONTENT
     what = texts.ASKER_CONTENT if draft.is_private else everybody
-    sources_notice = texts.describe_sources(what, found=bool(draft.sources))
+    sources_notice = texts.describe_sources(what, found=draft.is_supported)
     return f"{texts.ONLY_VISIBLE_TO_YOU} {sources_notice}" if draft.request.private else sources_notice
 
 
@@ -155,7 +192,7 @@ def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str
     The hint to ask in private is the same for every asker: otherwise all readers of a public answer would learn from it
     what only the asker may read.
     """
-    if draft.sources:
+    if draft.is_supported:
         return []
     offer = "" if draft.is_private else texts.ask_privately_hint(traits)
     return ["" if texts.is_nothing_found(draft.text) else texts.NO_SOURCE_FOUND, offer]
@@ -165,6 +202,6 @@ async def _is_indexing(context: BotContext, draft: AnswerDraft) -> bool:
     """Whether the history of the room is still being fetched, or pending documents might contain the answer."""
     if await context.store.backfill_cursors.get_position(draft.request.location.room) is not None:
         return True
-    if draft.sources:
+    if draft.is_supported:
         return False
     return (await context.engine_context.engine.get_status(draft.scope)).documents.get("pending", 0) > 0

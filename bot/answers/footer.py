@@ -58,13 +58,20 @@ def message_time(source: Source) -> datetime | None:
 
 
 def build_answer_footer(
-    answer: str, sources: Iterable[AnswerSource], notes: Iterable[str], *, private: bool, share: bool
+    answer: str,
+    sources: Iterable[AnswerSource],
+    notes: Iterable[str],
+    *,
+    private: bool,
+    share: bool,
+    review: Iterable[Button] = (),
 ) -> AnswerFooter:
-    """Build the footer; `share`: a private answer can be shared in a channel."""
+    """Build the footer; `share`: a private answer can be shared in a channel. `review`: further buttons."""
     cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
     buttons += [Button("Sources", "sources", answer)] if cited else []
     buttons += [Button("Share to channel", "share", answer)] if private and share and cited else []
+    buttons += review
     buttons += [] if private else [Button("Delete", "delete", answer)]
     return AnswerFooter(answer, cited, " ".join(filter(None, notes)), tuple(buttons))
 

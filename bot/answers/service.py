@@ -24,6 +24,7 @@ from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.answers.footer import source_urls
 from bot.answers.history import ThreadHistory
 from bot.answers.question import build_heading, build_question, resolve_request_scope
+from bot.answers.review.lookup import VerifiedLookup
 from bot.errors import PermissionDenied, PlatformError
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
@@ -56,6 +57,7 @@ class AnswerService:
         self._file_ingest = filing
         self._metrics = metrics
         self._thread_history = ThreadHistory(context)
+        self._verified_answers = VerifiedLookup(context)
         self._in_progress: set[str] = set()
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
 
@@ -165,6 +167,8 @@ class AnswerService:
             await self._prompt_for_question(draft, enclosed)
             return
         past = await self._thread_history.load_history(draft.request, question.scope)
+        if await self._verified_answers.show(draft, question, delivery, since, is_follow_up=bool(past.turns)):
+            return
         within = await enclosed.wait_for_documents(draft.notices)
         if draft.request.uploads and not draft.request.overheard:
             delivery.set_status(texts.STATUS_SEARCHING)
@@ -280,7 +284,7 @@ class AnswerService:
         )
         if not await self._context.store.answers.finish(request.id, outcome):
             await self._retract(request, delivery)
-        self._metrics.record_question(request.location.platform, "answered" if draft.sources else "nothing")
+        self._metrics.record_question(request.location.platform, "answered" if draft.is_supported else "nothing")
 
     async def _retract(self, request: AnswerRequest, delivery: StreamingReply) -> None:
         try:

@@ -154,6 +154,8 @@ class ChannelMembership:
         await self._store.backfill_cursors.cancel(location.room)
         await self._store.channels.delete(location)
         await self._store.digests.delete(location.room)
+        await self._store.verified_answers.delete_in_channel(location)
+        await self._store.experts.delete_in_channel(location.room)
 
     async def _forget_thread(self, location: Location) -> None:
         messages = await self._store.messages.list_by_thread(location.room, location.thread)
@@ -164,6 +166,7 @@ class ChannelMembership:
         await self._documents.forget_document(thread_key(location.room, location.thread))
         await self._store.messages.delete(location.room, ids)
         await self._store.answers.delete_in_channel(location)
+        await self._store.verified_answers.delete_in_channel(location)
 
     async def update_space(self, location: Location, listed: ListedChannel | None = None) -> None:
         """Move a channel's documents to the space of its current audience. Raises PlatformError.

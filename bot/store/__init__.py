@@ -15,6 +15,9 @@ text of an answer once a source of it is removed. Each part of the store is one 
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
     digests                scheduled digests
+    verified_answers       answers that a person verified
+    unanswered             questions that found nothing, or whose answer was voted down
+    experts                people to ask about a topic, and what they were asked
     channel_settings       what managers set for channels
     opt_outs               people whose messages are not stored
     channels               the channels that the bot is in, or whose past was imported
@@ -51,6 +54,9 @@ from bot.store.models import (
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
+from bot.store.review.experts import Expert, Experts
+from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
+from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
@@ -71,9 +77,12 @@ __all__ = [
     "BotStore",
     "ChannelSettings",
     "ConversationRecord",
+    "Expert",
     "FileRecord",
     "MessageRecord",
     "StoredAnswer",
+    "UnansweredQuestion",
+    "VerifiedAnswer",
     "copy_store",
 ]
 
@@ -115,6 +124,9 @@ class BotStore:
         self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
         self.feedback = Feedback(database)
         self.digests = Digests(database)
+        self.verified_answers = VerifiedAnswers(database)
+        self.unanswered = UnansweredQuestions(database)
+        self.experts = Experts(database)
         self.channel_settings = ChannelSettingsTable(database)
         self.opt_outs = OptOuts(database)
         self.channels = Channels(database)

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from pydantic import TypeAdapter
-
 from bot.platform.models import Location
 from bot.store.database import fetch
-from bot.store.models import AnswerResult, AnswerSource, StoredAnswer, parse_message_ids
+from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_message_ids
 from bot.store.redactions import (
     clear_answer_text,
     delete_answers,
@@ -28,7 +26,6 @@ if TYPE_CHECKING:
     from bot.store.redactions import AnswerCorrections, PendingRedactions
     from engine.storage.sql.connection import Connection
 
-_SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
     " text, sources, spaces, rooms, reply_ref, state,"
@@ -239,7 +236,7 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
         return False, await request_corrections(db, {id_})
     rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
     await db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
-    sources = _SOURCES.dump_json(outcome.sources).decode()
+    sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
     await db.execute(
         "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
         (outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms)), id_),
@@ -289,7 +286,7 @@ def _to_stored_answer(row: Row) -> StoredAnswer:
         message_id=message,
         private=bool(private),
         text=text,
-        sources=_SOURCES.validate_json(sources),
+        sources=ANSWER_SOURCES.validate_json(sources),
         documents=frozenset(key for key, used in keys.items() if used),
         spaces=frozenset(json.loads(spaces)),
         rooms=frozenset(json.loads(rooms)),

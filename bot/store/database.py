@@ -48,7 +48,10 @@ class Database(SqlDatabase, Protocol):
         """Delete all rows of a workspace except opt-outs."""
         of_workspace = [
             (f"DELETE FROM {table} WHERE platform = ? AND workspace = ?", (platform, workspace))
-            for table in ("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest")
+            for table in (
+                *("channel", "answer", "answer_correction", "daily_usage", "shown_hint", "digest"),
+                *("verified_answer", "expert", "expert_request"),
+            )
         ]
         of_rooms = [
             (f"DELETE FROM {table} WHERE substr(room, 1, length(?1)) = ?1", (f"{platform}:{workspace}:",))

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
 from typing import Literal
 
+from pydantic import TypeAdapter
+
 from bot.platform.models import Location  # noqa: TC001  - pydantic reads the fields' types at run time
 
 AnswerState = Literal["started", "done", "failed", "redacted"]
@@ -53,6 +55,9 @@ class AnswerSource:
     space: str
     room: str
     time: datetime | None = None
+
+
+ANSWER_SOURCES: TypeAdapter[tuple[AnswerSource, ...]] = TypeAdapter(tuple[AnswerSource, ...])
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from bot.platform.models import Location
 from bot.store.database import fetch
 from bot.store.models import unknown_part_key
+from bot.store.review.verified_answers import withdraw_verified_using
 from engine.storage.sql.lists import text_list
 from engine.storage.sql.timestamps import EPOCH, from_micros
 
@@ -165,10 +166,12 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
     """Redact the answers that used these keys; returns whether posted ones must be corrected.
 
     An answer whose model was only shown the keys loses its text, but is not corrected. `part_of`: the document that
-    contains the messages; an answer that used an unknown part of it is redacted, too.
+    contains the messages; an answer that used an unknown part of it is redacted, too. Verified answers that rest on the
+    keys are withdrawn.
     """
     removed = {*keys, unknown_part_key(part_of)} - {""}
     await _record_removals(db, removed)
+    await withdraw_verified_using(db, keys, part_of)
     found = await fetch(
         db,
         "SELECT answer, used FROM answer_provenance WHERE key IN (SELECT value FROM json_each(?1))"

@@ -26,6 +26,12 @@ def format_utc(instant: datetime) -> str:
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
+def format_day(instant: datetime) -> str:
+    """Format the day of an instant in UTC: May 3, 2026."""
+    day = instant.astimezone(UTC)
+    return f"{day:%B} {day.day}, {day.year}"
+
+
 def parse_since(words: str, now: datetime) -> datetime:
     """Parse a past time; a day means its start. Raises InvalidQuestion."""
     text = " ".join(words.casefold().split()).removeprefix("since ").removeprefix("last ")

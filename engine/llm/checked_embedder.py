@@ -38,6 +38,7 @@ UNRELATED_TEXTS = (
     "Penguins feed their young in turns.",
     "Please sign the form on page three.",
 )
+MIN_SIMILARITY_SPAN = 0.05  # between unrelated and equal texts, so that no embedder makes small differences large
 # Errors whose class says what is at fault. After any other error, the text is at fault if the probe text succeeds.
 TEXT_ERRORS = (ModelRefused, PromptTooLong)
 PROVIDER_ERRORS = (InvalidApiKey, ModelNotFound, RateLimited, ModelUnreachable)
@@ -88,6 +89,13 @@ class CheckedEmbedder:
             pairs = (queries @ units.T)[~np.eye(len(units), dtype=bool)]
             self._unrelated.append(max(0.0, float(pairs.mean())))
         return self._unrelated[0]
+
+    async def measure_similarities(self, texts: Sequence[str], meter: UsageMeter) -> np.ndarray:
+        """The similarity of each two texts, shape (n, n): 1 for equal ones, about 0 for unrelated ones."""
+        units = unit_vectors(await self.embed(texts, meter))
+        unrelated = await self.measure_unrelated_similarity(meter)
+        similarities: np.ndarray = (units @ units.T - unrelated) / max(1.0 - unrelated, MIN_SIMILARITY_SPAN)
+        return similarities
 
     async def is_text_at_fault(self, error: EngineError, meter: UsageMeter) -> bool:
         """Whether the text caused the error: its class says so, or a probe text still embeds."""

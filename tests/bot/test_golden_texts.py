@@ -9,7 +9,7 @@ import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from bot import texts
+from bot import review_texts, texts
 from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
@@ -25,7 +25,7 @@ SHOWN = {"Card", "InvalidQuestion", "InvalidDocument", "NotFound", "NotAllowed",
 def render_texts() -> str:
     """The whole file."""
     lines = ["# What the bot says", "", "## Sentences", ""]
-    for name, value in vars(texts).items():
+    for name, value in (vars(texts) | vars(review_texts)).items():
         if name.isupper() and isinstance(value, str):
             lines.append(f"- {name.strip('_')}: {value}")
     lines += [f"- gap {gap}: {text}" for gap, text in texts.GAP_NOTICES.items()]

@@ -65,6 +65,7 @@ class Retention:
             async with self._documents.lock(file.room):
                 await self._documents.forget_document(file.document)
         await self._store.answers.delete_before(oldest.timestamp())
+        await self._store.verified_answers.delete_before(oldest.timestamp())
 
 
 class PeriodicJobs:

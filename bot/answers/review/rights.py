@@ -1,0 +1,39 @@
+"""Who may verify answers in a channel: managers, and the experts of the channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot.permissions.provenance import Provenance, can_read
+from engine import Scope
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from bot.context import BotContext
+    from bot.platform.models import Location
+    from bot.store import Expert
+
+
+async def may_verify(context: BotContext, location: Location, person: str) -> bool:
+    """Whether a person is a manager or an expert of a channel, and can read it now; False if that is unknown."""
+    try:
+        known = await context.audience.get_person(location.platform, location.workspace, person)
+        if not await can_read_room(context, location.room, location, person):
+            return False
+        return known.is_manager or person in {each.person for each in await list_experts(context, location)}
+    except EngineError:
+        return False
+
+
+async def list_experts(context: BotContext, location: Location) -> list[Expert]:
+    """The experts of a channel: those named there, and those of channels that everyone there can read."""
+    found = await context.store.experts.list_in_workspace(location.platform, location.workspace)
+    rooms = {each.location.room for each in found}
+    named = {room for room in rooms if room == location.room or await can_read_room(context, room, location)}
+    return [each for each in found if each.location.room in named]
+
+
+async def can_read_room(context: BotContext, room: str, location: Location, person: str = "") -> bool:
+    """Whether everyone in a location, or one person there, certainly can read a room."""
+    drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
+    return bool(await can_read(context.audience, drawn, location, person))

@@ -1,0 +1,193 @@
+"""Verify an answer: as it is, in other words, or in the words of a person's message."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot import review_texts, texts
+from bot.answers.footer import MAX_EXCERPT_LENGTH
+from bot.answers.request import strip_mention
+from bot.answers.review.rights import may_verify
+from bot.answers.review.same_question import QuestionWords
+from bot.errors import NotAllowed
+from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.store import AnswerSource, VerifiedAnswer
+from bot.store.models import message_key, source_keys
+from bot.text.excerpts import truncate_line
+from bot.text.markdown import sanitize_inline
+from engine import LinkFilter
+from engine.errors import InvalidQuestion, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.context import BotContext
+    from bot.platform.models import Location, Message
+    from bot.store import StoredAnswer
+
+MAX_QUESTION_LENGTH, MAX_TEXT_LENGTH = 500, 4000  # characters of what people write
+ID_LENGTH = 20
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class AnswerVerifier:
+    """Stores verified answers, for those who may verify. Each method returns the sentence for the person.
+
+    They raise NotAllowed, InvalidQuestion, NotFound and PlatformError.
+    """
+
+    def __init__(self, context: BotContext, clock: Callable[[], datetime] = _now) -> None:
+        self._context = context
+        self._store = context.store
+        self._clock = clock
+
+    async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
+        """Verify an answer of the bot; with a text, in these words instead of its own."""
+        await self._check_allowed(stored.location, person)
+        based = provenance_of_answer(stored)
+        if stored.private and stored.asker != person:
+            raise NotFound(texts.NO_ANSWER)
+        if stored.state != "done" or not await can_read(self._context.audience, based, stored.location, person):
+            raise NotFound(texts.NO_ANSWER)
+        question = await self._plain(stored.location, strip_mention(stored.question))
+        own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()
+        verified = VerifiedAnswer(
+            "",
+            stored.location,
+            stored.message_id or next(iter(stored.reply_message_ids), ""),
+            question,
+            clean_text(text, question) if text else stored.text,
+            stored.asker,
+            person if text else "",
+            person,
+            self._clock(),
+            sources=stored.sources,
+            spaces=based.source_scope.spaces,
+            rooms=based.source_scope.rooms,
+            keys=source_keys_of(stored) | own,
+        )
+        return await self._save(verified, since=stored.time)
+
+    async def take_reply(self, message: Message, person: str) -> str:
+        """Verify the message of a person as the answer to the question of its thread."""
+        location = message.location
+        await self._check_allowed(location, person)
+        if message.own or message.by_bot:
+            raise InvalidQuestion(review_texts.NOT_A_REPLY)
+        await self._check_not_forgotten(message)
+        asked, asker, question_message = await self._find_question(message)
+        question = await self._plain(location, strip_mention(asked))
+        text = clean_text(await self._plain(location, message.text), question)
+        source = await self._cite(message, text)
+        used = source_keys(source.document, source.room, source.passage) if source.document else frozenset[str]()
+        verified = VerifiedAnswer(
+            "",
+            location,
+            message.id,
+            question,
+            f"{text} [1]" if text else "",
+            asker,
+            message.author,
+            person,
+            self._clock(),
+            sources=(source,),
+            keys=used | {message_key(location.room, each) for each in (message.id, question_message) if each},
+        )
+        return await self._save(verified, since=message.time)
+
+    async def pin(self, location: Location, person: str, question: str, text: str) -> str:
+        """Verify an answer in a person's own words to a question in their own words."""
+        await self._check_allowed(location, person)
+        asked = await self._plain(location, question)
+        answer = clean_text(await self._plain(location, text), asked)
+        verified = VerifiedAnswer("", location, "", asked, answer, person, person, person, self._clock())
+        return await self._save(verified, since=self._clock())
+
+    async def _check_allowed(self, location: Location, person: str) -> None:
+        if (await self._context.audience.get_channel(location)).kind == "direct":
+            raise InvalidQuestion(review_texts.VERIFY_IN_CHANNEL)
+        if not await may_verify(self._context, location, person):
+            raise NotAllowed(review_texts.CANNOT_VERIFY)
+
+    async def _check_not_forgotten(self, message: Message) -> None:
+        location, store = message.location, self._store
+        whose = (location.platform, location.workspace, message.author)
+        out = await store.opt_outs.is_opted_out(*whose, message.time)
+        if out or await store.messages.find_tombstones(location.room, [message.id]):
+            raise InvalidQuestion(review_texts.REPLY_NOT_USABLE)
+
+    async def _find_question(self, message: Message) -> tuple[str, str, str]:
+        """The question that a message answers, its asker and its message: the last one to the bot, or what began it."""
+        thread = message.reply_thread
+        place = message.location.without_thread
+        in_thread = replace(place, thread=thread)
+        for each in await self._store.answers.list_in_thread(in_thread, message.time, 1):
+            return each.question, each.asker, each.message_id
+        for first in filter(None, (message.replies_to, thread)):
+            if first == message.id:
+                continue
+            found = await self._context.platform_for(place).fetch_message(in_thread, first)
+            if found is not None and not found.by_bot and not found.own:
+                await self._check_not_forgotten(found)
+                return found.text, found.author, found.id
+        raise InvalidQuestion(review_texts.NO_QUESTION_FOR_REPLY)
+
+    async def _cite(self, message: Message, text: str) -> AnswerSource:
+        """The message of a person as a source."""
+        location, context = message.location, self._context
+        channel = await context.audience.get_channel(location)
+        author = await context.audience.get_person(location.platform, location.workspace, message.author)
+        known = await self._store.messages.get(location.room, message.id)
+        return AnswerSource(
+            1,
+            sanitize_inline(f"#{channel.name.lstrip('#')} · {author.name}"),
+            context.platform_for(location).message_link(location, message.id),
+            sanitize_inline(truncate_line(text, MAX_EXCERPT_LENGTH)),
+            known.document if known else "",
+            message.id,
+            await context.audience.get_home_space(location),
+            location.room,
+            message.time,
+        )
+
+    async def _plain(self, location: Location, text: str) -> str:
+        return (await self._context.platform_for(location).to_plain_text(location.workspace, text)).strip()
+
+    async def _save(self, verified: VerifiedAnswer, since: datetime) -> str:
+        question, room = " ".join(verified.question.split()), verified.location.room
+        verified = replace(
+            verified,
+            id=verified_id(verified.location, question),
+            question=question,
+            text=verified.text.strip(),
+            rooms=verified.rooms | {room},
+        )
+        if not QuestionWords.parse(verified.question).stems or len(verified.question) > MAX_QUESTION_LENGTH:
+            raise InvalidQuestion(review_texts.UNCLEAR_QUESTION)
+        if not verified.text or len(verified.text) > MAX_TEXT_LENGTH:
+            raise InvalidQuestion(review_texts.UNUSABLE_ANSWER.format(length=MAX_TEXT_LENGTH))
+        if not await self._store.verified_answers.save(verified, since):
+            raise NotFound(texts.NO_ANSWER)
+        return review_texts.format_verification(verified.question)
+
+
+def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
+    """The keys of everything that a stored answer used."""
+    return stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
+
+
+def verified_id(location: Location, question: str) -> str:
+    """The id of the verified answer to a question in a channel; a later one replaces it."""
+    return sha256(f"verified\0{location.room}\0{question.casefold()}".encode()).hexdigest()[:ID_LENGTH]
+
+
+def clean_text(text: str, question: str) -> str:
+    """What a person wrote, with their links as they are, and without mentions that notify."""
+    links = LinkFilter.from_texts((text,), question)
+    return (links.feed(text) + links.close()).strip()

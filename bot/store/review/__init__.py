@@ -1,0 +1,1 @@
+"""Tables of verified answers, of questions without a good answer, and of experts."""

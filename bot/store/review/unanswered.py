@@ -1,0 +1,53 @@
+"""Questions that found nothing, or whose answer was voted down."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003 - a field's type
+from typing import TYPE_CHECKING
+
+from bot.platform.models import Location
+from engine.storage.sql.timestamps import EPOCH, from_micros, to_micros
+
+if TYPE_CHECKING:
+    from bot.store.database import Database, Row
+
+
+@dataclass(frozen=True, slots=True)
+class UnansweredQuestion:
+    """A question with its answer's id. `votes_down`: of an answer that was given; 0 if nothing was found."""
+
+    answer: str
+    location: Location
+    asker: str
+    question: str
+    time: datetime
+    message_id: str
+    votes_down: int
+
+
+class UnansweredQuestions:
+    """Reads the tables of answers and ratings; private answers are never among them."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def list_since(self, platform: str, workspace: str, since: datetime, limit: int) -> list[UnansweredQuestion]:
+        """The questions of a workspace since a time, the newest first; none of people who opted out."""
+        rows = await self._database.fetch_all(
+            "SELECT id, channel, thread, asker, question, time, message, down FROM (SELECT answer.*,"
+            " (SELECT COUNT(*) FROM feedback WHERE answer = id AND NOT up) AS down FROM answer"
+            " WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND NOT private"
+            " AND question <> '') a WHERE (sources = '[]' OR down > 0)"
+            " AND NOT EXISTS (SELECT 1 FROM opt_out o WHERE o.platform = ?2 AND o.workspace = ?3"
+            " AND o.person = a.asker AND o.ended_at IS NULL)"
+            f" ORDER BY time DESC, id DESC LIMIT {limit}",
+            (to_micros(since), platform, workspace),
+        )
+        return [_to_question(platform, workspace, row) for row in rows]
+
+
+def _to_question(platform: str, workspace: str, row: Row) -> UnansweredQuestion:
+    id_, channel, thread, asker, text, time, message, down = row
+    place = Location(platform, workspace, channel, thread)
+    return UnansweredQuestion(id_, place, asker, text, from_micros(time) or EPOCH, message, down)

@@ -1,0 +1,60 @@
+"""Paraphrases are recognized, and questions about something else are not."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from platformdirs import user_cache_path
+
+from bot.answers.review.same_question import is_same_question
+from engine.llm.checked_embedder import wrap_embedder
+from engine.llm.minilm.embedder import MiniLMEmbedder
+from engine.usage import UsageMeter
+
+PAIRS = Path(__file__).parent
+
+
+@pytest.mark.parametrize("name", ["tuning", "unseen"])
+async def test_paraphrases_are_recognized_and_similar_questions_are_not(name: str) -> None:
+    """`tuning` chose words and thresholds, `unseen` was written before and looked at afterwards only."""
+    embedder, hits, wrong, count = wrap_embedder(MiniLMEmbedder(user_cache_path("threadlore"))), 0, [], 0
+    for line in (PAIRS / f"questions_{name}.jsonl").read_text().splitlines():
+        case = json.loads(line)
+        texts = [case["question"], *case["same"], *case["other"]]
+        similarities = (await embedder.measure_similarities(texts, UsageMeter()))[0]
+        found = [
+            text
+            for text, similarity in zip(texts[1:], similarities[1:], strict=True)
+            if is_same_question(texts[0], text, similarity)
+        ]
+        wrong += [(texts[0], text) for text in found if text in case["other"]]
+        hits += len(found)
+        count += len(case["same"])
+    assert wrong == []
+    assert hits >= 0.45 * count
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Why do we use Kafka instead of RabbitMQ?", "Why do we use RabbitMQ instead of Kafka?"),
+        ("How do I turn the alarm on?", "How do I turn the alarm off?"),
+        ("What is the budget for 2025?", "What is the budget for 2026?"),
+        ("Who changed the lock?", "When was the lock changed?"),
+        ("Is the roof done?", "Is the roof not done?"),
+        ("What does ticket OPS-12 say?", "What does ticket OPS-21 say?"),
+        ("", ""),
+        ("What is it?", "Who is it?"),
+    ],
+)
+def test_a_word_that_turns_the_meaning_is_no_detail(one: str, other: str) -> None:
+    assert not is_same_question(one, other, 1.0)
+
+
+def test_equal_words_need_similar_vectors_and_a_further_word_needs_more() -> None:
+    assert is_same_question("When do the tiles come?", "When will the tiles come, please?", 0.76)
+    assert not is_same_question("When do the tiles come?", "When will the tiles come, please?", 0.7)
+    assert is_same_question("When do the tiles come?", "When do the roof tiles come?", 0.9)
+    assert not is_same_question("When do the tiles come?", "When do the roof tiles come?", 0.8)

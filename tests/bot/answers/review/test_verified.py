@@ -1,0 +1,236 @@
+"""Verified answers: by whom, for whom they come first, and what ends them."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot import review_texts, texts
+from bot.answers.buttons import AnswerButtons
+from bot.answers.request import request_from_message
+from bot.answers.review.verification import AnswerVerifier
+from bot.errors import NotAllowed
+from bot.platform.events import ButtonPressed
+from bot.platform.models import Location, Message, Person
+from bot.store import Expert
+from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
+from tests.support.bot_fixture import BotFixture
+from tests.support.builders import HALL, ROOF
+from tests.support.fake_platform import START, RecordedReply
+
+ASKED = "When do the Tiles come?"
+AGAIN = "When do the Tiles come, please?"
+HEADING = "✅ **Verified by Max on "
+pytestmark = pytest.mark.usefixtures("tiles", "hall", "max_manages")
+
+
+@pytest.fixture
+def max_manages(bot: BotFixture) -> None:
+    bot.platform.people["max"] = Person("max", "Max", is_manager=True)
+
+
+async def press_verify(bot: BotFixture, reply: RecordedReply, person: str = "max", action: str = "verify") -> str:
+    before = len(bot.platform.private_messages)
+    pressed = ButtonPressed("k1", reply.target.location, person, action, reply.target.answer, "h")
+    await AnswerButtons(bot.context, bot.metrics).handle(pressed)
+    return " ".join(card.text for _, card in bot.platform.private_messages[before:])
+
+
+async def verify(bot: BotFixture, place: Location = ROOF, asker: str = "bob", question: str = ASKED) -> RecordedReply:
+    reply = await bot.ask(place, asker, question)
+    assert (await press_verify(bot, reply)).startswith("Verified.")
+    return reply
+
+
+def is_verified(reply: RecordedReply) -> bool:
+    return reply.text.startswith(HEADING)
+
+
+async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: BotFixture) -> None:
+    first = await verify(bot)
+    again = await bot.ask(HALL, "bob", AGAIN)
+    heading, text = again.text.split("\n\n", 1)
+    assert heading.startswith(HEADING)
+    assert heading.endswith(f", 2026:** {ASKED}")
+    assert text == first.text.strip()
+    assert first.closing is not None
+    assert again.closing is not None
+    assert again.closing.sources == first.closing.sources
+    assert review_texts.VERIFIED_HINT in again.closing.notice
+    assert [each.action for each in first.closing.buttons] == ["up", "down", "sources", "verify", "delete"]
+    assert [each.action for each in again.closing.buttons] == ["up", "down", "sources", "delete"]
+    assert not is_verified(await bot.ask(HALL, "bob", "Who brings the Tiles?"))
+    assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))
+
+
+@pytest.mark.parametrize("person", ["bob", "gus", "nobody"])
+async def test_others_cannot_verify(bot: BotFixture, person: str) -> None:
+    bot.platform.add_guest("gus")
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    assert await press_verify(bot, reply, person) == review_texts.CANNOT_VERIFY
+    verifier = AnswerVerifier(bot.context)
+    with pytest.raises(NotAllowed):
+        await verifier.pin(ROOF, person, "When do the Nails come?", "Never.")
+    with pytest.raises(NotAllowed):
+        await verifier.take_reply(bot.platform.messages[0], person)
+    assert not is_verified(await bot.ask(HALL, "bob", AGAIN))
+
+
+async def test_an_expert_verifies_where_they_were_named(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "ada", "bob", kind="closed")
+    await bot.store.experts.add(Expert(vault, "ada", "roofing"))
+    assert await press_verify(bot, await bot.ask(ROOF, "bob", ASKED), "ada") == review_texts.CANNOT_VERIFY
+    assert (await press_verify(bot, await bot.ask(vault, "bob", ASKED), "ada")).startswith("Verified.")
+    await bot.store.experts.add(Expert(ROOF, "bob", "roofing"))
+    assert (await press_verify(bot, await bot.ask(vault, "bob", ASKED), "bob")).startswith("Verified.")
+
+
+async def test_only_those_who_can_read_all_of_it_see_it(bot: BotFixture) -> None:
+    """Verified in a closed channel, from a message of that channel and one of the open roof."""
+    vault = await bot.join("VAULT", "ada", "max", kind="closed")
+    await bot.post_indexed(vault, "ada", "The Key of Zanzibar is under the Mat.")
+    await verify(bot, vault, "ada", "Where is the Key of Zanzibar?")
+    asked = "Where is the Key of Zanzibar, please?"
+    assert is_verified(await bot.ask(vault, "max", asked))
+    assert not is_verified(await bot.ask(ROOF, "ada", asked))
+    assert "Mat" not in bot.last_reply.text
+    assert is_verified(await bot.ask_by_command(ROOF, "ada", asked, id_="c1"))
+    assert not is_verified(await bot.ask_by_command(ROOF, "bob", asked, id_="c2"))
+
+
+async def test_it_is_no_wider_than_its_sources_become(bot: BotFixture) -> None:
+    """Verified in the hall from a message of the roof, which is closed later."""
+    await verify(bot, HALL)
+    assert is_verified(await bot.ask(HALL, "bob", AGAIN))
+    bot.change_channel(ROOF, kind="closed", members=frozenset({"ada"}))
+    assert not is_verified(await bot.ask(HALL, "bob", AGAIN))
+
+
+async def test_a_private_answer_is_verified_by_its_asker_only(bot: BotFixture) -> None:
+    private = await bot.ask_by_command(ROOF, "bob", ASKED)
+    assert private.closing is not None
+    assert "verify" not in {each.action for each in private.closing.buttons}
+    assert await press_verify(bot, private) == texts.NO_ANSWER
+    own = await bot.ask_by_command(ROOF, "max", ASKED, id_="c2")
+    assert own.closing is not None
+    assert "verify" in {each.action for each in own.closing.buttons}
+    assert (await press_verify(bot, own)).startswith("Verified.")
+
+
+@pytest.mark.parametrize("change", ["edit", "delete", "forget"])
+async def test_an_edit_or_deletion_of_a_source_withdraws_it(bot: BotFixture, tiles: Message, change: str) -> None:
+    await verify(bot)
+    posted = await bot.ask(HALL, "bob", AGAIN)
+    assert is_verified(posted)
+    if change == "edit":
+        await bot.edit(tiles, "The Tiles come on Friday.")
+    elif change == "delete":
+        await bot.delete(tiles)
+    else:
+        await bot.ingest_service.forget_message(ROOF, tiles.id)
+    assert not is_verified(await bot.ask(HALL, "bob", AGAIN))
+    await bot.correct_answers()
+    assert posted.text == texts.SOURCE_REMOVED
+    [withdrawn] = await bot.store.verified_answers.list_withdrawn("slack", "T1")
+    assert (withdrawn.question, withdrawn.text, withdrawn.verifier) == ("", "", "max")
+
+
+@pytest.mark.parametrize("person", ["bob", "max", "ada"])
+async def test_it_goes_with_its_asker_its_verifier_and_the_author_of_its_source(bot: BotFixture, person: str) -> None:
+    await verify(bot)
+    await bot.forget_person(person)
+    assert not is_verified(await bot.ask(HALL, "eve", AGAIN))
+    assert await bot.store.verified_answers.list_questions("slack", "T1") == []
+
+
+async def test_a_corrected_answer_keeps_its_sources_and_notifies_nobody(bot: BotFixture) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    stored = await bot.stored(reply)
+    text = "On Tuesday [1] [7], says <!channel> @everyone. See [it](https://evil.example/x)."
+    await AnswerVerifier(bot.context).verify(stored, "max", text)
+    again = await bot.ask(HALL, "bob", AGAIN)
+    assert "On Tuesday [[1]](https://chat.example/T1/ROOF/m1)" in again.text
+    assert "<!channel>" not in again.text
+    assert "@everyone" not in again.text
+    assert again.closing is not None
+    assert [each.link for each in again.closing.sources] == ["https://chat.example/T1/ROOF/m1"]
+
+
+async def test_a_person_s_reply_is_taken_as_the_answer_and_cited(bot: BotFixture) -> None:
+    question = bot.platform.add_message(ROOF, "bob", "<@BOT> When do the Nails come?")
+    await bot.answer(question)
+    thread = request_from_message(question).location
+    reply = await bot.post(thread, "ada", "On Friday, says <@bob>.")
+    await AnswerVerifier(bot.context).take_reply(reply, "max")
+    again = await bot.ask(HALL, "bob", "When do the Nails come, please?")
+    assert again.text.endswith(f"On Friday, says @Bob. [[1]](https://chat.example/T1/ROOF/{reply.id})")
+    assert again.closing is not None
+    assert [each.title for each in again.closing.sources] == ["#roof · Ada"]
+    await bot.delete(reply)
+    assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
+
+
+async def test_a_reply_is_taken_to_the_question_that_began_its_thread(bot: BotFixture) -> None:
+    root = await bot.post(ROOF, "bob", "When do the Nails come?")
+    reply = await bot.post(request_from_message(root).location, "ada", "On Friday.")
+    await AnswerVerifier(bot.context).take_reply(reply, "max")
+    assert is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
+    await bot.delete(root)
+    assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
+
+
+async def test_a_reply_that_was_forgotten_or_answers_nothing_is_not_taken(bot: BotFixture) -> None:
+    verifier = AnswerVerifier(bot.context)
+    root = await bot.post(ROOF, "bob", "When do the Nails come?")
+    by_bot = bot.platform.add_message(request_from_message(root).location, "robo", "On Friday.", by_bot=True)
+    for message in (root, by_bot):
+        with pytest.raises(InvalidQuestion):
+            await verifier.take_reply(message, "max")
+    reply = await bot.post(request_from_message(root).location, "ada", "On Friday.")
+    await bot.forget_person("ada")
+    with pytest.raises(InvalidQuestion, match="forgotten"):
+        await verifier.take_reply(reply, "max")
+
+
+async def test_a_pinned_answer_needs_a_question_that_can_be_recognized(bot: BotFixture) -> None:
+    verifier = AnswerVerifier(bot.context)
+    wrong: tuple[tuple[str, str], ...] = (("What is it?", "This."), ("When do the Nails come?", " "), ("x " * 300, "y"))
+    for question, text in wrong:
+        with pytest.raises(InvalidQuestion):
+            await verifier.pin(ROOF, "max", question, text)
+    await verifier.pin(ROOF, "max", "When do the Nails come?", "Never.")
+    await verifier.pin(ROOF, "max", "when do the nails  come?", "On Friday.")
+    shown = await bot.ask(HALL, "bob", "When do the Nails come, please?")
+    assert shown.text.endswith("\n\nOn Friday.")
+    assert shown.closing is not None
+    assert texts.NO_SOURCE_FOUND not in shown.closing.notice
+    direct = bot.platform.add_channel("DMAX", "max", kind="direct")
+    with pytest.raises(InvalidQuestion, match="direct"):
+        await verifier.pin(direct, "max", "When do the Nails come?", "Never.")
+
+
+async def test_an_answer_that_lost_its_source_cannot_be_verified(bot: BotFixture, tiles: Message) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    stored = await bot.stored(reply)
+    await bot.delete(tiles)
+    assert await press_verify(bot, reply) == texts.NO_ANSWER
+    with pytest.raises(NotFound):  # an answer that was read before its source was removed
+        await AnswerVerifier(bot.context).verify(stored, "max")
+
+
+async def test_retention_ends_it(bot: BotFixture) -> None:
+    await AnswerVerifier(bot.context, lambda: START).pin(ROOF, "max", "When do the Nails come?", "On Friday.")
+    await bot.store.verified_answers.delete_before(START.timestamp() + 1)
+    assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come?"))
+
+
+async def test_without_vectors_the_sources_are_searched(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    await verify(bot)
+
+    async def fail(_: object) -> None:
+
+        raise ModelUnavailable("The embedder is down.")
+
+    monkeypatch.setattr(bot.engine, "measure_similarities", fail)
+    reply = await bot.ask(HALL, "bob", AGAIN)
+    assert not is_verified(reply)
+    assert "Monday" in reply.text
