@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
-    from engine.usage import UsageMeter
 
 Result = TypeVar("Result")
 
@@ -263,11 +262,10 @@ class Engine(ManualCorrections, DocumentInput, RuntimeView):
             return await view.search.find_names_by_prefix(start, await view.search.resolve_scope(scope), limit)
 
     async def measure_similarities(self, texts: Sequence[str]) -> np.ndarray:
-        """The similarity of each two texts by their vectors, shape (n, n): 1 for equal, about 0 for unrelated ones.
-
-        Raises ModelError.
-        """
-        return await self._runtime.embedder.measure_similarities(texts, UsageMeter())
+        """The similarity of each two texts, shape (n, n): 1 for equal, about 0 for unrelated. Raises ModelError."""
+        similarities = await self._runtime.embedder.measure_similarities(texts, meter := UsageMeter())
+        await self.record_usage(meter)
+        return similarities
 
     async def find_duplicates(self, scope: Scope, limit: int = 50, *, compare_all: bool = True) -> DuplicateReport:
         """Names of the scope's spaces that may mean the same entity, and those that were joined automatically.

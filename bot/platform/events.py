@@ -117,7 +117,7 @@ class CommandInvoked:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A button of a reply: "up" and "down" (feedback), "sources", "delete", "share", "verify", … `value`: the answer."""
+    """A button of a reply: "up" and "down" (feedback), "sources", "delete", "share", "verify" … `value`: the answer."""
 
     id: str
     location: Location
