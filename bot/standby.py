@@ -1,4 +1,4 @@
-"""Stand by while another process must be alone on the database, and leave when the database is lost."""
+"""Stand by while another process keeps the database to itself or from an update; leave when the database is lost."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import structlog
 
 from bot import bootstrap
 from bot.monitoring.health import ServerState
+from bot.store import migrate_store
 from engine.errors import DatabaseInUse, DatabaseUnreachable
 
 if TYPE_CHECKING:
@@ -28,10 +29,15 @@ STANDBY_SECONDS = 1.0  # between two attempts to open the database
 async def open_when_free(
     stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event, health: ServerHealth
 ) -> EngineContext | None:
-    """Open the engine. While another process is alone on the database, stand by; None if `stop` is set meanwhile."""
+    """Open the engine, with the bot's tables up to date; None if `stop` is set meanwhile.
+
+    Stands by while another process is alone on the database, or uses tables that an update would change under it.
+    """
     has_waited = False
     while not stop.is_set():
         try:
+            if settings.database.get_secret_value():
+                await migrate_store(settings.database.get_secret_value())
             return await stack.enter_async_context(bootstrap.open_engine(settings, models))
         except (DatabaseInUse, DatabaseUnreachable) as error:
             # A server that restarts ends no stand-by; at the start its absence is reported.

@@ -126,7 +126,7 @@ dispatch: {BASE} store permissions context ingest answers commands monitoring
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring
 plugins: admin bot settings
 bootstrap: context errors settings store
-standby: bootstrap context errors monitoring settings
+standby: bootstrap context errors monitoring settings store
 server: admin bootstrap bot context errors monitoring plugins settings standby store
 cli: admin errors log_config plugins server settings text texts
 __main__: cli

@@ -84,6 +84,7 @@ __all__ = [
     "UnansweredQuestion",
     "VerifiedAnswer",
     "copy_store",
+    "migrate_store",
 ]
 
 
@@ -106,6 +107,16 @@ async def copy_store(place: Path | str, target: Path) -> str:
         async with PostgresStore.open(place) as store:
             return await store.copy_to(target)
     return await asyncio.to_thread(copy_database, place, target)
+
+
+async def migrate_store(url: str) -> None:
+    """Bring the tables in a database up to date. Raises StoreError.
+
+    It is DatabaseInUse while a process is alone on the database, or uses tables that would change under it.
+    """
+    from bot.store.postgres import migrate_tables  # noqa: PLC0415 - it needs the extra `postgres`
+
+    await asyncio.to_thread(migrate_tables, url)
 
 
 class BotStore:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
+import psycopg
 import pytest
 from pydantic import SecretStr
 
@@ -14,7 +16,11 @@ from bot import bootstrap, standby
 from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
 from bot.settings import Settings
+from bot.store import BotStore, postgres
 from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.postgres.process_registry import ProcessRegistry
+from engine.storage.postgres.schema import PostgresSchema
 from tests.support.town.live_bot import ISOLATED, open_models
 
 
@@ -35,6 +41,40 @@ async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
         context = await waiting
         assert context is not None
         assert context.engine.database
+
+
+@dataclass(frozen=True)
+class NewerVersion(PostgresSchema):
+    """The bot's tables in a later version, whose last script would break processes of this one."""
+
+    def load_scripts(self) -> list[str]:
+        return [*PostgresSchema.load_scripts(self), "ALTER TABLE opt_out RENAME TO left_out;"]
+
+
+async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have_ended(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.05)
+    settings = Settings(data_dir=tmp_path, database=SecretStr(postgres_url), **ISOLATED)
+    health, supervisor = ServerHealth(Metrics()), Supervisor()
+    async with open_models() as models, AsyncExitStack() as stack:
+        async with (
+            ProcessRegistry.open(postgres_url, supervisor) as registry,
+            BotStore.open(postgres_url, registry.id) as older,
+        ):
+            former = postgres.SCHEMA
+            monkeypatch.setattr(postgres, "SCHEMA", NewerVersion(former.package, former.label, former.name))
+            waiting = asyncio.create_task(standby.open_when_free(stack, settings, models, asyncio.Event(), health))
+            while health.state is not ServerState.STANDING_BY:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.01)
+            await older.opt_outs.opt_out("slack", "T1", "ada")
+            assert not waiting.done()
+        context = await waiting
+        assert context is not None
+        with pytest.raises(psycopg.errors.UndefinedTable):
+            async with BotStore.open(postgres_url, context.engine.processes.id) as newer:
+                await newer.opt_outs.opt_out("slack", "T1", "bob")
+    await supervisor.stop()
 
 
 async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url: str) -> None:

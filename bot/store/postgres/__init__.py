@@ -6,12 +6,16 @@ import asyncio
 from contextlib import asynccontextmanager, closing
 from typing import TYPE_CHECKING
 
+import psycopg
+
 from bot.store.database import Database
 from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
-from engine.errors import StoreError
+from engine.errors import DatabaseInUse, StoreError
 from engine.storage.postgres import portable
+from engine.storage.postgres.connection import POSTGRES_ERRORS, connection_options, translate_error
 from engine.storage.postgres.database import PostgresDatabase
-from engine.storage.postgres.schema import PostgresSchema
+from engine.storage.postgres.process_statements import ENTER, IN_USE_LOCK
+from engine.storage.postgres.schema import PROCESS_SCHEMA, PostgresSchema
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -49,6 +53,18 @@ class PostgresStore(PostgresDatabase, Database):
                 checksum = await portable.compute_row_checksum(source, tables)
                 await portable.copy_to_file(source, file, tables)
         return checksum
+
+
+def migrate_tables(url: str) -> None:
+    """Bring the tables up to date. Raises StoreError: DatabaseInUse while another process keeps it from that."""
+    try:
+        with psycopg.connect(url, **connection_options(SCHEMA.name)) as raw:
+            if raw.execute(ENTER, (IN_USE_LOCK,)).fetchone() != (True,):
+                raise DatabaseInUse("The database is in use by another process.")
+            PROCESS_SCHEMA.migrate(raw)
+            SCHEMA.migrate(raw)
+    except POSTGRES_ERRORS as error:
+        raise translate_error(error, SCHEMA.label) from error
 
 
 def load_store(raw: Raw, path: Path | None, *, replace: bool) -> None:

@@ -93,7 +93,7 @@ class PostgresDatabase:
     def _migrate(self) -> None:
         with psycopg.connect(self._url, **self._options) as raw:
             PROCESS_SCHEMA.migrate(raw)  # tables refer to the processes that have claimed their rows
-            self._schema.migrate(raw, **self._placeholders)
+            self._schema.migrate(raw, self._process, **self._placeholders)
         self._pool.open()
 
     _task: asyncio.Task[None]

@@ -1,7 +1,8 @@
 """Schemas in PostgreSQL: a namespace with the tables of one package, and the number of its version.
 
 `schema.sql` of the package is version 1; scripts in its folder `migrations` lead to the later versions. One process
-migrates while others wait.
+migrates while others wait. Processes of the former version go on during scripts whose first line starts with
+`-- online:`, and says why their statements still work. Any other script waits until these processes have ended.
 """
 
 from __future__ import annotations
@@ -15,11 +16,22 @@ from typing import TYPE_CHECKING
 import psycopg
 from psycopg import sql
 
-from engine.errors import NewerSchema
+from engine.errors import DatabaseInUse, NewerSchema
 from engine.storage.sql.scripts import load_numbered_scripts
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from engine.storage.postgres.connection import Raw
+
+
+ONLINE = "-- online:"
+# A script that waits for a lock makes all later statements of others wait, too.
+LIMIT_LOCK_WAIT = "SELECT set_config('lock_timeout', '5s', true)"
+FIND_OTHER_USER = (
+    "SELECT 1 FROM threadlore_process.schema_use WHERE schema_name = $1 AND process IS DISTINCT FROM $2 LIMIT 1"
+)
+INSERT_USE = "INSERT INTO threadlore_process.schema_use VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +51,11 @@ class PostgresSchema:
         """A script with its placeholders; `$schema` is the namespace."""
         return Template(script).safe_substitute(placeholders, schema=self.name).encode()
 
-    def migrate(self, connection: Raw, **placeholders: str) -> None:
-        """Create the tables, or bring them up to date. Raises NewerSchema."""
+    def migrate(self, connection: Raw, process: int | None = None, **placeholders: str) -> None:
+        """Create the tables, or bring them up to date, for this process of the registry or for a command.
+
+        Raises NewerSchema, and DatabaseInUse as long as others use tables that a script would change under them.
+        """
         scripts = self.load_scripts()
         # Under a lock, too, the server may not have noticed yet that another process created it.
         with suppress(psycopg.errors.UniqueViolation), connection.transaction():
@@ -54,9 +69,26 @@ class PostgresSchema:
                 raise NewerSchema(
                     f"The {self.label} in the database has schema {version}; this program knows up to {len(scripts)}."
                 )
+            if version > 0:
+                self._prepare_update(connection, scripts[version:], process)
             for number, script in enumerate(scripts[version:], version + 1):
-                connection.execute(self._fill(script, placeholders))
+                try:
+                    connection.execute(self._fill(script, placeholders))
+                except psycopg.errors.LockNotAvailable as error:
+                    raise DatabaseInUse(f"The {self.label} is too busy to be updated.") from error
                 connection.execute("INSERT INTO schema_version VALUES ($1)", (number,))
+            if process is not None:
+                connection.execute(INSERT_USE, (process, self.name))
+
+    def _prepare_update(self, connection: Raw, scripts: Sequence[str], process: int | None) -> None:
+        """Raise DatabaseInUse if a script needs that nobody uses the tables, and somebody does."""
+        if not scripts:
+            return
+        connection.execute(LIMIT_LOCK_WAIT)
+        if all(script.startswith(ONLINE) for script in scripts):
+            return
+        if connection.execute(FIND_OTHER_USER, (self.name, process)).fetchone():
+            raise DatabaseInUse(f"The {self.label} is updated once the processes of the former version have ended.")
 
 
 PROCESS_SCHEMA = PostgresSchema("engine.storage.postgres", "list of processes", "threadlore_process")

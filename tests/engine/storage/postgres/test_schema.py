@@ -1,0 +1,101 @@
+"""A newer version updates tables while processes of the former one use them, or waits until these have ended."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import psycopg
+import pytest
+
+from engine.errors import DatabaseInUse, NewerSchema
+from engine.scheduling.supervisor import Supervisor
+from engine.storage.postgres import schema
+from engine.storage.postgres.database import PostgresDatabase
+from engine.storage.postgres.process_registry import ProcessRegistry
+from engine.storage.postgres.schema import PostgresSchema
+from engine.storage.sql.connection import Connection
+
+FIRST = "CREATE TABLE note (text text);"
+ADDED = "-- online: its default fills the column.\nALTER TABLE note ADD COLUMN stars int NOT NULL DEFAULT 0;"
+RENAMED = "ALTER TABLE note RENAME COLUMN text TO words;"
+
+
+@dataclass(frozen=True)
+class ScriptedSchema(PostgresSchema):
+    """A schema with these scripts, as a version of the program has them."""
+
+    scripts: tuple[str, ...] = ()
+
+    def load_scripts(self) -> list[str]:
+        return list(self.scripts)
+
+
+@asynccontextmanager
+async def running(url: str, *scripts: str) -> AsyncIterator[PostgresDatabase]:
+    """The database as a process of the version with these scripts opens it."""
+    supervisor = Supervisor()
+    async with ProcessRegistry.open(url, supervisor) as processes:
+        database = PostgresDatabase(url, ScriptedSchema("none", "notes", "notes", scripts), processes.id)
+        await database._start(supervisor)
+        try:
+            yield database
+        finally:
+            await database.close()
+    await supervisor.stop()
+
+
+async def add(db: Connection, text: str) -> None:
+    await db.execute("INSERT INTO note (text) VALUES (?)", (text,))
+
+
+async def test_processes_of_the_former_version_go_on_during_an_online_update(postgres_url: str) -> None:
+    async with running(postgres_url, FIRST) as older:
+        await older.write(add, "one")
+        async with running(postgres_url, FIRST, ADDED) as newer:
+            await older.write(add, "two")
+            await newer.write(add, "three")
+            with pytest.raises(NewerSchema):
+                async with running(postgres_url, FIRST):
+                    pass
+        await older.write(add, "four")
+
+
+async def test_an_update_that_would_break_others_waits_until_they_have_ended(postgres_url: str) -> None:
+    async with running(postgres_url, FIRST, ADDED) as older:
+        with pytest.raises(DatabaseInUse):
+            async with running(postgres_url, FIRST, ADDED, RENAMED):
+                pass
+        await older.write(add, "one")
+    async with running(postgres_url, FIRST, ADDED, RENAMED), running(postgres_url, FIRST, ADDED, RENAMED):
+        pass
+
+
+async def test_of_several_processes_one_updates_and_the_others_wait(postgres_url: str) -> None:
+    async with running(postgres_url, FIRST):
+        pass
+
+    async def start() -> None:
+        async with running(postgres_url, FIRST, "SELECT pg_sleep(0.2);" + RENAMED):
+            await asyncio.sleep(0.2)
+
+    await asyncio.gather(start(), start(), start())
+    with psycopg.connect(postgres_url) as admin:
+        assert admin.execute("SELECT number FROM notes.schema_version ORDER BY 1").fetchall() == [(1,), (2,)]
+
+
+async def test_an_update_keeps_nobody_waiting_behind_a_slow_reader(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(schema, "LIMIT_LOCK_WAIT", "SELECT set_config('lock_timeout', '100ms', true)")
+    async with running(postgres_url, FIRST) as older:
+        async with older.stream_connection() as reader:
+            await reader.execute_fetchall("SELECT * FROM note")
+            with pytest.raises(DatabaseInUse):
+                async with running(postgres_url, FIRST, ADDED):
+                    pass
+            await older.write(add, "one")
+        async with running(postgres_url, FIRST, ADDED):
+            pass
