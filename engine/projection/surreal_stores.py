@@ -10,7 +10,7 @@ from engine.errors import CorruptProjection, StoreError
 from engine.projection.open_stores import Stores, check_given_stores
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.graph.surreal import SurrealGraph
-from engine.storage.surreal_address import parse_surreal_address
+from engine.storage.surreal_address import FILES, parse_surreal_address
 from engine.storage.surreal_database import SurrealDatabase
 from engine.storage.vectors.surreal import SurrealVectors
 
@@ -56,7 +56,7 @@ async def _open_database(path: Path, place: str) -> SurrealDatabase:
     """The database on a server, or in a folder of this machine, which is emptied if it is damaged."""
     if place != EMBEDDED:
         return await SurrealDatabase.open(_check_server_address(place))
-    address = f"surrealkv://{path}"
+    address = f"{FILES}{path / 'current'}"
     try:
         ensure_directory(path)
         return await SurrealDatabase.open(address)

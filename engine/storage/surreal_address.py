@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 DEFAULT_NAME = "threadlore"
 SERVER_SCHEMES = ("ws", "wss")
+FILES = "surrealkv://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,11 @@ class SurrealAddress:
     def is_server(self) -> bool:
         """Whether a server has the data, not this process."""
         return self.url.startswith(tuple(f"{scheme}://" for scheme in SERVER_SCHEMES))
+
+    @property
+    def folder(self) -> Path | None:
+        """The folder of its files, if this process has them."""
+        return Path(self.url.removeprefix(FILES)) if self.url.startswith(FILES) else None
 
     @property
     def label(self) -> str:

@@ -1,7 +1,7 @@
 """Kill -9 over and over: `python -m tests.bench.crash --seeds 50`; ends with 1 if anything was lost or differs.
 
 With `--database postgres` the data are in a server of the benchmark's own; `--helpers 2` processes then share the work
-of each run whose first process is killed.
+of each run whose first process is killed. With `--database surrealdb` graph and vectors are in embedded SurrealDB.
 
 One line a seed: operations of the script, kills (with the operations acknowledged by then), and what was wrong.
 """
@@ -19,17 +19,19 @@ from tests.crash.run import RunOutcome, run_seed
 from tests.support.postgres_server import PostgresServer, start_server
 
 
-def run_one_seed(seed: int, server: PostgresServer | None, helpers: int, *, talkative: bool) -> RunOutcome:
+def run_one_seed(seed: int, server: PostgresServer | None, chosen: argparse.Namespace) -> RunOutcome:
     began = time.perf_counter()
     with temporary_folder() as folder:
-        outcome = asyncio.run(run_seed(seed, Path(folder), server, helpers))
+        outcome = asyncio.run(
+            run_seed(seed, Path(folder), server, chosen.helpers, surrealdb=chosen.database == "surrealdb")
+        )
     kills = " ".join(f"@{number}" for number in outcome.acknowledged)
     seconds = time.perf_counter() - began
     print(
         f"{seed:5}{outcome.operations:12}{len(outcome.deaths):7}{len(outcome.violations):13}{seconds:9.1f}  {kills}",
         flush=True,
     )
-    for line in (outcome.deaths if talkative or outcome.violations else []) + outcome.violations:
+    for line in (outcome.deaths if chosen.talkative or outcome.violations else []) + outcome.violations:
         print(f"      {line}")
     return outcome
 
@@ -38,7 +40,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=50)
     parser.add_argument("--first", type=int, default=1)
-    parser.add_argument("--database", choices=["files", "postgres"], default="files", help="where the data are")
+    parser.add_argument(
+        "--database", choices=["files", "postgres", "surrealdb"], default="files", help="where the data are"
+    )
     parser.add_argument("--helpers", type=int, default=0, help="processes that share the work on the database")
     parser.add_argument("--talkative", action="store_true", help="tell where each kill struck")
     arguments = parser.parse_args()
@@ -46,7 +50,7 @@ def main() -> int:
     seeds = range(arguments.first, arguments.first + arguments.seeds)
     server = start_server() if arguments.database == "postgres" else None
     try:
-        outcomes = [run_one_seed(seed, server, arguments.helpers, talkative=arguments.talkative) for seed in seeds]
+        outcomes = [run_one_seed(seed, server, arguments) for seed in seeds]
     finally:
         if server is not None:
             server.release()

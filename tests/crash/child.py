@@ -2,7 +2,8 @@
 
 `python -m tests.crash.child HOME SEED [FAULT]`: HOME/data is the folder, HOME/acknowledged has a byte for each
 operation that has returned, HOME/state is written at the end: JSON of what differs, of the export, of the steps taken.
-HOME/database, if there is such a file, has the address of the database that holds the data.
+HOME/database, if there is such a file, has the address of the database that holds the data. If there is HOME/surrealdb,
+SurrealDB holds graph and vectors.
 With `helper` as FAULT it applies no operation, and shares the work on the database until its input ends.
 """
 
@@ -39,7 +40,11 @@ HELPER = "helper"
 def open_home(home: Path, seed: int, folder: str = "data") -> AbstractAsyncContextManager[Engine]:
     """The engine of a home, on its files or on its database."""
     address = home / "database"
-    options = replace(build_options(seed), database=address.read_text(encoding="utf-8") if address.exists() else "")
+    options = replace(
+        build_options(seed),
+        database=address.read_text(encoding="utf-8") if address.exists() else "",
+        surrealdb="embedded" if (home / "surrealdb").exists() else "",
+    )
     return Engine.open(home / folder, language=SlowReader(), embedder=SlowEmbedder(), options=options)
 
 

@@ -109,7 +109,7 @@ class SurrealGraph:
         return sorted(nodes, key=lambda node: node.id), sorted(edges, key=lambda edge: edge.id)
 
     async def compact(self) -> None:
-        """Do nothing: the library has no way to compact its files."""
+        """Do nothing: vectors in the same database compact its files."""
 
     async def close(self) -> None:
         """Free the memory. May be called twice."""

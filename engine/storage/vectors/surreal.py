@@ -1,7 +1,7 @@
 """The vector store on SurrealDB (experimental): exact searches within the scope, without its index.
 
 The library reads an array of 384 numbers in 0.8 ms and builds its index for 30 vectors a second, so vectors are stored
-as bytes and compared here. Up to `cache_bytes` of rows are also kept in memory. Deleted bytes may stay in its files.
+as bytes and compared here. Up to `cache_bytes` of rows are also kept in memory.
 """
 
 from __future__ import annotations
@@ -152,9 +152,10 @@ class SurrealVectors:
                 self._caches[table].drop()
 
     async def compact(self) -> None:
-        """Free the rows in memory; the library has no way to compact its files."""
+        """Erase deleted bytes from the files of the database, also those of a graph in it; frees the rows in memory."""
         for cache in self._caches.values():
             cache.drop()
+        await self._database.compact()
 
     async def close(self) -> None:
         """Free the rows in memory. May be called twice."""
@@ -169,12 +170,14 @@ class SurrealVectors:
         counted = await self._database.run(f"SELECT count() FROM {_name(table)} GROUP ALL")
         arrays = reserve_rows(self._dim, counted[0]["count"] if counted else 0, self._cache_bytes)
         async with self._locks[table]:
-            start = 0
+            last = [-1, 0]
             while found := await self._database.run(
-                f"SELECT {FIELDS} FROM {_name(table)} START {start} LIMIT {BATCH_ROWS}"
+                f"SELECT {FIELDS} FROM type::thing($table, $last>..) LIMIT {BATCH_ROWS}",
+                {"table": _name(table), "last": last},
             ):
                 self._append(arrays, found)
-                start += len(found)
+                number, _space, _room, part, _vector = found[-1]
+                last = [number, part]
         return arrays
 
     def _append(self, arrays: RowArrays, found: Sequence[Sequence[Any]]) -> None:

@@ -14,7 +14,14 @@ from engine import Engine, EngineOptions, Question
 from engine.data_dir import DataDir
 from engine.errors import StoreError
 from engine.storage.files import remove_tree
-from tests.support.engine_fixture import HERE, add_indexed, canonical_export, doc, find_files_containing
+from tests.support.engine_fixture import (
+    HERE,
+    add_indexed,
+    canonical_export,
+    doc,
+    find_files_containing,
+    open_memory_engine,
+)
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.surreal_server import PASSWORD, run_surreal_server
 from tests.support.toy_language import ToyLanguage
@@ -35,23 +42,24 @@ async def check_answers(engine: Engine) -> None:
     assert "Ada met Bob." in {source.text for source in context.sources}
 
 
-async def test_what_was_added_is_found_forgotten_and_rebuilt_as_with_files(tmp_path: Path) -> None:
+async def test_what_was_added_is_found_forgotten_and_rebuilt_as_in_memory(tmp_path: Path) -> None:
     exports = []
-    for home, place in ((tmp_path / "files", ""), (tmp_path / "surreal", "embedded")):
-        async with opened(home, place) as engine:
+    for home, open_home in ((tmp_path / "memory", open_memory_engine), (tmp_path / "surreal", opened)):
+        async with open_home(home) as engine:
             await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")
             await engine.forget("d1")
-        async with opened(home, place) as engine:
+        async with open_home(home) as engine:
             await engine.add(doc("d9", "Bob wrote to Ada."))
             await check_answers(engine)
             await engine.reindex()
+            await engine.compact()
             await check_answers(engine)
             exports.append(await canonical_export(engine))
     assert exports[0] == exports[1]
 
 
 def truncate_log(folder: Path) -> None:
-    [log] = (folder / "clog").iterdir()
+    [log] = (folder / "current" / "clog").iterdir()
     os.truncate(log, log.stat().st_size // 4)
 
 

@@ -90,3 +90,29 @@ def test_user_and_names_are_taken_out_of_an_address() -> None:
     assert "c/d" not in repr(full)
     short = parse_surreal_address("ws://host/north")
     assert (short.url, short.namespace, short.database, short.user) == ("ws://host", "north", "threadlore", "")
+
+
+def read_logs(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.rglob("*.clog"))
+
+
+async def test_compaction_erases_deleted_bytes_and_keeps_the_rest(tmp_path: Path) -> None:
+    gone, kept = np.eye(300, 8, dtype=np.float32), np.array([[0.6, 0.8, 0, 0, 0, 0, 0, 0]], np.float32)
+    gone[:, 7] = np.arange(300) + 1
+    async with open_surreal(f"surrealkv://{tmp_path / 'surreal'}") as database:
+        vectors, graph = await SurrealVectors.open(database, 8), await SurrealGraph.open(database)
+        await graph.upsert([GraphNode(1, 7), GraphNode(2, 7)], [GraphEdge(5, 2, 1, 3.0)])
+        rows = [VectorRow(number, 1, 0, 0) for number in range(1, 301)]
+        await vectors.upsert("chunks", [*rows, VectorRow(301, 1, 0, 0)], np.concatenate((gone, kept)))
+        deleted = (gone[299] / np.linalg.norm(gone[299])).tobytes()
+        assert deleted in read_logs(tmp_path)
+        await vectors.delete("chunks", range(2, 301))
+        await vectors.compact()
+        assert deleted not in read_logs(tmp_path)
+        assert await vectors.list_rows("chunks") == [rows[0], VectorRow(301, 1, 0, 0)]
+        [edge] = await graph.neighbors([2], [7], 5)
+        assert edge.id == 5
+        await vectors.upsert("chunks", rows[:9], gone[:9])
+    assert not (tmp_path / "surreal.new").exists()
+    async with open_surreal(f"surrealkv://{tmp_path / 'surreal'}") as database:
+        assert len(await (await SurrealVectors.open(database, 8)).list_rows("chunks")) == 10
