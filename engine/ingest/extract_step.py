@@ -177,9 +177,12 @@ class ExtractStep:
 
     async def _save_shared(self, found: Sequence[tuple[UnextractedChunk, Extraction]]) -> None:
         await self.runtime.priority.yield_to_foreground()
-        for chunk, extraction in found:
-            key = shared_extraction_key(self._cache_key(chunk), chunk.space)
-            await self.ledger.facts.save_extraction(chunk.id, key, extraction)
+        await self.ledger.facts.save_extractions(
+            {
+                chunk.id: (shared_extraction_key(self._cache_key(chunk), chunk.space), extraction)
+                for chunk, extraction in found
+            }
+        )
 
     async def _extract_alone(self, chunk: UnextractedChunk) -> None:
         meter, key = UsageMeter(), self._cache_key(chunk)
@@ -192,7 +195,7 @@ class ExtractStep:
                         found = key, await self.runtime.language.extract(_build_excerpt(chunk), meter)
                     self.unreachable_error = self.last_failure = None
                 await self.runtime.priority.yield_to_foreground()
-                await self.ledger.facts.save_extraction(chunk.id, *found)
+                await self.ledger.facts.save_extractions({chunk.id: found})
         except StoreError:
             raise
         except Exception as error:  # noqa: BLE001 - one chunk must not block the others
@@ -207,11 +210,7 @@ class ExtractStep:
     async def _load_cached(self, chunk: UnextractedChunk) -> tuple[bytes, Extraction] | None:
         """The extraction of the same text, alone or from a shared call of the same space, with its cache key."""
         alone = self._cache_key(chunk)
-        for key in (alone, shared_extraction_key(alone, chunk.space)):
-            extraction = await self.ledger.facts.find_extraction(key, chunk.id)
-            if extraction is not None:
-                return key, extraction
-        return None
+        return await self.ledger.facts.find_extraction((alone, shared_extraction_key(alone, chunk.space)), chunk.id)
 
     async def _record_usage(self, meter: UsageMeter) -> None:
         if meter.items:

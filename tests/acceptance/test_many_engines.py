@@ -109,7 +109,7 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
     "step",
     [
         "ledger.finish_embedding,2,before,0",
-        "ledger.save_extraction,2,before,0",
+        "ledger.save_extractions,2,before,0",
         "ledger.write_profiles,2,after,0",
         "ledger.finish_batch,2,before,0",
     ],

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import defaultdict
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.knowledge.extraction_cleanup import clean_extraction
 from engine.knowledge.merge import description_hash
@@ -20,8 +21,9 @@ from engine.storage.ledger.work.work_queue import set_setting
 from engine.storage.sql.lists import id_list
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping, Sequence
 
+    from engine.knowledge.extraction_cleanup import ExtractedFacts
     from engine.storage.sql.connection import Connection
 
 FIRST_TURN = SpaceTurn()
@@ -30,71 +32,108 @@ MAX_EXTRACTED_SPACES = 16  # whose chunks are listed at once, with their texts
 
 async def save_extraction(db: Connection, chunk: int, key: bytes, extraction: Extraction) -> bool:
     """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
-    found = list(
+    return chunk in await save_extractions(db, {chunk: (key, extraction)})
+
+
+async def save_extractions(db: Connection, found: Mapping[int, tuple[bytes, Extraction]]) -> set[int]:
+    """Save the facts of chunks, with their keys; returns the chunks that still exist and were not extracted before."""
+    rows = list(
         await db.execute_fetchall(
-            "SELECT document, space, time, text FROM chunk WHERE id = ? AND extraction IS NULL", (chunk,)
+            "SELECT c.id, c.document, c.space, c.time, c.text FROM json_each(?) j CROSS JOIN chunk c ON c.id = j.value"
+            " WHERE c.extraction IS NULL",
+            (id_list(sorted(found)),),
         )
     )
-    if not found:
-        return False
-    [(document, space, time, text)] = found
+    if not rows:
+        return set()
     generation = await next_generation(db)
-    cleaned = clean_extraction(extraction)
-    names = await intern_names(db, space, {name for name, _ in cleaned.mentions})
-    ends = [(min(pair), max(pair)) for pair in ((names[a], names[b]) for a, b, _ in cleaned.links)]
-    pairs = await intern_pairs(db, space, set(ends))
+    by_space = defaultdict[int, list[_ExtractedChunk]](list)
+    for id_, _, space, time, text in rows:
+        by_space[space].append(_ExtractedChunk(id_, time, text, clean_extraction(found[id_][1])))
+    saved = [row[0] for row in rows]
+    # A chunk given up by the embedder keeps its error.
+    await db.executemany(
+        "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
+        " hint = CASE WHEN retry_at < 9e999 THEN '' ELSE hint END,"
+        " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
+        [(found[id_][0], id_) for id_ in saved],
+    )
+    await release_chunks(db, saved)
+    for space, chunks in by_space.items():
+        await _save_facts(db, space, chunks, generation)
+    await db.executemany(
+        "UPDATE document SET generation = ? WHERE id = ?", [(generation, id_) for id_ in {row[1] for row in rows}]
+    )
+    return set(saved)
+
+
+class _ExtractedChunk(NamedTuple):
+    """A chunk of a space: its id, time and text, and its facts."""
+
+    id: int
+    time: int
+    text: str
+    facts: ExtractedFacts
+
+
+async def _save_facts(db: Connection, space: int, chunks: Sequence[_ExtractedChunk], generation: int) -> None:
+    """Save the facts of chunks of one space."""
+    names = await intern_names(db, space, {name for chunk in chunks for name, _ in chunk.facts.mentions})
+    links = [
+        (chunk, number, (min(names[a], names[b]), max(names[a], names[b])), link)
+        for chunk in chunks
+        for number, (a, b, link) in enumerate(chunk.facts.links)
+    ]
+    pairs = await intern_pairs(db, space, {ends for _, _, ends, _ in links})
     await db.executemany(
         "INSERT INTO mention (chunk, number, name, time, hash, surface, type, description)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
         [
-            (chunk, number, names[name], time, description_hash(m.description), m.name, m.type, m.description)
-            for number, (name, m) in enumerate(cleaned.mentions)
+            (chunk.id, number, names[name], chunk.time, description_hash(m.description), m.name, m.type, m.description)
+            for chunk in chunks
+            for number, (name, m) in enumerate(chunk.facts.mentions)
         ],
     )
     await db.executemany(
         "INSERT INTO link (chunk, number, pair, time, hash, keywords, description) VALUES (?, ?, ?, ?, ?, ?, ?)",
         [
-            (chunk, number, pairs[pair], time, description_hash(x.description), x.keywords, x.description)
-            for number, (pair, (_, _, x)) in enumerate(zip(ends, cleaned.links, strict=True))
+            (chunk.id, number, pairs[ends], chunk.time, description_hash(x.description), x.keywords, x.description)
+            for chunk, number, ends, x in links
         ],
     )
-    # A chunk given up by the embedder keeps its error.
-    await db.execute(
-        "UPDATE chunk SET extraction = ?, error = CASE WHEN retry_at < 9e999 THEN '' ELSE error END,"
-        " hint = CASE WHEN retry_at < 9e999 THEN '' ELSE hint END,"
-        " retry_at = CASE WHEN retry_at < 9e999 THEN 0 ELSE retry_at END WHERE id = ?",
-        (key, chunk),
-    )
-    await release_chunks(db, [chunk])
-    await refresh_joins(db, space, names, await save_definitions(db, chunk, space, text))
+    defined = {key for chunk in chunks for key in await save_definitions(db, chunk.id, space, chunk.text)}
+    await refresh_joins(db, space, names, defined)
     await add_stale_targets(db, names.values(), pairs.values(), generation)
-    await db.execute("UPDATE document SET generation = ? WHERE id = ?", (generation, document))
-    return True
 
 
-async def find_extraction(db: Connection, key: bytes, chunk: int) -> Extraction | None:
-    """Facts extracted from the same text by the same extractor, in the space of the chunk.
+async def find_extraction(db: Connection, keys: tuple[bytes, bytes], chunk: int) -> tuple[bytes, Extraction] | None:
+    """Facts extracted from the same text by the same extractor, in the space of the chunk, with their key.
 
     Other spaces are left out: a saved extraction would reveal that they contain the text.
     """
-    found = list(
-        await db.execute_fetchall(
-            "SELECT id FROM chunk WHERE extraction = ? AND space = (SELECT space FROM chunk WHERE id = ?) LIMIT 1",
-            (key, chunk),
-        )
+    first = "SELECT id, extraction FROM chunk WHERE extraction = ? AND space = (SELECT space FROM chunk WHERE id = ?)"
+    rows = await db.execute_fetchall(
+        f"SELECT * FROM ({first} LIMIT 1) x UNION ALL SELECT * FROM ({first} LIMIT 1) y",
+        [each for key in keys for each in (key, chunk)],
     )
-    if not found:
-        return None
+    by_key = {bytes(key): id_ for id_, key in rows}
+    for key in keys:
+        if key in by_key:
+            return key, await _load_facts(db, by_key[key])
+    return None
+
+
+async def _load_facts(db: Connection, chunk: int) -> Extraction:
     mentions = await db.execute_fetchall(
-        "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY number", found[0]
+        "SELECT surface, type, description FROM mention WHERE chunk = ? AND type <> '' ORDER BY number", (chunk,)
     )
     links = await db.execute_fetchall(
         "SELECT x.canonical, y.canonical, f.keywords, f.description FROM link f JOIN pair p ON p.id = f.pair"
         " JOIN name x ON x.id = p.a JOIN name y ON y.id = p.b WHERE f.chunk = ? ORDER BY f.number",
-        found[0],
+        (chunk,),
     )
     surfaces = await db.execute_fetchall(
-        "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", found[0]
+        "SELECT n.canonical, m.surface FROM mention m JOIN name n ON n.id = m.name WHERE m.chunk = ?", (chunk,)
     )
     shown = {row[0]: row[1] for row in surfaces}
     return Extraction(

@@ -52,14 +52,12 @@ async def intern_pairs(db: Connection, space: int, pairs: Collection[Pair]) -> d
         [(space, a, b) for a, b in sorted(pairs)],
     )
     rows = list(
-        await db.execute_fetchall(
-            "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM json_each(?) j"
-            " CROSS JOIN pair p ON p.a = j.value AND p.b IN (SELECT value FROM json_each(?))"
-            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b",
-            (id_list({a for a, _ in pairs}), id_list({b for _, b in pairs})),
+        await db.fetch_each(
+            "SELECT p.a, p.b, p.id, x.target <> x.id OR y.target <> y.id FROM pair p"
+            " CROSS JOIN name x ON x.id = p.a CROSS JOIN name y ON y.id = p.b WHERE p.a = ? AND p.b = ?",
+            pairs,
         )
     )
-    rows = [row for row in rows if row[:2] in pairs]
     moved_ids = [id_ for _, _, id_, moved in rows if moved]
     if moved_ids:
         await update_pair_targets(db, moved_ids)

@@ -40,7 +40,7 @@ class SqlFacts(Repository):
     release_chunks = InTransaction(extraction_claims.release_chunks)
     has_pending_extraction = InSnapshot(work_queue.has_pending_extraction)
     find_extraction = InSnapshot(facts.find_extraction)
-    save_extraction = InTransaction(facts.save_extraction)
+    save_extractions = InTransaction(facts.save_extractions)
     record_extraction_failure = InTransaction(work_queue.record_extraction_failure)
 
 

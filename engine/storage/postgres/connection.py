@@ -71,6 +71,9 @@ class BlockingConnection:
     async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         execute_many(self._raw, sql, parameters)
 
+    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[tuple[Any, ...]]:
+        return fetch_each(self._raw, sql, parameters)
+
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
         return fetch_all(self._raw, sql, parameters)
 
@@ -89,6 +92,9 @@ class PostgresConnection:
 
     async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         await self._run(execute_many, self._raw, sql, parameters)
+
+    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[tuple[Any, ...]]:
+        return await self._run(fetch_each, self._raw, sql, parameters)
 
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[tuple[Any, ...]]:
         return await self._run(fetch_all, self._raw, sql, parameters)
@@ -119,11 +125,18 @@ class PostgresConnection:
 
 def execute_many(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> None:
     """Run one statement for all rows of parameters at once."""
+    if rows := list(parameters):
+        raw.execute(*_build_statement(sql, rows))
+
+
+def fetch_each(raw: Raw, sql: str, parameters: Iterable[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """Like `execute_many`; returns the rows."""
     rows = list(parameters)
-    if len(rows) == 1:
-        raw.execute(translate(sql), rows[0])
-    elif rows:
-        raw.execute(*build_row_set(sql, rows))
+    return raw.execute(*_build_statement(sql, rows)).fetchall() if rows else []
+
+
+def _build_statement(sql: str, rows: Sequence[Sequence[Any]]) -> tuple[str, Sequence[Any]]:
+    return (translate(sql), rows[0]) if len(rows) == 1 else build_row_set(sql, rows)
 
 
 def fetch_all(raw: Raw, sql: str, parameters: Sequence[Any]) -> list[tuple[Any, ...]]:
@@ -168,13 +181,14 @@ def run_works(raw: Raw, works: Sequence[Work]) -> list[Any]:
 
 
 def run_snapshot(raw: Raw, work: Work) -> Any:
-    """The result of a work that reads as of one moment."""
-    raw.execute(BEGIN_SNAPSHOT)
-    try:
-        return run_to_completion(work(BlockingConnection(raw)))
-    finally:
-        if not raw.closed:
-            raw.rollback()
+    """The result of a work that reads as of one moment. In a pipeline, its start waits for no answer of its own."""
+    with raw.pipeline():
+        raw.execute(BEGIN_SNAPSHOT)
+        try:
+            return run_to_completion(work(BlockingConnection(raw)))
+        finally:
+            if not raw.closed:
+                raw.rollback()
 
 
 def connection_options(*schemas: str) -> dict[str, Any]:

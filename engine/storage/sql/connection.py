@@ -40,6 +40,9 @@ class Connection(Protocol):
         No two rows may update the same row of a table.
         """
 
+    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> Iterable[Any]:
+        """Like `executemany`; returns the rows of all."""
+
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
         """Run one statement and return its rows."""
 

@@ -47,6 +47,9 @@ class ThreadConnection:
     async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         self._sqlite.executemany(sql, parameters)
 
+    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
+        return [row for each in parameters for row in self._sqlite.execute(sql, each)]
+
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> list[Any]:
         return self._sqlite.execute(sql, parameters).fetchall()
 
@@ -64,6 +67,9 @@ class AsyncConnection:
 
     async def executemany(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> None:
         await self.sqlite.executemany(sql, parameters)
+
+    async def fetch_each(self, sql: str, parameters: Iterable[Sequence[Any]], /) -> list[Any]:
+        return [row for each in parameters for row in await self.sqlite.execute_fetchall(sql, each)]
 
     async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = (), /) -> Iterable[Any]:
         return await self.sqlite.execute_fetchall(sql, parameters)

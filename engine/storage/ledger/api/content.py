@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from engine.errors import EngineError
     from engine.models import Chunk, Document, Extraction, Scope
@@ -77,11 +77,11 @@ class Facts(Protocol):
     async def has_pending_extraction(self) -> bool:
         """Whether any chunk waits for extraction, now or for its next try."""
 
-    async def find_extraction(self, key: bytes, chunk: int) -> Extraction | None:
-        """The facts extracted from the same text by the same extractor in the space of the chunk, if any."""
+    async def find_extraction(self, keys: tuple[bytes, bytes], chunk: int) -> tuple[bytes, Extraction] | None:
+        """The facts saved under one of the keys in the space of the chunk, with that key, if any."""
 
-    async def save_extraction(self, chunk: int, key: bytes, extraction: Extraction) -> bool:
-        """Save the facts of a chunk; returns False if the chunk is gone or was extracted before."""
+    async def save_extractions(self, found: Mapping[int, tuple[bytes, Extraction]]) -> set[int]:
+        """Save the facts of chunks, with their keys; returns the chunks that exist and were not extracted before."""
 
     async def record_extraction_failure(self, chunk: int, error: EngineError, retry_at: float) -> None:
         """Record a failed try; an infinite `retry_at` gives the chunk up."""

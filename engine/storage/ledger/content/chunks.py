@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from engine.models import Chunk
     from engine.storage.sql.connection import Connection
 
+    Passages = Mapping[str, tuple[int, int | None]]  # id and time of passages, by key
+
 
 class ChunkRange(NamedTuple):
     """Ordinals of chunks of a document, the stop excluded."""
@@ -50,12 +52,10 @@ class _PlacedChunk(NamedTuple):
     first_time: int
 
 
-Passages = dict[str, tuple[int, int | None]]  # id and time of passages, by key
-
-
-async def insert_chunks(db: Connection, document: DocumentPlace, chunks: Sequence[Chunk], generation: int) -> None:
-    """Insert the chunks of a new document, whose passages are saved, and mark them stale."""
-    passages = await _load_passages(db, document.id, chunks)
+async def insert_chunks(
+    db: Connection, document: DocumentPlace, chunks: Sequence[Chunk], passages: Passages, generation: int
+) -> None:
+    """Insert the chunks of a new document with these passages, and mark them stale."""
     placed = _place_chunks(document.key, document.time, chunks, passages)
     ids = await _insert_rows(db, document, placed)
     await add_stale_keys(db, KeyKind.CHUNK, ids.values(), generation)
@@ -121,20 +121,14 @@ def _place_chunks(
 
 async def _insert_rows(db: Connection, document: DocumentPlace, placed: Sequence[_PlacedChunk]) -> dict[str, int]:
     """Insert chunks; returns their ids by key."""
-    if not placed:
-        return {}
-    await db.executemany(
+    rows = await db.fetch_each(
         "INSERT INTO chunk (key, document, space, room, ordinal, tokens, time, first_time, text, text_hash)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) RETURNING key, id",
         [
             (key, document.id, document.space, document.room, ordinal, *content, _text_hash(chunk.text))
             for key, chunk, ordinal, time, first in placed
             for content in [(chunk.tokens, time, first, chunk.text)]
         ],
-    )
-    rows = await db.execute_fetchall(
-        "SELECT c.key, c.id FROM json_each(?) j CROSS JOIN chunk c ON c.key = j.value",
-        (text_list([each.key for each in placed]),),
     )
     return dict(map(tuple, rows))
 

@@ -87,9 +87,9 @@ async def _insert_document(
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, 'pending', ?) RETURNING id",
         (document.key, *header, generation),
     )
-    await save_passages(db, id_, document.passages)
+    passages = await save_passages(db, id_, document.passages)
     place = DocumentPlace(id_, document.key, to_micros(document.time), *header[:2])
-    await insert_chunks(db, place, chunks, generation)
+    await insert_chunks(db, place, chunks, passages, generation)
 
 
 async def reset_to_pending(db: Connection, id_: int) -> None:
@@ -122,14 +122,18 @@ async def upsert_passages(
     return any(key in texts for key in dropped) or any(texts.get(key, text) != text for key, text in changed.items())
 
 
-async def save_passages(db: Connection, document: int, passages: Iterable[Passage]) -> None:
-    """Insert or replace passages."""
-    await db.executemany(
+async def save_passages(
+    db: Connection, document: int, passages: Iterable[Passage]
+) -> dict[str, tuple[int, int | None]]:
+    """Insert or replace passages; returns their ids and times by key."""
+    rows = await db.fetch_each(
         "INSERT INTO passage (document, key, position, time, author, label, link, text) VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
         " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
-        " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text",
+        " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text"
+        " RETURNING key, id, time",
         [(document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages],
     )
+    return {key: (id_, time) for key, id_, time in rows}
 
 
 async def _replace_passages(db: Connection, document: int, passages: Iterable[Passage]) -> tuple[bool, bool]:

@@ -62,12 +62,12 @@ async def test_the_extraction_of_the_same_words_is_known_within_a_space_only(led
     [here] = await ledger.add_facts("a", made)
     [key] = await ledger.column("SELECT extraction FROM chunk")
     [there] = await ledger.add_facts("b", extraction("Zoe"), space="there")
-    known = await ledger.read(facts.find_extraction, key, here)
-    assert known.mentions == made.mentions
+    found, known = await ledger.read(facts.find_extraction, (b"other", key), here)
+    assert (found, known.mentions) == (key, made.mentions)
     [link] = known.links  # which has no direction
     assert (sorted((link.source, link.target)), link.keywords, link.description) == (["Ada", "Bob"], "beside", "met")
-    assert await ledger.read(facts.find_extraction, b"unknown", here) is None
-    assert await ledger.read(facts.find_extraction, key, there) is None
+    assert await ledger.read(facts.find_extraction, (b"unknown", b"other"), here) is None
+    assert await ledger.read(facts.find_extraction, (key, b"other"), there) is None
 
 
 NAMES = st.sampled_from(["Ada", "ADA", "Bob", "bob", "Carla"])
