@@ -109,6 +109,7 @@ lock: $(DEV) ## resolve the dependencies again into the three locks
 
 bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.quality $(if $(DATA),--data "$(DATA)")
+	@$(BIN)/python -m tests.bench.quality.disentanglement $(if $(DATA),--data "$(DATA)")
 
 bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/path/to/data DOCUMENTS=2000 MINUTES=90)
 	@$(BIN)/python -m tests.bench.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \

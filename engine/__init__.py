@@ -109,6 +109,9 @@ if TYPE_CHECKING:
     from engine.text.author_request import channel_of as channel_of
     from engine.text.cleanup import clean_multiline as clean_multiline
     from engine.text.cleanup import clean_single_line as clean_single_line
+    from engine.text.conversations.disentanglement import Utterance as Utterance
+    from engine.text.conversations.windows import ConversationWindows as ConversationWindows
+    from engine.text.message_line import message_text as message_text
     from engine.text.names import normalize_name as normalize_name
     from engine.text.overview_request import OverviewRequest as OverviewRequest
     from engine.text.overview_request import apply_overview_request as apply_overview_request
@@ -199,6 +202,9 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),
     "engine.text.cleanup": ("clean_multiline", "clean_single_line"),
+    "engine.text.conversations.windows": ("ConversationWindows",),
+    "engine.text.conversations.disentanglement": ("Utterance",),
+    "engine.text.message_line": ("message_text",),
     "engine.text.names": ("normalize_name",),
     "engine.text.overview_request": ("OverviewRequest", "apply_overview_request"),
     "engine.text.stream_rewriter": ("RewriteStep", "StreamRewriter"),

@@ -1,28 +1,35 @@
 """Group messages into documents: threads, and windows of messages outside of threads. Pure.
 
-A window ends before a pause of 15 minutes, or before it would exceed 1200 tokens. The document of a message is chosen
-once, when it arrives; windows are never split again. Only the root of a thread moves later, into the thread.
+A window has messages of one conversation, of several that may run at once in a channel. It ends before a pause of 15
+minutes, or before it would exceed 1200 tokens. The document of a message is chosen once, when it arrives; windows are
+never split again. Only the root of a thread moves later, into the thread.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from datetime import timedelta
 from hashlib import sha256
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from bot.store.models import MessageRecord
+from bot.text.format import EPOCH
 from engine import (
     CONVERSATION_GAP,
     CONVERSATION_TOKENS,
     ChatMessage,
+    ConversationWindows,
+    Utterance,
     clean_multiline,
     clean_single_line,
     group_conversations,
+    message_text,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from bot.platform.models import Message
     from bot.store.models import ConversationRecord
@@ -47,6 +54,14 @@ class MessageRun:
     thread: str
     title: str
     messages: tuple[IndexedMessage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredWindow:
+    """A stored window of messages outside of threads, with its passages."""
+
+    record: ConversationRecord
+    passages: tuple[Passage, ...]
 
 
 def to_indexed_message(
@@ -123,7 +138,27 @@ def to_unindexed_record(message: Message) -> MessageRecord:
     )
 
 
-def choose_window(indexed: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
+def choose_window(indexed: IndexedMessage, nearby: Sequence[StoredWindow]) -> str:
+    """The window of the conversation that a message continues; a new one if it starts a conversation.
+
+    A message that is older than all those nearby joins the nearest window that has room.
+    """
+    room = indexed.message.location.room
+    earlier = sorted(
+        ((each.time or EPOCH, each.key, each, window.record) for window in nearby for each in window.passages),
+        key=lambda found: found[:2],
+    )
+    earlier = [found for found in earlier if found[:2] <= (indexed.message.time, indexed.message.id)]
+    if not earlier:
+        return _choose_nearest(indexed, [each.record for each in nearby])
+    windows = ConversationWindows(CONVERSATION_GAP, CONVERSATION_TOKENS)
+    for _, _, passage, record in earlier:
+        windows.restore(_to_utterance(passage), record.document, record.tokens)
+    found = windows.assign(_to_utterance(indexed.passage, indexed.message.replies_to), indexed.tokens)
+    return window_key(room, found) if found == indexed.message.id else found
+
+
+def _choose_nearest(indexed: IndexedMessage, windows: Iterable[ConversationRecord]) -> str:
     """The nearest window that has room for a message; otherwise a new one."""
     nearest = min(windows, key=lambda each: (_gap_to_window(each, indexed), -each.last.timestamp()), default=None)
     if (
@@ -135,25 +170,53 @@ def choose_window(indexed: IndexedMessage, windows: Iterable[ConversationRecord]
     return window_key(indexed.message.location.room, indexed.message.id)
 
 
-def group_into_runs(indexed: Sequence[IndexedMessage], room: str, roots: Collection[str] = ()) -> list[MessageRun]:
-    """Group past messages into documents: threads by root, the others at pauses and by the token budget.
+def _to_utterance(passage: Passage, replies_to: str = "") -> Utterance:
+    """A message for disentanglement, from the line that its readers see."""
+    return Utterance(passage.key, passage.author, message_text(passage.text), passage.time or EPOCH, replies_to)
 
-    `roots`: messages with known replies.
+
+def group_into_runs(
+    indexed: Sequence[IndexedMessage],
+    room: str,
+    roots: Collection[str] = (),
+    assigned: Mapping[str, str] = MappingProxyType({}),
+) -> list[MessageRun]:
+    """Group past messages into documents: threads by root, the others by conversation.
+
+    `roots`: messages with known replies. `assigned`: the documents of the messages that are stored already, by id; the
+    others are grouped as if all were new.
     """
     ordered = sorted(indexed, key=lambda each: (each.message.time, each.message.id))
     answered = ({each.message.location.thread for each in ordered} | set(roots)) - {""}
     threads: dict[str, list[IndexedMessage]] = {}
-    loose: list[list[IndexedMessage]] = []
+    loose: list[IndexedMessage] = []
     for each in ordered:
         root = each.message.location.thread or (each.message.id if each.message.id in answered else "")
-        if root:
+        if not root:
+            loose.append(each)
+        elif each.message.id not in assigned:
             threads.setdefault(root, []).append(each)
-        elif loose and not _should_split(loose[-1], each):
-            loose[-1].append(each)
-        else:
-            loose.append([each])
     found = [MessageRun(thread_key(room, root), root, group[0].title, tuple(group)) for root, group in threads.items()]
-    return found + [MessageRun(window_key(room, run[0].message.id), "", run[0].title, tuple(run)) for run in loose]
+    return found + _group_into_windows(loose, room, assigned)
+
+
+def _group_into_windows(loose: Sequence[IndexedMessage], room: str, assigned: Mapping[str, str]) -> list[MessageRun]:
+    """Group messages outside of threads, oldest first, into windows; those that are assigned only show the way."""
+    tokens: Counter[str] = Counter()
+    for each in loose:
+        tokens[assigned.get(each.message.id, "")] += each.tokens
+    windows = ConversationWindows(CONVERSATION_GAP, CONVERSATION_TOKENS)
+    groups: dict[str, list[IndexedMessage]] = {}
+    for each in loose:
+        utterance = _to_utterance(each.passage, each.message.replies_to)
+        if each.message.id not in assigned:
+            groups.setdefault(windows.assign(utterance, each.tokens), []).append(each)
+        elif (document := assigned[each.message.id]).startswith(window_key(room, "")):
+            windows.restore(utterance, document, tokens[document])
+    return [
+        MessageRun(key if key in tokens else window_key(room, key), "", group[0].title, tuple(group))
+        for key, group in groups.items()
+    ]
 
 
 def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
@@ -197,11 +260,6 @@ def find_page_boundary(finished: Iterable[Message], open_run: Iterable[Message])
     newest = max((each.time for each in open_run), default=None)
     safe = [m for m in finished if m.location.thread in {"", m.id} and (newest is None or m.time > newest)]
     return min(safe, key=lambda each: (each.time, each.id)).id if safe else ""
-
-
-def _should_split(run: Sequence[IndexedMessage], following: IndexedMessage) -> bool:
-    silence = following.message.time - run[-1].message.time
-    return silence >= CONVERSATION_GAP or sum(each.tokens for each in run) + following.tokens > CONVERSATION_TOKENS
 
 
 def _gap_to_window(window: ConversationRecord, indexed: IndexedMessage) -> timedelta:

@@ -177,12 +177,16 @@ class ConversationDocuments:
             await self._remove_passages(root.document, drop=[root.id])
         await self._store.messages.move_to_document(location.room, root.id, run.document)
 
-    async def _find_passage(self, document: str, message: str, location: Location) -> Passage | None:
+    async def list_passages(self, document: str, room: str) -> tuple[Passage, ...]:
+        """The passages of a conversation; none if it is not in the engine."""
         try:
-            found = await self._engine.get_document(document, Scope(frozenset(), frozenset({location.room})))
+            return (await self._engine.get_document(document, Scope(frozenset(), frozenset({room})))).passages
         except NotFound:
-            return None
-        return next((each for each in found.passages if each.key == message), None)
+            return ()
+
+    async def _find_passage(self, document: str, message: str, location: Location) -> Passage | None:
+        passages = await self.list_passages(document, location.room)
+        return next((each for each in passages if each.key == message), None)
 
     async def _remove_passages(self, document: str, drop: Collection[str]) -> None:
         with suppress(NotFound):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from bot.ingest.conversations import (
     EMPTY_DIGEST,
     MessageRun,
+    StoredWindow,
     choose_window,
     message_digest,
     thread_key,
@@ -172,11 +173,11 @@ class MessageIngest:
         room, root = message.location.room, message.location.thread
         if root or await self._store.messages.list_thread_roots(room, [message.id]):
             return thread_key(room, root or message.id)
+        since, until = message.time - CONVERSATION_GAP, message.time + CONVERSATION_GAP
+        nearby = await self._store.conversations.list_overlapping(room, since, until)
         return choose_window(
             indexed,
-            await self._store.conversations.list_overlapping(
-                room, message.time - CONVERSATION_GAP, message.time + CONVERSATION_GAP
-            ),
+            [StoredWindow(each, await self._documents.list_passages(each.document, room)) for each in nearby],
         )
 
     async def reconcile_files(self, message: Message) -> tuple[Upload, ...]:

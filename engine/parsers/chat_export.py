@@ -16,6 +16,8 @@ from engine.parsers import json_records
 from engine.parsers.base import ParsedFile
 from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
+from engine.text.conversations.disentanglement import Utterance
+from engine.text.conversations.windows import ConversationWindows
 from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message_line
 
 if TYPE_CHECKING:
@@ -91,8 +93,8 @@ def group_conversations(
 ) -> list[Conversation]:
     """Threads, and windows of the messages outside of threads, by the time of their first message.
 
-    A window ends before a pause of at least `gap` and before it would exceed `budget` tokens by `count`. Messages
-    without text are left out.
+    A window has messages of one conversation, of several that may run at once. It ends with a pause of at least `gap`
+    and before it would exceed `budget` tokens by `count`. Messages without text are left out.
     """
     with_text = sorted((m for m in messages if m.text.strip()), key=_sort_key)
     answered = {message.thread for message in with_text if message.thread}
@@ -183,16 +185,12 @@ def _sort_key(message: ChatMessage) -> tuple[datetime, str]:
 def _split_windows(
     messages: Iterable[ChatMessage], count: Callable[[str], int], gap: timedelta, budget: int
 ) -> list[list[ChatMessage]]:
-    windows: list[list[ChatMessage]] = []
-    tokens = 0
-    for message in messages:
-        added = count(_render_line(message))
-        if not windows or message.time - windows[-1][-1].time >= gap or tokens + added > budget:
-            windows.append([])
-            tokens = 0
-        windows[-1].append(message)
-        tokens += added
-    return windows
+    windows = ConversationWindows(gap, budget)
+    groups: dict[str, list[ChatMessage]] = {}
+    for each in messages:
+        utterance = Utterance(each.id, each.user, each.text, each.time)
+        groups.setdefault(windows.assign(utterance, count(_render_line(each))), []).append(each)
+    return list(groups.values())
 
 
 def _build_conversation(messages: list[ChatMessage], title: str) -> Conversation:

@@ -15,3 +15,8 @@ MESSAGE_TIME = r"\d{4}-\d\d-\d\d \d\d:\d\d"
 def render_message_line(time: datetime, user: str, text: str) -> str:
     """A message as one line, or several if its text has them."""
     return f"[{time:{MINUTE_FORMAT}}] {user}: {text}"
+
+
+def message_text(line: str) -> str:
+    """The text of a message that `render_message_line` rendered."""
+    return line.partition(": ")[2]

@@ -113,14 +113,16 @@ class Backfill:
     async def ingest_messages(self, location: Location, messages: Sequence[Message]) -> None:
         """Ingest the new messages among these; their files are recorded as pending."""
         new = await self._select_new(location, messages)
-        indexed = [found for each in new if (found := await self._documents.render_message(each))]
+        indexed = await self._render(new)
         wordless = {each.id for each in new} - {each.message.id for each in indexed}
+        stored = await self._render(await self._select_stored(location, messages)) if new else []
         async with self._documents.lock(location.room):
             unknown = await self._select_new(location, messages)
             for each in unknown:
                 await self._record_pending_files(each)
             ids = {each.id for each in unknown}
-            runs = await self._build_runs(location, [each for each in indexed if each.message.id in ids])
+            remaining = [each for each in indexed if each.message.id in ids]
+            runs = await self._build_runs(location, remaining, stored)
             for start in range(0, len(runs), CONCURRENT_RUNS):
                 batch = runs[start : start + CONCURRENT_RUNS]
                 await gather_or_cancel(*(self._documents.add_run(run, location) for run in batch))
@@ -157,16 +159,28 @@ class Backfill:
         settled = {each.id for each in known if each.is_applied}
         return await self._messages.select_indexable(location, [each for each in messages if each.id not in settled])
 
-    async def _build_runs(self, location: Location, indexed: Sequence[IndexedMessage]) -> list[MessageRun]:
+    async def _select_stored(self, location: Location, messages: Sequence[Message]) -> list[Message]:
+        """The messages that are indexed already."""
+        known = await self._store.messages.list_by_ids(location.room, [each.id for each in messages])
+        indexed = {each.id for each in known if each.is_applied and each.document}
+        return [each for each in messages if each.id in indexed]
+
+    async def _render(self, messages: Sequence[Message]) -> list[IndexedMessage]:
+        return [found for each in messages if (found := await self._documents.render_message(each))]
+
+    async def _build_runs(
+        self, location: Location, indexed: Sequence[IndexedMessage], stored: Sequence[IndexedMessage]
+    ) -> list[MessageRun]:
         """Group messages into documents; assignments from before a crash are kept."""
-        known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in indexed])
-        decided = {each.id: each.document for each in known}
-        roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in indexed])
-        runs = group_into_runs([each for each in indexed if each.message.id not in decided], location.room, roots)
-        rest = sorted(
-            (each for each in indexed if decided.get(each.message.id)), key=lambda each: decided[each.message.id]
+        page = [*indexed, *stored]
+        known = await self._store.messages.list_by_ids(location.room, [each.message.id for each in page])
+        assigned = {each.id: each.document for each in known}
+        roots = await self._store.messages.list_thread_roots(location.room, [each.message.id for each in page])
+        runs = group_into_runs(page, location.room, roots, assigned)
+        interrupted = sorted(
+            (each for each in indexed if assigned.get(each.message.id)), key=lambda each: assigned[each.message.id]
         )
-        for document, group in groupby(rest, key=lambda each: decided[each.message.id]):
+        for document, group in groupby(interrupted, key=lambda each: assigned[each.message.id]):
             spoken = tuple(group)
             runs.append(MessageRun(document, spoken[0].message.location.thread, spoken[0].title, spoken))
         return runs

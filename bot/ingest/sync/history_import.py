@@ -134,7 +134,7 @@ class HistoryImport:
         known = {each.id: each for each in await self._store.messages.list_by_ids(location.room, _ids(messages))}
         new = [each for each in messages if each.id not in known or not known[each.id].is_applied]
         if new:
-            await self._backfill.ingest_messages(location, new)
+            await self._backfill.ingest_messages(location, messages)
         self.stats.seen += len(messages)
         self.stats.new += len(new)
         for message in messages:

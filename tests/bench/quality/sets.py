@@ -12,6 +12,7 @@ Every set is a folder of files with one JSON object a line; other fields are ign
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -20,7 +21,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from engine import Document, Passage
+from engine import CONVERSATION_GAP, ConversationWindows, Document, Passage, Utterance
 from engine.llm.base import LanguageModel
 from tests.bench.replay_language import ReplayLanguage, parse_reading
 
@@ -148,13 +149,18 @@ def build_single_messages(messages: Iterable[BenchMessage]) -> list[Document]:
 
 
 def build_sessions(messages: Iterable[BenchMessage]) -> list[Document]:
-    """One document a session, with a passage a message, as the bot ingests them."""
+    """The conversations of each session, with a passage a message, as the bot ingests them but of any length."""
     documents = []
     for session, group in groupby(messages, lambda each: each.session):
-        some = list(group)
-        place = some[0].conversation
-        passages = tuple(each.passage for each in some)
-        documents.append(Document(session, place, place, session, passages, kind="conversation"))
+        windows = ConversationWindows(CONVERSATION_GAP, sys.maxsize)
+        conversations: dict[str, list[BenchMessage]] = {}
+        for each in group:
+            utterance = Utterance(each.key, each.author, each.text, each.time)
+            conversations.setdefault(windows.assign(utterance, 0), []).append(each)
+        for first, some in conversations.items():
+            key, place = f"{session} {first}", some[0].conversation
+            passages = tuple(each.passage for each in some)
+            documents.append(Document(key, place, place, session, passages, kind="conversation"))
     return documents
 
 

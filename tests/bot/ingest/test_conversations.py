@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from bot.ingest.conversations import (
     IndexedMessage,
+    StoredWindow,
     choose_window,
     find_page_boundary,
     group_into_runs,
@@ -30,15 +31,17 @@ def at(id_: str, minute: float, thread: str = "", text: str = "Hello.") -> Messa
     return make_message(id_, text, location=replace(ROOF, thread=thread), time=START + timedelta(minutes=minute))
 
 
-def index(message: Message, tokens: int = 10) -> IndexedMessage:
-    made = to_indexed_message(message, "Ada", message.text, "https://chat.example", lambda _: tokens)
+def index(message: Message, tokens: int = 10, author: str = "Ada") -> IndexedMessage:
+    made = to_indexed_message(message, author, message.text, "https://chat.example", lambda _: tokens)
     assert made
     return made
 
 
-def window(first: float, last: float, tokens: int = 100) -> ConversationRecord:
+def window(first: float, last: float, tokens: int = 100) -> StoredWindow:
     start, end = (START + timedelta(minutes=minute) for minute in (first, last))
-    return ConversationRecord(f"{ROOM}:window:w{first:g}", ROOM, "", start, end, tokens)
+    record = ConversationRecord(f"{ROOM}:window:w{first:g}", ROOM, "", start, end, tokens)
+    ends = {minute: index(at(f"{record.document} {minute}", minute)) for minute in (first, last)}
+    return StoredWindow(record, tuple(each.passage for each in ends.values()))
 
 
 def runs(messages: list[Message], tokens: int = 10) -> dict[str, list[str]]:
@@ -67,11 +70,13 @@ def test_a_passage_is_a_line_with_time_and_name() -> None:
         pytest.param(24.9, [], "9", id="no window"),
         pytest.param(20, [window(0, 10), window(10, 15)], "w10", id="the nearer one"),
         pytest.param(20, [window(0, 10), window(10, 15, tokens=1191)], "9", id="a full one sends nobody to the other"),
+        pytest.param(0, [window(10, 12), window(5, 6)], "w5", id="the nearest of later ones"),
+        pytest.param(0, [window(5, 6, tokens=1191)], "9", id="a full later one"),
         pytest.param(5, [window(0, 10), window(10, 15)], "w0", id="the one around it"),
         pytest.param(12, [window(0, 10), window(2, 10.5)], "w2", id="the later of two that end together"),
     ],
 )
-def test_a_message_joins_the_nearest_window(minute: float, windows: list[ConversationRecord], expected: str) -> None:
+def test_a_message_joins_the_nearest_window(minute: float, windows: list[StoredWindow], expected: str) -> None:
     assert choose_window(index(at("9", minute)), windows) == f"{ROOM}:window:{expected}"
 
 
@@ -143,3 +148,60 @@ def test_pages_end_anywhere_without_changing_a_document(minutes: list[int], size
         whole, held = split_at_silence([*held, *newest[start : start + size]])
         found |= runs(whole)
     assert found | runs(held) == runs(messages)
+
+
+BUSY = [  # three conversations at once: the number of a message, its author and text, and its conversation
+    *((f"0{number}", f"Guest{number}", "Nice weather today.", "01") for number in range(1, 9)),
+    ("1", "Ada", "Does anyone know why the boiler in the north building makes that noise?", "1"),
+    ("2", "Ben", "Grace, did you order the ladder for the roof?", "2"),
+    ("3", "Grace", "Ben: yes, the ladder comes on Friday.", "2"),
+    ("4", "Carl", "Ada: the boiler has air in its pipes, open the valve.", "1"),
+    ("5", "Ben", "Grace, great, then the roof can wait until Friday.", "2"),
+    ("6", "Ada", "Carl, which valve? The boiler has three.", "1"),
+    ("7", "Carl", "Ada: the red one below the boiler.", "1"),
+]
+
+
+def busy(tokens: int = 10) -> tuple[list[IndexedMessage], dict[str, str]]:
+    """The busy channel, and the document of each message."""
+    indexed = [
+        index(at(id_, minute / 4, text=text), tokens, author) for minute, (id_, author, text, _) in enumerate(BUSY)
+    ]
+    return indexed, {each.message.id: run.document for run in group_into_runs(indexed, ROOM) for each in run.messages}
+
+
+def test_conversations_at_the_same_time_become_different_documents() -> None:
+    assert busy()[1] == {id_: f"{ROOM}:window:{first}" for id_, _, _, first in BUSY}
+
+
+@pytest.mark.parametrize("tokens", [10, 500], ids=["one window each", "several windows each"])
+@given(data=st.data())
+def test_grouping_again_after_some_documents_were_stored_gives_the_same(tokens: int, data: st.DataObject) -> None:
+    indexed, whole = busy(tokens)
+    stored = data.draw(st.sets(st.sampled_from(sorted(set(whole.values())))))
+    assigned = {id_: document for id_, document in whole.items() if document in stored}
+    runs = group_into_runs(indexed, ROOM, (), assigned)
+    assert assigned | {each.message.id: run.document for run in runs for each in run.messages} == whole
+
+
+@pytest.mark.parametrize("tokens", [10, 500], ids=["one window each", "several windows each"])
+def test_messages_that_arrive_one_by_one_join_the_conversations_of_a_page(tokens: int) -> None:
+    indexed, whole = busy(tokens)
+    stored: dict[str, list[IndexedMessage]] = {}
+    for each in indexed:
+        found = choose_window(each, [to_stored(document, group) for document, group in stored.items()])
+        stored.setdefault(found, []).append(each)
+        assert found == whole[each.message.id]
+
+
+def to_stored(document: str, group: list[IndexedMessage]) -> StoredWindow:
+    first, last = group[0].message.time, group[-1].message.time
+    record = ConversationRecord(document, ROOM, "", first, last, sum(each.tokens for each in group))
+    return StoredWindow(record, tuple(each.passage for each in group))
+
+
+def test_a_reply_of_the_platform_joins_the_message_that_it_quotes() -> None:
+    indexed, _ = busy()
+    late = replace(at("8", 9, text="Thanks."), replies_to="3")
+    found = group_into_runs([*indexed, index(late, author="Dora")], ROOM)
+    assert {run.document for run in found if "8" in {each.message.id for each in run.messages}} == {f"{ROOM}:window:2"}
