@@ -121,9 +121,10 @@ bench-embedder: $(DEV) ## texts per second of the built-in embedder, and its pre
 bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")
 
-bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mutations (DATA=/path/to/data MUTATIONS=200 OCR=off)
+bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mutations; large files (DATA=/path/to/data MUTATIONS=200 OCR=off)
 	@$(BIN)/python -m tests.bench.documents $(if $(DATA),--data "$(DATA)") $(if $(MUTATIONS),--mutations $(MUTATIONS)) \
 	  $(if $(OCR),--ocr $(OCR))
+	@$(BIN)/python -m tests.bench.large_files
 
 bench-import: $(DEV) ## import an export of 100,000 messages twice (MESSAGES=5000)
 	$(BIN)/python -m tests.bench.imports $(if $(MESSAGES),--messages $(MESSAGES))

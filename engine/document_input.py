@@ -51,8 +51,8 @@ class DocumentInput(Closable, ABC):
 
         A text with the same key replaces the earlier one. The default key is `text:SPACE:TITLE`. Raises EmptyDocument.
         """
-        parsed = await asyncio.to_thread(plain_text.parse, title, text.encode())
-        return await self.add(Document(key or f"text:{space}:{title}", space, room, title, parsed.passages, time))
+        passages = await asyncio.to_thread(lambda: plain_text.parse(title, text.encode()).parse_whole())
+        return await self.add(Document(key or f"text:{space}:{title}", space, room, title, passages, time))
 
     async def add_file(self, path: Path | str, *, space: str, key: str = "", room: str = FILE_ROOM) -> bool:
         """Parse a file in a subprocess and add it; returns whether anything changed.

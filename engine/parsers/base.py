@@ -11,13 +11,12 @@ from lzma import LZMAError
 from typing import TYPE_CHECKING, Protocol
 
 from engine.errors import DocumentTooLarge, UnsupportedFormat
+from engine.models import Passage
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
     from pathlib import Path
-
-    from engine.models import Passage
 
 MIB = 1024 * 1024
 # Errors of zipfile on damaged or encrypted archives: its own, and those of each compression method (bz2: OSError).
@@ -79,6 +78,10 @@ class ParsedFile:
     unread_pages: tuple[int, ...] = ()
     pictures: tuple[UnreadPicture, ...] = ()
     further: Iterable[Passage | UnreadPicture | None] = ()
+
+    def parse_whole(self) -> tuple[Passage, ...]:
+        """All passages, including those that follow in a long file."""
+        return (*self.passages, *(piece for piece in self.further if isinstance(piece, Passage)))
 
 
 @dataclass(frozen=True, slots=True)

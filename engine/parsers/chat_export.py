@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from engine.errors import CorruptFile, EmptyDocument
 from engine.models import Passage
 from engine.parsers import json_records
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import stream_passages
 from engine.parsers.plain_text import decode_text
 from engine.text.cleanup import clean_multiline, clean_single_line
 from engine.text.conversations.disentanglement import Utterance
@@ -22,6 +22,8 @@ from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT, render_message
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+    from engine.parsers.base import ParsedFile
 
 CONVERSATION_GAP = timedelta(minutes=15)
 CONVERSATION_TOKENS = 1200
@@ -119,7 +121,7 @@ def parse(name: str, data: bytes) -> ParsedFile:
     if not has_chat_messages(data):
         return json_records.parse(name, data)
     with_text = sorted((m for m in parse_messages(data) if m.text.strip()), key=_sort_key)
-    return ParsedFile(name, tuple(_build_claim(name, position, message) for position, message in enumerate(with_text)))
+    return stream_passages(name, (_build_claim(name, position, message) for position, message in enumerate(with_text)))
 
 
 def _parse_time(value: Any) -> datetime:

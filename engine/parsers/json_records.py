@@ -22,11 +22,11 @@ JSON_LINES_HINT = "JSON Lines have one JSON value per line; a chat message is an
 
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages of whole records where they fit, labeled "records 1–12". Raises CorruptFile, naming the line."""
-    blocks = [
+    blocks = (
         Block(text, number, number)
         for number, line in enumerate(decode_text(data).split("\n"), 1)
         if line.strip() and (text := "\n".join(flatten_value(parse_json_line(line, number))))
-    ]
+    )
     passages: list[Passage] = []
     for group in group_blocks(blocks):
         if text := clean_multiline(join_blocks(group)):

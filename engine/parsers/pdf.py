@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile, EncryptedFile
 from engine.models import Passage
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import ParsedFile, stream_passages
 from engine.parsers.office import extract_document, modified_time
 from engine.parsers.passages import Block, group_blocks, join_blocks
 from engine.parsers.scans.text_quality import is_garbled
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 # FPDF_ERR_PASSWORD of PDFium's public header.
 _PASSWORD = 4
@@ -29,6 +32,7 @@ _FIGURES = re.compile(r"[\d$€£%]")
 # A line shorter than this share of its neighbors ends its paragraph; a line that ends a sentence must be fuller.
 _SHORT_SHARE, _FULL_SHARE = 0.7, 0.9
 _NEIGHBOR_LINES = 4
+_LONG_PAGES, _SAMPLE_PAGES = 300, 50  # pages of a long PDF, and of those that are judged whether they are garbage
 _MAX_PARTS = 1000  # passages of a page, in the numbering of positions
 # Addresses and table rows are narrower than any column of prose.
 _MIN_COLUMN_WIDTH = 32
@@ -38,8 +42,12 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages with keys p3-1, p3-2 and the label "p. 3". The title is the name: titles inside PDFs are often junk.
 
     Pages without a text layer, or with garbage in it, are `unread_pages`; if all of the text is garbage, there are no
-    passages. Raises EncryptedFile, CorruptFile (not a PDF, or cut off).
+    passages. A long PDF is parsed while it is taken. Raises EncryptedFile, CorruptFile (not a PDF, or cut off).
     """
+    long_pages = _extract_long(data)
+    if long_pages and not is_garbled("\n".join(islice(filter(str.strip, long_pages), _SAMPLE_PAGES))):
+        empty = (number for number, page in enumerate(long_pages, 1) if not page.strip())
+        return replace(stream_passages(name, _build_passages(long_pages)), unread_pages=tuple(empty))
     try:
         result = extract_document(data, mime, pages=True)
         pages, saved = [str(page["content"]) for page in result.pages or []], modified_time(result.metadata)
@@ -50,13 +58,14 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     texts = {number: page_texts(page) for number, page in enumerate(pages, 1)}
     if is_garbled("\n".join(text for page in texts.values() for text in page)):
         return ParsedFile(name, (), saved_at=saved, unread_pages=tuple(texts))
-    passages = (
-        Passage(f"p{number}-{part}", text, f"p. {number}", position=position_of(number, part))
-        for number, page in texts.items()
-        for part, text in enumerate(page, 1)
-    )
     unread = (number for number, page in texts.items() if not page or is_garbled("\n".join(page)))
-    return ParsedFile(name, tuple(passages), saved_at=saved, unread_pages=tuple(unread))
+    return ParsedFile(name, tuple(_build_passages(pages)), saved_at=saved, unread_pages=tuple(unread))
+
+
+def _build_passages(pages: Iterable[str]) -> Iterator[Passage]:
+    for number, page in enumerate(pages, 1):
+        for part, text in enumerate(page_texts(page), 1):
+            yield Passage(f"p{number}-{part}", text, f"p. {number}", position=position_of(number, part))
 
 
 def position_of(page: int, part: int) -> int:
@@ -75,8 +84,16 @@ def page_texts(page: str) -> list[str]:
     return [text for group in groups if (text := clean_multiline(join_blocks(group)))]
 
 
-def _extract_with_pdfium(data: bytes) -> list[str]:
-    import pypdfium2  # noqa: PLC0415  - needed only if kreuzberg found nothing
+def _extract_long(data: bytes) -> list[str]:
+    """The pages of a long PDF, which kreuzberg would only give all at once and later; else none."""
+    with suppress(EncryptedFile, CorruptFile):
+        return _extract_with_pdfium(data, min_pages=_LONG_PAGES)
+    return []
+
+
+def _extract_with_pdfium(data: bytes, min_pages: int = 1) -> list[str]:
+    """The texts of the pages, none if there are fewer than `min_pages`."""
+    import pypdfium2  # noqa: PLC0415  - loads slowly
 
     try:
         document = pypdfium2.PdfDocument(data)
@@ -85,7 +102,7 @@ def _extract_with_pdfium(data: bytes) -> list[str]:
             raise EncryptedFile("The PDF is locked with a password.") from error
         raise CorruptFile("The PDF is damaged or incomplete.") from error
     try:
-        return [page.get_textpage().get_text_bounded() for page in document]
+        return [page.get_textpage().get_text_bounded() for page in document] if len(document) >= min_pages else []
     except pypdfium2.PdfiumError as error:
         raise CorruptFile("A page of the PDF is damaged.") from error
     finally:

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import codecs
 import re
+from itertools import count, islice
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile
 from engine.models import Passage
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import stream_passages
 from engine.parsers.passages import MAX_WORDS, Block, format_span, group_blocks, join_blocks, word_count
 from engine.text.cleanup import clean_lines, clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from engine.parsers.base import ParsedFile
 
 # Longer markers first: UTF-32's begins with UTF-16's.
 _BYTE_ORDER_MARKERS = (
@@ -25,6 +28,7 @@ _BYTE_ORDER_MARKERS = (
 )
 _CONTROLS = re.compile(r"[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x9f\ufffd\ufffe\uffff\ue000-\uf8ff]")
 _SAMPLE_SIZE = 64 * 1024
+_BLOCKS_AT_ONCE = 5000  # grouped into passages, so that a long file is sent while it is parsed
 # Data with more than one unprintable character in a hundred is not text.
 _MAX_CONTROL_SHARE = 0.01
 # In a language of Latin letters at most a quarter of the bytes are beyond ASCII.
@@ -33,16 +37,19 @@ _MAX_LATIN_SHARE = 0.25
 
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages with keys L1-12 and labels "lines 1–12". Raises CorruptFile if it is not text."""
-    passages: list[Passage] = []
-    keys: dict[str, int] = {}
-    for group in group_blocks(_split_paragraphs(clean_lines(decode_text(data)))):
-        start, stop = group[0].start, group[-1].stop
-        key = f"L{start}-{stop}"
-        keys[key] = keys.get(key, 0) + 1
-        unique = key if keys[key] == 1 else f"{key}.{keys[key]}"
-        if text := clean_multiline(join_blocks(group)):
-            passages.append(Passage(unique, text, format_span("line", start, stop), position=len(passages)))
-    return ParsedFile(name, tuple(passages))
+    return stream_passages(name, _build_passages(_split_paragraphs(clean_lines(decode_text(data)))))
+
+
+def _build_passages(paragraphs: Iterator[Block]) -> Iterator[Passage]:
+    position, keys = count(), dict[str, int]()
+    while batch := list(islice(paragraphs, _BLOCKS_AT_ONCE)):
+        for group in group_blocks(batch):
+            start, stop = group[0].start, group[-1].stop
+            key = f"L{start}-{stop}"
+            keys[key] = keys.get(key, 0) + 1
+            unique = key if keys[key] == 1 else f"{key}.{keys[key]}"
+            if text := clean_multiline(join_blocks(group)):
+                yield Passage(unique, text, format_span("line", start, stop), position=next(position))
 
 
 def _split_paragraphs(lines: Sequence[str]) -> Iterator[Block]:

@@ -6,12 +6,14 @@ import csv
 from typing import TYPE_CHECKING
 
 from engine.errors import CorruptFile
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import stream_passages
 from engine.parsers.formats.row_passages import number_passages, table_passages
 from engine.parsers.plain_text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from engine.parsers.base import ParsedFile
 
 _DELIMITERS = ",;\t|"
 _SAMPLE_LINES = 20
@@ -21,7 +23,7 @@ _MAX_FIELD_LENGTH = 1_000_000
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages of rows with the header repeated, labeled "rows 2–40". Raises CorruptFile if it is not text."""
     text = decode_text(data)
-    return ParsedFile(name, number_passages(table_passages(_read_rows(text, _find_delimiter(text)))))
+    return stream_passages(name, number_passages(table_passages(_read_rows(text, _find_delimiter(text)))))
 
 
 def _read_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:

@@ -31,9 +31,9 @@ def table_passages(rows: Iterable[NumberedRow], key_prefix: str = "", label_pref
         yield from _render_group(head[at:], (), key_prefix, label_prefix)
 
 
-def number_passages(passages: Iterable[Passage]) -> tuple[Passage, ...]:
+def number_passages(passages: Iterable[Passage]) -> Iterator[Passage]:
     """The passages with their positions in this order; empty ones are left out."""
-    return tuple(replace(each, position=at) for at, each in enumerate(each for each in passages if each.text))
+    return (replace(each, position=at) for at, each in enumerate(each for each in passages if each.text))
 
 
 def _find_header(rows: Sequence[NumberedRow]) -> int:

@@ -23,7 +23,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
     """Passages labeled "sheet Budget, rows 2–40", with the header repeated. Raises EncryptedFile or CorruptFile."""
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
-            return ParsedFile(name, number_passages(_sheet_passages(workbook)))
+            return ParsedFile(name, tuple(number_passages(_sheet_passages(workbook))))
     except PasswordError as error:
         raise EncryptedFile("The workbook is locked with a password.") from error
     except (CalamineError, OSError) as error:

@@ -71,7 +71,7 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
         parsed,
         passages=tuple(sorted(passages, key=lambda each: each.position)),
         pictures=pictures,
-        further=chain((None,), pieces),
+        further=chain(parsed.further, (None,), pieces),
     )
 
 

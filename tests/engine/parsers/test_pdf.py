@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,6 +19,16 @@ def test_a_full_page_becomes_several_passages() -> None:
     passages = parse("a.pdf", pdf([lines])).passages
     assert [(each.key, each.label) for each in passages] == [(f"p1-{n}", "p. 1") for n in (1, 2, 3)]
     assert passages[-1].text.endswith("sentence number 49 of a page that is full of them.")
+
+
+def test_a_long_file_is_parsed_while_it_is_taken_and_has_the_same_passages() -> None:
+    long = parse("a.pdf", pdf([[f"This is page {n}."] if n % 100 else [] for n in range(1, 601)]))
+    assert len(long.passages) < 594
+    assert long.unread_pages == (100, 200, 300, 400, 500, 600)
+    passages = long.parse_whole()
+    assert (len(passages), passages[-1].key, passages[-1].label) == (594, "p599-1", "p. 599")
+    [alone] = parse("a.pdf", pdf([["This is page 102."]])).passages
+    assert passages[100] == replace(alone, key="p102-1", label="p. 102", position=102_001)
 
 
 def test_the_fallback_knows_locked_files() -> None:

@@ -72,6 +72,22 @@ async def test_a_long_file_becomes_parts_that_are_parsed_as_they_are_taken(parse
     assert sum(each.text.count("ferry") for each in whole.passages) == 60_000
 
 
+@pytest.mark.parametrize(
+    ("name", "row", "last"),
+    [("a.csv", b"%d,the ferry left the pier\n", b"x" * 1_100_000), ("a.log", b"%d: the ferry left\n", b"")],
+)
+async def test_the_first_part_of_a_long_file_is_there_before_the_rest_is_parsed(
+    name: str, row: bytes, last: bytes
+) -> None:
+    parts = parse_documents(name, b"".join(row % number for number in range(60_000)) + last, LIMITS)
+    assert next(parts).key == ""
+    if last:
+        with pytest.raises(CorruptFile, match="field larger"):
+            list(parts)
+    else:
+        assert list(parts)[-1].passages[-1].label.endswith("60000")
+
+
 async def test_a_file_that_is_too_large_starts_no_worker() -> None:
     async with FileParser(ParserLimits(max_file_size=10)) as parser:
         with pytest.raises(DocumentTooLarge, match="MiB"):

@@ -1,0 +1,124 @@
+"""Large files from end to end: a log, a PDF, a CSV and a chat, each parsed, stored and asked while it is read.
+
+`python -m tests.bench.large_files [log pdf csv chat]`, each in a process of its own. The vectors are hashed words and
+nothing is extracted, so that parsing and storing are measured; a part is found by its words as soon as it is stored.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Callable
+from contextlib import aclosing, asynccontextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from random import Random
+
+import psutil  # type: ignore[import-untyped]
+
+from engine import Document, Engine, EngineOptions, FileParser, ParserLimits, Question, Scope
+from tests.engine.parsers.samples import pdf
+from tests.support.fake_embedder import HashEmbedder
+from tests.support.toy_language import ToyLanguage
+
+WORDS = ("ferry", "harbor", "ledger", "winter", "morning", "captain", "repair", "budget", "engine", "signal", "island")
+SPACE, ROOM = "bench", "files"
+SCOPE = Scope.of(SPACE)
+LOG_SIZE, PAGES, ROWS, MESSAGES = 10 * 2**20, 2000, 1_000_000, 100_000
+
+
+def make_log(random: Random) -> bytes:
+    line = "2026-11-23T10:00:00Z INFO {} ".format
+    lines = (line(" ".join(random.choices(WORDS, k=8))) + str(number) for number in range(LOG_SIZE // 80))
+    return "\n".join(lines).encode()
+
+
+def make_pdf(random: Random) -> bytes:
+    return pdf([[" ".join(random.choices(WORDS, k=10)) + "." for _ in range(45)] for _ in range(PAGES)])
+
+
+def make_csv(random: Random) -> bytes:
+    rows = (f"{number},{random.choice(WORDS)} {random.choice(WORDS)},{number % 9973}" for number in range(ROWS))
+    return "\n".join(("id,name,amount", *rows)).encode()
+
+
+def make_chat(random: Random) -> bytes:
+    moment, lines = datetime(2026, 1, 1, tzinfo=UTC), []
+    for number in range(MESSAGES):
+        moment += timedelta(seconds=random.choice((20, 60, 1500)))
+        text = " ".join(random.choices(WORDS, k=12))
+        lines.append(json.dumps({"id": str(number), "user": "ada", "text": text, "time": moment.isoformat()}))
+    return "\n".join(lines).encode()
+
+
+FILES: dict[str, tuple[str, Callable[[Random], bytes]]] = {
+    "log": ("server.log", make_log),
+    "pdf": ("book.pdf", make_pdf),
+    "csv": ("table.csv", make_csv),
+    "chat": ("chat.jsonl", make_chat),
+}
+
+
+@asynccontextmanager
+async def open_engine() -> AsyncIterator[Engine]:
+    with tempfile.TemporaryDirectory() as home:
+        options = EngineOptions(extraction_concurrency=1)
+        async with Engine.open(home, language=ToyLanguage(), embedder=HashEmbedder(), options=options) as engine:
+            yield engine
+
+
+async def watch_memory(parser: FileParser, peak: list[int]) -> None:
+    """Record the largest resident memory of the worker, in bytes."""
+    while True:
+        if pid := parser._processes[0].pid:
+            peak[0] = max(peak[0], psutil.Process(pid).memory_info().rss)
+        await asyncio.sleep(0.05)
+
+
+async def measure(kind: str) -> None:
+    """Parse and store one file, and print a row of the table."""
+    name, make = FILES[kind]
+    data, peak, parts, first = make(Random(1)), [0], 0, 0.0
+    base = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    async with FileParser(ParserLimits(workers=1)) as parser, open_engine() as engine:
+        watch = asyncio.create_task(watch_memory(parser, peak))
+        began = time.monotonic()
+        async with aclosing(parser.stream(name, data)) as documents:
+            async for each in documents:
+                await engine.add(Document(f"{name}#{each.key}", SPACE, ROOM, each.title, each.passages, kind="file"))
+                parts += 1
+                if not first:
+                    found = await engine.retrieve(Question("harbor ledger", SCOPE, mode="naive"))
+                    first = time.monotonic() - began
+                    assert found.sources
+        took = time.monotonic() - began
+        watch.cancel()
+    grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - base) / 1024
+    print(
+        f"| {kind}, {len(data) / 2**20:.0f} MiB | {parts} | {first:.1f} s | {took:.0f} s"
+        f" | {peak[0] / 2**20:.0f} MiB | {grown:.0f} MiB |",
+        flush=True,
+    )
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("kinds", nargs="*", choices=[[], *FILES], default=[])
+    chosen = options.parse_args().kinds
+    if len(chosen) == 1:
+        asyncio.run(measure(chosen[0]))
+        return
+    print("| file | parts | first part found | all stored | peak of the parser | growth of the program |")
+    print("|---|---|---|---|---|---|")
+    for kind in chosen or FILES:
+        subprocess.run([sys.executable, "-m", "tests.bench.large_files", kind], check=True, cwd=Path.cwd())
+
+
+if __name__ == "__main__":
+    main()
