@@ -214,6 +214,12 @@ def digest_heading(since: datetime, until: datetime, *, personal: bool) -> str:
     return f"**Digest.** {what}, from {format_utc(since)} to {format_utc(until)}:"
 
 
+def digest_ended(channel: str, schedule: str, reason: str) -> str:
+    """The note to the person who scheduled a digest that the platform refuses; `channel` is empty if unknown."""
+    what = f"#{sanitize_inline(channel)}" if channel else "a channel"
+    return f"I ended the digest of {what}, {schedule}, because {reason} Schedule it again once that is solved."
+
+
 def file_refused(name: str, reason: str) -> str:
     """Why a file was rejected."""
     return sanitize_inline(f"I couldn't read {name}: {reason}")

@@ -15,11 +15,10 @@ import structlog
 
 from bot import texts
 from bot.answers.request import AnswerRequest, answer_id
-from bot.errors import ChannelGone, WorkspaceGone
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.platform.models import Card
 from bot.text.schedule import parse_schedule
-from engine import Filters, Overview, Question
-from engine.errors import EngineError
+from engine import Filters, Overview, Question, backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 30.0
-RETRY_DELAY = timedelta(minutes=10)
+FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 600.0, 21_600.0  # before another attempt; doubled after each
+MAX_REFUSALS = 6  # consecutive failures, the last of them a refusal, after which a digest ends; 5 hours
 
 
 def _now() -> datetime:
@@ -65,23 +65,58 @@ class DigestWriter:
             except (ChannelGone, WorkspaceGone):
                 log.warning("digest.ended", channel=digest.location.room)
                 await self._store.digests.delete(digest.location.room)
-            except EngineError as error:
-                log.warning("digest.postponed", channel=digest.location.room, error=type(error).__name__)
-                current = await self._store.digests.get(digest.location.room)
-                if current is not None:
-                    await self._store.digests.update_progress(replace(current, due_at=self._clock() + RETRY_DELAY))
+            except Exception as error:  # noqa: BLE001 - one digest that fails must not hold up the others
+                await self._postpone(digest, error)
+
+    async def _postpone(self, digest: Digest, error: Exception) -> None:
+        """Let a failed digest be written later, or end it after repeated refusals."""
+        current = await self._store.digests.get(digest.location.room)
+        if current is None:
+            return
+        failures = current.failures + 1
+        log.warning("digest.postponed", channel=digest.location.room, error=type(error).__name__, failures=failures)
+        if isinstance(error, PermissionDenied) and failures >= MAX_REFUSALS:
+            await self._store.digests.delete(digest.location.room)
+            await self._report_end(current, error)
+            return
+        delay = timedelta(seconds=backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
+        await self._store.digests.update_progress(replace(current, due_at=self._clock() + delay, failures=failures))
+
+    async def _report_end(self, digest: Digest, error: PermissionDenied) -> None:
+        """Tell the person who scheduled a digest why it ended."""
+        platform = self._context.platform_for(digest.location)
+        try:
+            direct = await platform.open_direct(digest.location.workspace, digest.person)
+            name = await self._readable_name(digest)
+            await platform.post(direct, Card(texts.digest_ended(name, digest.schedule, str(error))))
+        except PlatformError as refused:
+            log.warning("digest.end_not_reported", channel=digest.location.room, error=type(refused).__name__)
+
+    async def _readable_name(self, digest: Digest) -> str:
+        """The name of the digest's channel, empty if the person may not know it any more."""
+        try:
+            channel = await self._context.audience.get_channel(digest.location)
+        except PlatformError:
+            return ""
+        is_reader = digest.person in channel.members or (channel.kind == "open" and not channel.shared)
+        return channel.name if is_reader and not digest.personal else ""
 
     async def _write(self, digest: Digest) -> None:
+        began = self._clock()
         if digest.posted or await self._has_news(digest):
             digest = await self._post_heading(digest)
             await self._service.answer(self._build_request(digest))
-        now = self._clock()
-        due_at = parse_schedule(digest.schedule).next_after(now)
-        await self._store.digests.update_progress(replace(digest, since=now, due_at=due_at, posted=""))
+        due_at = parse_schedule(digest.schedule).next_after(self._clock())
+        await self._store.digests.update_progress(replace(digest, since=began, due_at=due_at, posted="", failures=0))
 
     async def _has_news(self, digest: Digest) -> bool:
-        """Whether something that the digest may contain was said or shared since the last one."""
+        """Whether something that the digest may contain was said or shared since the last one.
+
+        Raises PlatformUnavailable while its readers are unknown: it would leave out what they can read.
+        """
         scope = await self._context.audience.resolve_scope(digest.location)
+        if scope.gap in {"checking", "unknown"}:
+            raise PlatformUnavailable("It is not known now who can read the digest.")
         rooms = frozenset() if digest.personal else frozenset({digest.location.room})
         within = Filters(rooms=rooms, since=digest.since)
         question = Question(texts.DIGEST_QUESTION, scope.scope, filters=within, overview=Overview("digest"))

@@ -93,10 +93,19 @@ class Channels:
             (place.room, place.platform, place.workspace, place.channel, name, to_micros(horizon or FAR_FUTURE)),
         )
 
-    async def upsert_imported(self, place: Location, name: str) -> None:
-        """Record that messages of a channel were imported, whether the bot is in it or not."""
+    async def upsert_imported(self, place: Location, name: str, until: datetime) -> None:
+        """Record that messages until a time were imported, whether the bot is in the channel or not."""
         await self.upsert(place, name)
-        await self._database.execute("UPDATE channel SET imported = true WHERE room = ?", (place.room,))
+        await self._database.execute(
+            "UPDATE channel SET imported = true,"
+            " imported_until = CASE WHEN imported_until > ?1 THEN imported_until ELSE ?1 END WHERE room = ?2",
+            (to_micros(until), place.room),
+        )
+
+    async def get_imported_until(self, room: str) -> datetime | None:
+        """The time of the newest import of the channel; None if there was none."""
+        row = await self._database.fetch_one("SELECT imported_until FROM channel WHERE room = ?", (room,))
+        return from_micros(row[0]) if row else None
 
     async def is_imported(self, room: str) -> bool:
         """Whether messages of the channel were imported."""
@@ -214,7 +223,7 @@ class BackfillCursors:
         await self._database.execute("DELETE FROM backfill_cursor WHERE room = ?", (room,))
 
 
-_DIGEST_COLUMNS = "platform, workspace, channel, person, personal, schedule, since, due_at, posted"
+_DIGEST_COLUMNS = "platform, workspace, channel, person, personal, schedule, since, due_at, posted, failures"
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +231,7 @@ class Digest:
     """A digest of `location`, or, if it is `personal`, of all that `person` can read, sent to them there.
 
     `person` asked for it. `since`: what happened before was in an earlier one. `posted`: the message above the digest
-    that is being written, if there is one.
+    that is being written, if there is one. `failures`: consecutive failed attempts to write it.
     """
 
     location: Location
@@ -232,6 +241,7 @@ class Digest:
     since: datetime
     due_at: datetime
     posted: str = ""
+    failures: int = 0
 
 
 class Digests:
@@ -244,20 +254,22 @@ class Digests:
         """Store a digest, in place of the one of the same channel."""
         place = digest.location
         await self._database.execute(
-            f"INSERT INTO digest (room, {_DIGEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            f"INSERT INTO digest (room, {_DIGEST_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (room) DO UPDATE SET person = excluded.person, personal = excluded.personal,"
-            " schedule = excluded.schedule, since = excluded.since, due_at = excluded.due_at, posted = excluded.posted",
+            " schedule = excluded.schedule, since = excluded.since, due_at = excluded.due_at, posted = excluded.posted,"
+            " failures = excluded.failures",
             (
                 *(place.room, place.platform, place.workspace, place.channel, digest.person, digest.personal),
-                *(digest.schedule, to_micros(digest.since), to_micros(digest.due_at), digest.posted),
+                *(digest.schedule, to_micros(digest.since), to_micros(digest.due_at), digest.posted, digest.failures),
             ),
         )
 
     async def update_progress(self, digest: Digest) -> None:
         """Store how far a digest got, unless it was ended or scheduled differently in the meantime."""
-        progress = to_micros(digest.since), to_micros(digest.due_at), digest.posted
+        progress = to_micros(digest.since), to_micros(digest.due_at), digest.posted, digest.failures
         await self._database.execute(
-            "UPDATE digest SET since = ?, due_at = ?, posted = ? WHERE room = ? AND person = ? AND schedule = ?",
+            "UPDATE digest SET since = ?, due_at = ?, posted = ?, failures = ?"
+            " WHERE room = ? AND person = ? AND schedule = ?",
             (*progress, digest.location.room, digest.person, digest.schedule),
         )
 
@@ -286,7 +298,7 @@ class Digests:
 
 
 def _to_digest(row: tuple[object, ...]) -> Digest:
-    platform, workspace, channel, person, personal, schedule, since, due_at, posted = row
+    platform, workspace, channel, person, personal, schedule, since, due_at, posted, failures = row
     return Digest(
         Location(str(platform), str(workspace), str(channel)),
         str(person),
@@ -295,4 +307,5 @@ def _to_digest(row: tuple[object, ...]) -> Digest:
         from_micros(since),  # type: ignore[arg-type]
         from_micros(due_at),  # type: ignore[arg-type]
         str(posted),
+        int(failures),  # type: ignore[call-overload]
     )

@@ -86,11 +86,10 @@ class HistoryImport:
     async def _import_channel(self, channel: Channel) -> AsyncIterator[None]:
         """Import one channel; yields after each page."""
         location, pages = channel.location, self._source.read_pages(channel.location)
-        await self._store.channels.upsert_imported(location, channel.name)  # from now on it is reconciled
+        edits = await self._may_know_newer_texts(location.room)
+        await self._store.channels.upsert_imported(location, channel.name, self._source.until)  # now it is reconciled
         async with self._documents.lock(location.room):
             await self._settle_space(channel)
-        newest = await self._store.messages.get_newest_time(location.room)
-        edits = newest is None or self._source.until >= newest
         held: list[Message] = []
         while (page := await asyncio.to_thread(next, pages, None)) is not None:
             finished, held = split_before_silence([*held, *self._within_retention(page)])
@@ -100,6 +99,14 @@ class HistoryImport:
             yield
         await self._import_messages(channel, held, edits=edits)
         yield
+
+    async def _may_know_newer_texts(self, room: str) -> bool:
+        """Whether texts of the source may be newer than the stored ones.
+
+        They are not if a newer export was imported, or if the bot is in the channel, where it receives every edit.
+        """
+        until = await self._store.channels.get_imported_until(room)
+        return not await self._store.channels.is_announced(room) and (until is None or until <= self._source.until)
 
     async def _settle_space(self, channel: Channel) -> None:
         """Move what is known of a channel to the space of its audience, never from a narrower one to a wider one.

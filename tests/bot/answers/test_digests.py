@@ -9,9 +9,9 @@ import pytest
 
 from bot.answers.digests import DigestWriter
 from bot.commands.table import run_command
-from bot.errors import ChannelGone, NotAllowed, PlatformError
+from bot.errors import ChannelGone, NotAllowed, PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.events import CommandInvoked
-from bot.platform.models import Location, Person
+from bot.platform.models import Card, Location, Person
 from bot.store.channels import Digest
 from tests.support.bot_fixture import BotFixture, run_before
 
@@ -102,6 +102,116 @@ async def test_the_digest_of_a_channel_that_is_gone_ends(bot: BotFixture) -> Non
     bot.platform.fail_after("post", 0, ChannelGone("deleted"))
     await writer(bot, 24).write_due()
     assert await bot.store.digests.get(roof.room) is None
+
+
+async def test_what_is_said_while_a_digest_is_written_comes_with_the_next(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    now = START + timedelta(hours=23)
+
+    async def take_long() -> None:
+        nonlocal now
+        now += timedelta(minutes=5)
+
+    run_before(bot.answer_service, "answer", take_long)
+    await DigestWriter(bot.context, bot.answer_service, lambda: now).write_due()
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert (found.since, found.due_at) == (START + timedelta(hours=23), START + timedelta(hours=47))
+
+
+async def refuse(bot: BotFixture, place: Location, until_ended: int) -> list[float]:
+    """Let a digest fail until it is ended, at most this often; the minutes between the attempts."""
+    now, pauses = START + timedelta(hours=23), list[float]()
+    for _ in range(until_ended):
+        await DigestWriter(bot.context, bot.answer_service, lambda: now).write_due()  # noqa: B023
+        found = await bot.store.digests.get(place.room)
+        if found is None:
+            break
+        pauses.append((found.due_at - now) / timedelta(minutes=1))
+        now = found.due_at
+    return pauses
+
+
+async def test_a_digest_that_is_refused_for_hours_ends_and_who_scheduled_it_learns_why(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    refuse_in(bot, roof)
+    assert await refuse(bot, roof, 50) == [10, 20, 40, 80, 160]
+    assert await bot.store.digests.get(roof.room) is None
+    place, card = bot.platform.posts[-1]
+    assert place.channel == "Dada"
+    assert card.text == (
+        "I ended the digest of #roof, daily 09:00 UTC, because Slack refuses it: not in the channel."
+        " Schedule it again once that is solved."
+    )
+
+
+async def test_a_digest_is_not_ended_because_a_platform_is_away(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    bot.platform.fail_after("post", 0, PlatformUnavailable("busy"))
+    assert (await refuse(bot, roof, 9))[-3:] == [360, 360, 360]
+    bot.platform.failing.clear()
+    await writer(bot, 23 + 24 * 7).write_due()
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert found.failures == 0
+
+
+async def test_the_end_of_a_digest_does_not_name_a_channel_to_who_left_it(bot: BotFixture) -> None:
+    vault = await bot.join("VAULT", "bob", kind="closed")
+    await bot.post_indexed(vault, "bob", "We decided that the key is under the mat.")
+    await schedule(bot, vault)
+    refuse_in(bot, vault)
+    await refuse(bot, vault, 50)
+    _, card = bot.platform.posts[-1]
+    assert card.text.startswith("I ended the digest of a channel, daily 09:00 UTC,")
+
+
+def refuse_in(bot: BotFixture, refused: Location) -> None:
+    """Let the platform refuse messages in one channel."""
+    post = bot.platform.post
+
+    async def refuse_or_post(place: Location, card: Card) -> str:
+        if place.channel == refused.channel:
+            raise PermissionDenied("Slack refuses it: not in the channel.")
+        return await post(place, card)
+
+    bot.platform.post = refuse_or_post  # type: ignore[method-assign]
+
+
+async def test_a_digest_waits_until_it_is_known_who_can_read_it(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    direct = await bot.platform.open_direct("T1", "ada")
+    await schedule(bot, direct, personal=True)
+    since = bot.context.audience.suspend(Location("slack", "T1", ""))
+    await writer(bot, 23).write_due()
+    assert headings(bot, direct) == []
+    bot.context.audience.resume(Location("slack", "T1", ""), since)
+    await writer(bot, 24).write_due()
+    [reply] = bot.platform.replies
+    assert "tiles are red" in reply.text
+
+
+async def test_a_digest_that_fails_unexpectedly_does_not_hold_up_others(bot: BotFixture) -> None:
+    roof, hall = await bot.join("ROOF", "ada"), await bot.join("HALL", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await bot.post_indexed(hall, "ada", "We decided that the kettle is new.")
+    await schedule(bot, roof, due_at=START)
+    await schedule(bot, hall)
+
+    async def fail() -> None:
+        raise ValueError("a bug")
+
+    run_before(bot.answer_service, "answer", fail)
+    await writer(bot, 23).write_due()
+    [reply] = bot.platform.replies
+    assert "kettle" in reply.text
 
 
 async def call(bot: BotFixture, place: Location, words: str, person: str = "ada") -> str:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import sqlite3
 from contextlib import closing
-from datetime import timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from bot.platform.models import Location
 from bot.store import BotStore, ChannelSettings, FileRecord, MessageRecord
+from bot.store.channels import Digest
 from engine.errors import NewerSchema, StoreError
 from tests.support.builders import ROOF, make_answer
 from tests.support.engine_fixture import find_files_containing
@@ -118,3 +120,21 @@ async def test_deleted_text_is_not_in_the_file_any_more(store: BotStore, tmp_pat
     await store.answers.delete("a1")
     await store.compact()
     assert find_files_containing(tmp_path, "swordfish") == []
+
+
+async def test_the_newest_import_of_a_channel_is_remembered(store: BotStore) -> None:
+    place, first = Location("slack", "T1", "ROOF"), datetime(2026, 5, 1, tzinfo=UTC)
+    assert await store.channels.get_imported_until(place.room) is None
+    for days in (0, 3, 2):
+        await store.channels.upsert_imported(place, "roof", first + timedelta(days=days))
+    assert await store.channels.get_imported_until(place.room) == first + timedelta(days=3)
+
+
+async def test_failures_of_a_digest_are_counted(store: BotStore) -> None:
+    place, now = Location("slack", "T1", "ROOF"), datetime(2026, 5, 1, tzinfo=UTC)
+    digest = Digest(place, "ada", False, "daily 09:00 UTC", now, now)
+    await store.digests.save(digest)
+    await store.digests.update_progress(replace(digest, failures=2))
+    assert await store.digests.get(place.room) == replace(digest, failures=2)
+    await store.digests.save(digest)
+    assert await store.digests.list_due(now) == [digest]

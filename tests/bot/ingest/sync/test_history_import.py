@@ -11,7 +11,7 @@ import pytest
 
 from adapters.slack.export import SlackExport, open_export
 from bot.ingest.service import IngestService
-from bot.platform.events import BotAdded, VisibilityChanged
+from bot.platform.events import BotAdded, MessageEdited, VisibilityChanged
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
 from bot.platform.models import Location
@@ -96,10 +96,11 @@ async def test_a_newer_export_adds_messages_and_edits(bot: BotFixture, tmp_path:
     assert texts[f"window:{ts_at(6000)}"] == ["Bela: The roof is done."]
 
 
-async def test_an_older_export_does_not_bring_old_texts_back(bot: BotFixture, tmp_path: Path) -> None:
+@pytest.mark.parametrize("channel", ["roof", "vault"])
+async def test_an_older_export_does_not_bring_old_texts_back(bot: BotFixture, tmp_path: Path, channel: str) -> None:
     newer, older = town(), town()
     older.messages["roof"][0] |= {"text": "The tiles are gray.", "edited": {"user": "U1", "ts": ts_at(0.5)}}
-    newer.messages["roof"].append(slack_message("U2", 60000, "The roof is done."))
+    newer.messages[channel].append(slack_message("U2", 60000, "The roof is done."))
     await run_import(bot, open_files(newer, tmp_path))
     stats = await run_import(bot, open_files(older, tmp_path))
     assert (stats.new, stats.edited) == (0, 0)
@@ -218,6 +219,19 @@ async def test_messages_that_the_bot_has_received_are_not_doubled(bot: BotFixtur
     await bot.receive(replace(bot.platform.add_message(roof, "U2", "It rains."), id=ts_at(300)))
     said = [text for texts in (await bot.document_texts(ROOF)).values() for text in texts]
     assert sum("It rains" in text for text in said) == 1
+
+
+async def test_an_export_does_not_undo_edits_that_the_bot_has_received(bot: BotFixture, tmp_path: Path) -> None:
+    roof = await bot.join("ROOF", "U1")
+    live = replace(bot.platform.add_message(roof, "U1", "The password is 1234."), id=ts_at(0), time=START)
+    await bot.receive(live)
+    await bot.ingest_service.handle(MessageEdited(replace(live, text="The password is gone.", edited="2")))
+    files = town()
+    files.messages["roof"][0] |= {"text": "The password is 12345.", "edited": {"user": "U1", "ts": ts_at(1)}}
+    stats = await run_import(bot, open_files(files, tmp_path), connected=True)
+    said = [text for texts in (await bot.document_texts(ROOF)).values() for text in texts]
+    assert [text for text in said if "password" in text] == ["U1: The password is gone."]
+    assert stats.edited == 0
 
 
 async def test_an_export_does_not_open_what_was_closed_since(bot: BotFixture, tmp_path: Path) -> None:
