@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FILTER = re.compile(
-    r"(?<!\S)(in|from|after|since|before|until|has):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80})", re.IGNORECASE
+    r"(?<!\S)(in|from|after|since|before|until|has):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)[,;]?(?!\S)",
+    re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>|#\"?([^\"]+)\"?")
 _PERSON = re.compile(r"<@!?(\w+)(?:\|[^>]*)?>|@\"?([^\"]+)\"?")
 _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _MOMENT = timedelta(microseconds=1)
+_FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no message is older
 FILE_WORDS = frozenset({"file", "files", "attachment", "document"})
 
 
@@ -52,9 +54,9 @@ class SearchFilters:
 def parse_search_filters(text: str, now: datetime) -> SearchFilters:
     """Split a question into its filters and the rest."""
     channels, people = list[tuple[str, str]](), list[tuple[str, str]]()
-    since, until, only_files, kept = None, None, False, text
+    since, until, only_files, kept, at = None, None, False, list[str](), 0
     for found in _FILTER.finditer(text):
-        name, value = found[1].casefold(), found[2].rstrip(",;")
+        name, value = found[1].casefold(), found[2]
         if name == "in" and (match := _CHANNEL.fullmatch(value)):
             channels.append((match[1] or "", match[2] or ""))
         elif name == "from" and (match := _PERSON.fullmatch(value)):
@@ -64,12 +66,13 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
         elif name in {"after", "since"} and (period := _parse_period(value, now)):
             since = period[0]
         elif name in {"before", "until"} and (period := _parse_period(value, now)):
-            until = period[0] - _MOMENT if name == "before" else period[1]
+            until = max(period[0], _FIRST) - _MOMENT if name == "before" else period[1]
         else:
             continue
-        kept = kept.replace(found[0], " ", 1)
+        kept.append(text[at : found.start()])
+        at = found.end()
     return SearchFilters(
-        " ".join(kept.split()) if kept != text else text,
+        " ".join("".join([*kept, text[at:]]).split()) if kept else text,
         frozenset(_ids(channels)),
         frozenset(name.casefold() for name in _names(channels)),
         tuple(_ids(people)),
@@ -88,7 +91,7 @@ def _parse_period(value: str, now: datetime) -> tuple[datetime, datetime] | None
             following = (year + 1, 1) if not match[2] or month == 12 else (year, month + 1)
             return datetime(year, month, 1, tzinfo=UTC), datetime(*following, 1, tzinfo=UTC) - _MOMENT
         start = parse_since(value, now)
-    except (ValueError, InvalidQuestion):
+    except (ValueError, OverflowError, InvalidQuestion):
         return None
     is_day = start == start.replace(hour=0, minute=0, second=0, microsecond=0)
     return start, start + timedelta(days=1) - _MOMENT if is_day else start

@@ -25,6 +25,8 @@ def parse(text: str) -> SearchFilters:
         ("tiles From:@ada, please", "tiles please", {"person_names": ("ada",)}),
         ("has:file has:FILES plan", "plan", {"only_files": True}),
         ("in:#a in:#b", "", {"channel_names": {"a", "b"}}),
+        ('in:#"a b", from:@ada; now', "now", {"channel_names": {"a b"}, "person_names": ("ada",)}),
+        ("why xin:#a, in:#a", "why xin:#a,", {"channel_names": {"a"}}),
     ],
 )
 def test_filters_are_split_from_the_question(text: str, rest: str, found: dict[str, object]) -> None:
@@ -45,6 +47,7 @@ def test_filters_are_split_from_the_question(text: str, rest: str, found: dict[s
         "before:99",
         "http://x/in:#a",
         "in: #roof",
+        "in:#" + "a" * 81,
     ],
 )
 def test_words_that_only_look_like_filters_stay(text: str) -> None:
@@ -63,6 +66,8 @@ def test_words_that_only_look_like_filters_stay(text: str) -> None:
         ("after:2026-05-03 before:2026-05-05", "2026-05-03 00:00", "2026-05-04 23:59"),
         ("after:monday", "2026-11-16 00:00", None),
         ("after:2h", "2026-11-20 08:00", None),
+        ("after:0001 before:0001", "1-01-01 00:00", "1969-12-31 23:59"),
+        ("before:0001-01-01", None, "1969-12-31 23:59"),
     ],
 )
 def test_times_are_spans(text: str, since: str | None, until: str | None) -> None:
