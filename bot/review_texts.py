@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 SOMEBODY = "somebody"
+WITHDRAWN_TITLE = "an answer whose source changed"
 VERIFY_BUTTON, ASK_EXPERT_BUTTON = "Verify", "Ask an expert"
 VERIFIED_HINT = "If that is not what you meant, ask in other words."
 VERIFY_IN_CHANNEL = "Answers can be verified in channels, not in direct messages."
@@ -21,21 +22,30 @@ CANNOT_VERIFY = "Only managers, and experts of this channel, can verify answers.
 NOT_A_REPLY = "That message is from a bot. Name the message of a person, or an answer of mine."
 REPLY_NOT_USABLE = "I can't use that message: it was forgotten, or its author asked me not to read their messages."
 NO_QUESTION_FOR_REPLY = "I found no question that this message answers."
-UNCLEAR_QUESTION = "I would not recognize this question when somebody asks it again: it has too few words, or too many."
+UNCLEAR_QUESTION = "I wouldn't recognize this question if somebody asked it again: it is too short, long or general."
 UNUSABLE_ANSWER = "A verified answer needs a text of at most {length} characters."
 NO_EXPERT = "Nobody is named as an expert here."
 EXPERT_ASKED = "I've asked {name}."
-CHOOSE_EXPERT = "Whom should I ask? They are mentioned below the question."
+CHOOSE_EXPERT = "Who should I ask? I'll mention them below the question."
 EXPERT_REQUEST_REFUSED = {
-    "repeated": "They were asked already.",
-    "asker": "You've asked experts often in the last hour. Wait a while.",
-    "expert": "They were asked often today. Ask somebody else, or try again tomorrow.",
+    "repeated": "They have already been asked.",
+    "asker": "You've asked experts too often in the last hour. Try again later.",
+    "expert": "They have been asked too often today. Ask somebody else, or try again tomorrow.",
 }
 
 
 def format_verified(name: str, time: datetime, question: str) -> str:
     """The line above a verified answer: by whom, when, and to which question."""
     return f"✅ **Verified by {sanitize_inline(name)} on {format_day(time)}:** {sanitize_inline(question)}"
+
+
+def format_withdrawal(time: datetime, link: str) -> str:
+    """The notice to the person who verified an answer on that day."""
+    which = f"[an answer]({link})" if link else "an answer"
+    return (
+        f"A source of {which} that you verified on {format_day(time)} was changed or removed. I don't show the answer "
+        "anymore: ask the question again, and verify what is right now."
+    )
 
 
 def format_verification(question: str) -> str:

@@ -25,19 +25,18 @@ from adapters.discord.guild.permissions import (
     list_channel_readers,
     list_thread_readers,
 )
-from adapters.discord.replies.channel_messages import ChannelSink, ForumPostSink, MessageContent
+from adapters.discord.replies.channel_messages import ChannelSink, ForumPostSink, split_card
 from adapters.discord.replies.destination import DestinationFinder, ReplyChannels
 from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks
 from adapters.discord.replies.posted_answers import DiscordPostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
-from adapters.discord.replies.render import MAX_PART_LENGTH, render_markdown
+from adapters.discord.replies.render import MAX_PART_LENGTH
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import NAME, location_of, person_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person
 from bot.platform.ports import MessageLimits
-from bot.text.splitting import split_message
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
@@ -290,11 +289,3 @@ class DiscordPlatform:
     def start_reply(self, target: ReplyTarget) -> Reply:
         """Start an answer, or continue the one that `target.reply_ref` names."""
         return DiscordReply(DestinationFinder(self._reply_channels, target), target.reply_ref)
-
-
-def split_card(card: Card) -> list[MessageContent]:
-    """Split a card into messages; the picture goes with the first, the buttons with the last."""
-    texts = [render_markdown(part) for part in split_message(card.text, MAX_PART_LENGTH) or ("",)]
-    messages = [MessageContent(text, (), card.picture if number == 0 else None) for number, text in enumerate(texts)]
-    messages[-1] = MessageContent(messages[-1].content, card.buttons, messages[-1].picture)
-    return messages

@@ -179,7 +179,9 @@ class SlackPlatform:
 
     def _build_message(self, card: Card, note: str = "") -> OutgoingMessage:
         text = f"{card.text}\n\n{note}" if note else card.text
-        return OutgoingMessage(defuse_mentions(text, self._context.users.get_name), buttons=card.buttons)
+        return OutgoingMessage(
+            defuse_mentions(text, self._context.users.get_name), buttons=card.buttons, mentions=card.mentions
+        )
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         await self._posted_answers.replace(target, text)

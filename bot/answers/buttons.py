@@ -1,4 +1,4 @@
-"""Handle the buttons below an answer: feedback, sources, delete, share, and verify."""
+"""Handle the buttons below an answer: feedback, sources, delete, share, verify, and ask an expert."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from bot import texts
 from bot.answers import footer
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id, strip_mention
+from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
 from bot.permissions.provenance import can_read, provenance_of_answer
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from bot.platform.ports import Reply
     from bot.store import AnswerSource, StoredAnswer
 
-    ButtonAction = Callable[["AnswerButtons", ButtonPressed, StoredAnswer], Awaitable[str]]
+    ButtonAction = Callable[["AnswerButtons", ButtonPressed, StoredAnswer], Awaitable[str | Card]]
 
 
 def _format_source(drawn: AnswerSource) -> str:
@@ -44,6 +45,7 @@ class AnswerButtons:
         self.context = context
         self._metrics = metrics
         self._verifier = AnswerVerifier(context)
+        self._expert_requests = ExpertRequests(context)
 
     def is_answer_button(self, clicked: ButtonPressed) -> bool:
         """Whether a button belongs to an answer."""
@@ -52,17 +54,17 @@ class AnswerButtons:
     async def handle(self, clicked: ButtonPressed) -> None:
         """Run the action and report to the person. Raises PlatformError."""
         try:
-            stored = await self.context.store.answers.get(clicked.value)
+            stored = await self.context.store.answers.get(clicked.value.partition(":")[0])
             if stored is None or not _is_same_workspace(clicked.location, stored.location):
                 raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - shown below like every other
-            notice = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
+            notice: str | Card = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
         except (NotFound, NotAllowed, InvalidQuestion) as error:
             notice = str(error)
         except PermissionDenied as error:
             notice = texts.describe_error(error)
         if notice:
             target = ReplyTarget(clicked.value, clicked.location, clicked.person, private=True, handle=clicked.handle)
-            await self.context.send_private(target, Card(notice))
+            await self.context.send_private(target, notice if isinstance(notice, Card) else Card(notice))
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Record feedback; the same vote of the same person counts once."""
@@ -82,6 +84,14 @@ class AnswerButtons:
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
         return await self._verifier.verify(stored, clicked.person)
+
+    async def offer_experts(self, clicked: ButtonPressed, stored: StoredAnswer) -> Card:
+        """Ask the expert of a question's topic, or show who can be asked."""
+        return await self._expert_requests.offer(stored, clicked.person)
+
+    async def ask_expert(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
+        """Ask the expert that a person chose."""
+        return await self._expert_requests.ask(stored, clicked.value.partition(":")[2], clicked.person)
 
     async def delete_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Delete an answer from the chat and the store, for its asker or a manager."""
@@ -179,6 +189,8 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
     "delete": AnswerButtons.delete_answer,
     "share": AnswerButtons.share_answer,
     "verify": AnswerButtons.verify_answer,
+    "expert": AnswerButtons.offer_experts,
+    "ask-expert": AnswerButtons.ask_expert,
 }
 
 

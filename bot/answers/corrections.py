@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import texts
+from bot.answers.review.notices import WithdrawalNotices
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.ports import ReplyTarget
 from engine import backoff_seconds
@@ -47,6 +48,7 @@ class AnswerCorrector:
         self._context = context
         self._sleep = sleep
         self._store = context.store
+        self._notices = WithdrawalNotices(context)
         self._processes = context.engine_context.engine.processes
         self._clock = clock
 
@@ -61,9 +63,10 @@ class AnswerCorrector:
                     await self._store.answer_corrections.updated.wait()
 
     async def process_due(self) -> None:
-        """Try every due correction once, while no other process does; platforms do not wait for each other."""
+        """Try what is due once, while no other process does; platforms do not wait for each other."""
         async with self._processes.lease("answer corrections"):
             await self._process_due()
+            await self._notices.send_due()
 
     async def _process_due(self) -> None:
         while pending := await self._store.answer_corrections.list_due(

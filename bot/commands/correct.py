@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.commands.review.verify import correct_answer
 from bot.errors import NotAllowed
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
@@ -32,8 +33,10 @@ OPTIONS = ("with", "type", "keywords")
 
 
 async def correct_command(call: CommandContext) -> Card:
-    """Merge names, change descriptions, hide names, or add a fact."""
+    """Merge names, change descriptions, hide names, add a fact, or correct an answer."""
     name, _, rest = call.arguments.partition(" ")
+    if name.casefold() == "answer":
+        return await correct_answer(call, rest)
     if name.casefold() not in CORRECTIONS:
         raise InvalidQuestion(
             "What do you want to correct?" if not name else f"There is no correction “{name}”.", hint=_usage_hint(call)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
+from bot.commands.review import expert, unanswered, verify
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,10 +93,11 @@ COMMANDS: Mapping[str, Command] = {
     "correct": Command(
         correct.correct_command,
         "correct what I know",
-        "merge | unmerge | separate | add | describe | hide | unhide …",
+        "answer | merge | unmerge | separate | add | describe | hide | unhide …",
         "A correction applies to everyone who can read this channel, and can be undone. People who can post here can "
         "add a fact, as if they had posted it; everything else is for managers.",
         (
+            "answer The tiles come on Friday.",
             'merge "Ada L." "Ada Lovelace"',
             'unmerge "Ada L."',
             'separate "Ada Byron" "Ada Lovelace"',
@@ -104,6 +106,34 @@ COMMANDS: Mapping[str, Command] = {
             'describe Ada "A mathematician." (without a description: from its sources)',
             'hide "Analytical Engin"',
         ),
+    ),
+    "verify": Command(
+        verify.verify_command,
+        "verify an answer: it comes first when somebody asks the same",
+        "[LINK] | list | remove ID",
+        "Without a link: my last answer here. The link to a person's reply takes it as the answer. Only people who can "
+        "read all sources see a verified answer; if a source changes, it is withdrawn. For managers and experts.",
+        ("https://… (the link to an answer or a reply)", "list"),
+    ),
+    "pin": Command(
+        verify.pin_command,
+        "answer a question in your own words, for everyone who can read this channel",
+        '"QUESTION" "ANSWER"',
+        "For managers and experts.",
+        ('"Where do I park?" "In the yard behind the hall."',),
+    ),
+    "expert": Command(
+        expert.expert_command,
+        "people to ask when I find nothing",
+        "[list] | add @PERSON TOPIC | remove @PERSON [TOPIC] | ask [LINK]",
+        "Managers name them. They are mentioned only when a person asks for it, at most three times an hour.",
+        ("add @Ada roofing", "ask"),
+    ),
+    "unanswered": Command(
+        unanswered.unanswered_command,
+        "questions that found nothing or were voted down, and who asked them",
+        details="Of this channel and of open channels, from the last 30 days; also verified answers to look at again.",
+        managers_only=True,
     ),
     "duplicates": Command(
         duplicates.duplicates_command,

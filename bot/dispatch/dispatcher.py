@@ -15,6 +15,7 @@ from bot.answers.request import request_from_command, request_from_message, star
 from bot.commands.table import run_command
 from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
+from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import (
     ButtonPressed,
@@ -137,6 +138,11 @@ class Dispatcher:
             thread = replace(message.location, thread=message.reply_thread)
             await self._run_command(
                 CommandInvoked(message.id, thread, message.author, "help", time=message.time, message=message)
+            )
+        elif not overheard and (found := parse_review_command(strip_mention(message.text))):
+            thread = replace(message.location, thread=message.reply_thread)
+            await self._run_command(
+                CommandInvoked(message.id, thread, message.author, *found, time=message.time, message=message)
             )
         elif not overheard and not message.uploads and is_small_talk(strip_mention(message.text)):
             with suppress(PermissionDenied):

@@ -117,7 +117,7 @@ class CommandInvoked:
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A button of a reply: "up" and "down" (feedback), "sources", "delete", "share", "verify" … `value`: the answer."""
+    """A button of a reply; the action is one of BUTTON_ACTIONS, else a command. `value`: the answer, or arguments."""
 
     id: str
     location: Location

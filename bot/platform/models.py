@@ -166,11 +166,12 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A message of the bot that is not a streamed answer; Markdown."""
+    """A message of the bot that is not a streamed answer; Markdown. `mentions`: ids of people whom it notifies."""
 
     text: str
     picture: Picture | None = None
     buttons: tuple[Button, ...] = ()
+    mentions: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
 from bot.text.format import pluralize
-from tests.support.fake_platform import TRAITS
+from tests.support.fake_platform import START, TRAITS
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = Path(__file__).with_name("golden_texts.md")
@@ -31,6 +31,7 @@ def render_texts() -> str:
     lines += [f"- gap {gap}: {text}" for gap, text in texts.GAP_NOTICES.items()]
     lines += [f"- nothing found, {gap}: {texts.nothing_found(gap)}" for gap in texts.GAP_NOTICES]
     lines += [f"- correction: {text}" for text in correction_texts()]
+    lines += [f"- verified: {text}" for text in review_sentences()]
     lines += ["", "## Errors", ""]
     lines += [f"- {kind.__name__}: {text}" for kind, text in texts._ERROR_SENTENCES]
     commands = PlatformTraits(commands_take_files=True)
@@ -56,6 +57,15 @@ def correction_texts() -> Iterator[str]:
     yield from (texts.format_visibility(subject, hidden=hidden) for hidden in (True, False))
 
 
+def review_sentences() -> Iterator[str]:
+    """The sentences about verified answers and experts with values."""
+    yield review_texts.format_verified("Ada", START, "When do the tiles come?")
+    yield review_texts.format_verification("When do the tiles come?")
+    yield from (review_texts.format_withdrawal(START, link) for link in ("https://chat.example/m1", ""))
+    yield review_texts.format_expert_request("Ada", "When do the tiles come?").replace("\n", " / ")
+    yield from review_texts.EXPERT_REQUEST_REFUSED.values()
+
+
 def platform_texts(traits: PlatformTraits) -> Iterator[str]:
     """The sentences that depend on the platform, and the list of commands."""
     yield f"- {texts.channel_welcome(traits, 90)}"
@@ -70,7 +80,7 @@ def platform_texts(traits: PlatformTraits) -> Iterator[str]:
 def shown_strings(path: Path) -> list[str]:
     """The strings of a module that may be shown: of commands all, else the arguments of cards and errors."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
-    if path.parent.name == "commands" and path.name != "table.py":
+    if "commands" in path.parts and path.name != "table.py":
         hidden = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
         hidden |= {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
         nodes = [node for node in ast.walk(tree) if id(node) not in hidden]

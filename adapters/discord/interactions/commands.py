@@ -24,7 +24,7 @@ MAX_CHOICES = 25
 MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 Interaction = discord.Interaction[Any]
 Setting = Literal["mode", "style", "language", "reply-to", "ingest"]
-Correction = Literal["merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
+Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
 
 
 class CommandClient(Protocol):
@@ -46,12 +46,15 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
         settings,
         backfill,
         correct,
+        verify,
+        pin,
+        expert,
     )
     for command in own:
         tree.add_command(command)
     for name in list_commands(TRAITS).keys() - {command.name for command in own}:
         tree.add_command(_build_plain_command(name))
-    for menu in (ask_about, add_message):
+    for menu in (ask_about, add_message, verify_message):
         tree.add_command(menu)
     return tree
 
@@ -144,6 +147,36 @@ async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 36
 async def correct(interaction: Interaction, correction: Correction, words: str) -> None:
     """Submit a correction."""
     await _submit_command(interaction, "correct", f"{correction} {words}")
+
+
+@app_commands.command(description="Verify an answer: it comes first when somebody asks the same")
+@app_commands.describe(what="The link of an answer or a reply; list; remove and an id; omit for the last answer here")
+@app_commands.guild_only()
+async def verify(interaction: Interaction, what: str = "") -> None:
+    """Verify an answer."""
+    await _submit_command(interaction, "verify", what)
+
+
+@app_commands.command(description="Answer a question in your own words")
+@app_commands.describe(words="The question and the answer, each in quotation marks")
+@app_commands.guild_only()
+async def pin(interaction: Interaction, words: str) -> None:
+    """Pin an answer."""
+    await _submit_command(interaction, "pin", words)
+
+
+@app_commands.command(description="People to ask when I find nothing")
+@app_commands.describe(words="list, add @person topic, remove @person, or ask")
+@app_commands.guild_only()
+async def expert(interaction: Interaction, words: str = "") -> None:
+    """Name, list or ask experts."""
+    await _submit_command(interaction, "expert", words)
+
+
+@app_commands.context_menu(name="Verify as answer")
+async def verify_message(interaction: Interaction, message: discord.Message) -> None:
+    """Verify an answer of the bot, or take a person's message as the answer."""
+    await _submit_command(interaction, "verify", target=message)
 
 
 @app_commands.context_menu(name="Ask about this")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
@@ -13,14 +13,15 @@ from discord.http import MultipartParameters, handle_message_parameters
 from adapters.discord.calls import UnknownResource, call_with_retries
 from adapters.discord.replies.buttons import build_view
 from adapters.discord.replies.refs import build_nonce
-from adapters.discord.replies.render import build_thread_title
+from adapters.discord.replies.render import MAX_PART_LENGTH, build_thread_title, render_markdown
+from bot.text.splitting import split_message
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from discord.http import HTTPClient
 
-    from bot.platform.models import Button, Picture
+    from bot.platform.models import Button, Card, Picture
 
 PostedIds: TypeAlias = tuple[str, str]  # channel id, message id
 
@@ -31,11 +32,31 @@ EPHEMERAL = discord.MessageFlags(suppress_embeds=True, ephemeral=True)
 
 @dataclass(frozen=True, slots=True)
 class MessageContent:
-    """The content of one message, in Discord's Markdown."""
+    """The content of one message, in Discord's Markdown. `mentions`: ids of the only people whom it notifies."""
 
     content: str
     buttons: tuple[Button, ...] = ()
     picture: Picture | None = None
+    mentions: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The content, after the names of the people whom it notifies."""
+        return " ".join([*(f"<@{int(each)}>" for each in self.mentions), self.content])
+
+    @property
+    def allowed_mentions(self) -> discord.AllowedMentions:
+        """Who is notified."""
+        people = [discord.Object(int(each)) for each in self.mentions]
+        return discord.AllowedMentions(everyone=False, roles=False, replied_user=False, users=people or False)
+
+
+def split_card(card: Card) -> list[MessageContent]:
+    """Split a card into messages; the picture and the mentions go with the first, the buttons with the last."""
+    messages = [MessageContent(render_markdown(part)) for part in split_message(card.text, MAX_PART_LENGTH) or ("",)]
+    messages[0] = replace(messages[0], picture=card.picture, mentions=card.mentions)
+    messages[-1] = replace(messages[-1], buttons=card.buttons)
+    return messages
 
 
 class MessageSink(Protocol):
@@ -131,7 +152,7 @@ class ForumPostSink(ChannelSink):
 
 def _is_same_message(sent: Mapping[str, Any], outgoing: MessageContent) -> bool:
     """Whether a returned message has the intended content and buttons."""
-    same_content = str(sent.get("content")).strip() == outgoing.content.strip()
+    same_content = str(sent.get("content")).strip() == outgoing.text.strip()
     return same_content and bool(sent.get("components")) == bool(outgoing.buttons)
 
 
@@ -141,20 +162,20 @@ def build_create_params(
     """Build the parameters to send a message. Discord sends one message per `nonce` within a few minutes."""
     quoted = {"message_id": reference, "fail_if_not_exists": False}
     return handle_message_parameters(
-        content=outgoing.content,
+        content=outgoing.text,
         view=view if (view := build_view(outgoing.buttons)) is not None else discord.utils.MISSING,
         files=_build_files(outgoing) or discord.utils.MISSING,
         nonce=nonce,
         message_reference=quoted if reference else discord.utils.MISSING,  # type: ignore[arg-type]
         flags=flags,
-        allowed_mentions=NO_MENTIONS,
+        allowed_mentions=outgoing.allowed_mentions,
     )
 
 
 def build_edit_params(outgoing: MessageContent) -> MultipartParameters:
     """Build the parameters to edit a message; also removes its embeds."""
     return handle_message_parameters(
-        content=outgoing.content,
+        content=outgoing.text,
         embeds=[],
         view=build_view(outgoing.buttons),
         attachments=_build_files(outgoing) or discord.utils.MISSING,

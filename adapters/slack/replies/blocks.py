@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     Block = dict[str, Any]
 
 ID_PREFIX = "threadlore"
+USER_ID = re.compile(r"[UW][A-Z0-9]+")
 MAX_SECTION_LENGTH = 3000  # characters of a section
 ESCAPE_RESERVE = 200  # of them, for text that grows when converted to mrkdwn
 MIN_PIECE_LENGTH = 400  # characters that fit a section even if all are escaped
@@ -49,6 +51,16 @@ def build_body(markdown: str, form: BlockFormat) -> list[Block]:
     if form is BlockFormat.RICH:
         return [{"type": "markdown", "text": markdown}]
     return build_sections(markdown)
+
+
+def build_mentions(people: Sequence[str]) -> Block:
+    """Build the section that notifies people."""
+    return _section(format_mentions(people).strip())
+
+
+def format_mentions(people: Sequence[str]) -> str:
+    """The markup that notifies people, which only ids of users can become; followed by a blank."""
+    return "".join(f"<@{each}> " for each in people if USER_ID.fullmatch(each))
 
 
 def build_sections(markdown: str) -> list[Block]:

@@ -41,12 +41,16 @@ KEEPALIVE_AFTER = 45.0  # seconds of silence before a keepalive; Slack ends idle
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message to send. `text` is Markdown with defused mentions; `footer` and `buttons` are shown below it."""
+    """A message to send. `text` is Markdown with defused mentions; `footer` and `buttons` are shown below it.
+
+    `mentions`: ids of people who are notified; they are named above the text.
+    """
 
     text: str
     asker: str = ""
     footer: AnswerFooter | None = None
     buttons: tuple[Button, ...] = ()
+    mentions: tuple[str, ...] = ()
     metadata: Mapping[str, Any] = field(default_factory=lambda: {"event_type": CARD_EVENT, "event_payload": {}})
 
     @property
@@ -57,7 +61,8 @@ class OutgoingMessage:
     def build_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
         """Build the blocks of the message."""
         row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card", asker=self.asker)
-        return [*blocks.build_body(self.text, form), *self.build_footer_blocks(form), *row]
+        named = [blocks.build_mentions(self.mentions)] if self.mentions else []
+        return [*named, *blocks.build_body(self.text, form), *self.build_footer_blocks(form), *row]
 
     def build_footer_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
         """Build the blocks of the footer."""
@@ -68,13 +73,15 @@ class OutgoingMessage:
     def build_arguments(self, form: BlockFormat) -> dict[str, Any]:
         """Build the arguments for Slack; in the BARE format, `text` has the whole message."""
         if form is not BlockFormat.BARE:
-            return {"text": notification_text(self.text, MAX_FALLBACK_LENGTH) or "…", "blocks": self.build_blocks(form)}
+            named = blocks.format_mentions(self.mentions)
+            text = named + notification_text(self.text, MAX_FALLBACK_LENGTH)
+            return {"text": text or "…", "blocks": self.build_blocks(form)}
         text = (
             f"{to_mrkdwn(self.text)}\n\n{to_mrkdwn(blocks.footer_text(self.footer))}"
             if self.footer
             else to_mrkdwn(self.text)
         )
-        return {"text": text.strip() or "…"}
+        return {"text": (blocks.format_mentions(self.mentions) + text.strip()) or "…"}
 
 
 class MessageSender:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from adapters.discord.platform import split_card
+from adapters.discord.replies.channel_messages import split_card
 from adapters.discord.replies.render import MAX_MESSAGE_LENGTH
 from bot.errors import PermissionDenied, PlatformError
 from bot.platform.events import MessageReceived

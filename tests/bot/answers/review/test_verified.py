@@ -8,8 +8,8 @@ from bot import review_texts, texts
 from bot.answers.buttons import AnswerButtons
 from bot.answers.request import request_from_message
 from bot.answers.review.verification import AnswerVerifier
-from bot.errors import NotAllowed
-from bot.platform.events import ButtonPressed
+from bot.errors import NotAllowed, PlatformError
+from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Location, Message, Person
 from bot.store import Expert
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
@@ -234,3 +234,51 @@ async def test_without_vectors_the_sources_are_searched(bot: BotFixture, monkeyp
     reply = await bot.ask(HALL, "bob", AGAIN)
     assert not is_verified(reply)
     assert "Monday" in reply.text
+
+
+async def test_the_verifier_is_told_once_that_a_source_changed(bot: BotFixture, tiles: Message) -> None:
+    await verify(bot)
+    await bot.delete(tiles)
+    bot.platform.failing["post"] = PlatformError("It is down.")
+    await bot.correct_answers()
+    bot.platform.failing.clear()
+    for _ in range(2):
+        await bot.correct_answers()
+    [(place, card)] = bot.platform.posts[-1:]
+    assert (place.channel, card.text.count("verified on")) == ("Dmax", 1)
+    assert sum("you verified" in each.text for _, each in bot.platform.posts) == 1
+    assert "Monday" not in card.text
+
+
+async def test_a_verifier_who_cannot_read_the_channel_any_more_is_told_nothing(bot: BotFixture, tiles: Message) -> None:
+    vault = await bot.join("VAULT", "ada", "max", kind="closed")
+    await verify(bot, vault, "ada")
+    bot.change_channel(vault, members=frozenset({"ada"}))
+    await bot.delete(tiles)
+    await bot.correct_answers()
+    assert not [card for _, card in bot.platform.posts if "you verified" in card.text]
+
+
+async def test_a_question_that_found_nothing_offers_experts_where_there_are_some(bot: BotFixture) -> None:
+    async def actions() -> set[str]:
+        closing = (await bot.ask(HALL, "bob", "xyzzy?")).closing
+        assert closing is not None
+        return {each.action for each in closing.buttons}
+
+    assert "expert" not in await actions()
+    await bot.store.experts.add(Expert(ROOF, "ada", "magic"))
+    assert "verify" not in await actions()
+
+
+async def test_a_message_to_the_bot_in_the_thread_verifies_its_answer_or_corrects_it(bot: BotFixture) -> None:
+    first = await bot.ask(ROOF, "bob", ASKED)
+    async with bot.run_bot() as running:
+        for text, answer in (("verify this", "Monday"), ("correct: On Friday.", "On Friday.")):
+            said = bot.platform.add_message(first.target.location, "max", f"<@BOT> {text}")
+            await running.receive(MessageReceived(said, addressed=True), said.id)
+            await running.event_queue.wait_until_idle()
+            target, card = bot.platform.private_messages[-1]
+            assert (card.text[:9], target.message) == ("Verified.", said.id)
+            again = await bot.ask(HALL, "bob", AGAIN)
+            assert is_verified(again)
+            assert answer in again.text

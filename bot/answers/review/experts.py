@@ -1,0 +1,91 @@
+"""Ask an expert: a message that mentions them, only when a person asks for it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from bot import review_texts, texts
+from bot.answers.request import strip_mention
+from bot.answers.review.rights import can_read_room, list_experts
+from bot.answers.review.same_question import QuestionWords
+from bot.platform.models import Button, Card
+from engine.errors import ModelError, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.context import BotContext
+    from bot.store import Expert, StoredAnswer
+
+MAX_CHOICES = 5  # experts to choose from
+
+
+class ExpertRequests:
+    """Mentions experts. Raises NotFound and PlatformError."""
+
+    def __init__(self, context: BotContext, clock: Callable[[], float] = time.time) -> None:
+        self._context = context
+        self._clock = clock
+
+    async def offer(self, stored: StoredAnswer, person: str) -> Card:
+        """Ask the only expert of the question's topic; if that is not clear, let the person choose."""
+        ranked = await self._rank(stored, person)
+        if not ranked:
+            return Card(review_texts.NO_EXPERT)
+        question = set(QuestionWords.parse(stored.question).stems)
+        named = {each.person for each in ranked if question & set(QuestionWords.parse(each.topic).stems)}
+        if len(named) == 1:
+            return Card(await self.ask(stored, named.pop(), person))
+        choices: dict[str, Button] = {}
+        for each in ranked:
+            label = f"{await self._name(stored, each.person)} – {each.topic}"
+            choices.setdefault(each.person, Button(label, "ask-expert", f"{stored.id}:{each.person}"))
+        return Card(review_texts.CHOOSE_EXPERT, buttons=tuple(choices.values())[:MAX_CHOICES])
+
+    async def ask(self, stored: StoredAnswer, expert: str, person: str) -> str:
+        """Mention an expert below a question; returns the sentence for the person who wants it."""
+        chosen = [each for each in await self._find(stored, person) if each.person == expert]
+        if not chosen:
+            return review_texts.NO_EXPERT
+        experts, name = self._context.store.experts, await self._name(stored, expert)
+        refusal = await experts.begin_request(stored.id, chosen[0], person, self._clock())
+        if refusal:
+            return review_texts.EXPERT_REQUEST_REFUSED[refusal]
+        platform = self._context.platform_for(stored.location)
+        try:
+            question = await platform.to_plain_text(stored.location.workspace, strip_mention(stored.question))
+            text = review_texts.format_expert_request(await self._name(stored, person), question)
+            await platform.post(stored.location, Card(text, mentions=(expert,)))
+        except BaseException:
+            await experts.cancel_request(stored.id, expert)
+            raise
+        return review_texts.EXPERT_ASKED.format(name=name)
+
+    async def _find(self, stored: StoredAnswer, person: str) -> list[Expert]:
+        """The experts who can be asked by a person: others who can read the channel of the question now."""
+        location = stored.location
+        if stored.private or stored.state != "done" or not stored.question:
+            raise NotFound(texts.NO_ANSWER)
+        if not await can_read_room(self._context, location.room, location, person):
+            raise NotFound(texts.NO_ANSWER)
+        found = [each for each in await list_experts(self._context, location) if each.person != person]
+        return [each for each in found if await can_read_room(self._context, location.room, location, each.person)]
+
+    async def _rank(self, stored: StoredAnswer, person: str) -> list[Expert]:
+        """The experts by the similarity of their topic to the question."""
+        found = await self._find(stored, person)
+        if len(found) < 2:
+            return found
+        try:
+            similarities = await self._context.engine_context.engine.measure_similarities(
+                [stored.question, *(each.topic for each in found)]
+            )
+        except ModelError:
+            return found
+        scores = dict(zip(found, similarities[0][1:].tolist(), strict=True))
+        return sorted(found, key=lambda each: -scores[each])
+
+    async def _name(self, stored: StoredAnswer, person: str) -> str:
+        location = stored.location
+        return (await self._context.audience.get_person(location.platform, location.workspace, person)).name

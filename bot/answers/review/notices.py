@@ -1,0 +1,51 @@
+"""Tell those who verified an answer, once, that a source of it changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot import review_texts
+from bot.answers.review.rights import can_read_room
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
+from bot.platform.models import Card
+
+if TYPE_CHECKING:
+    from bot.context import BotContext
+    from bot.store import VerifiedAnswer
+
+log = structlog.get_logger(__name__)
+
+BATCH_SIZE = 20  # notices at once
+
+
+class WithdrawalNotices:
+    """Sends the notices as direct messages; one that fails is sent later."""
+
+    def __init__(self, context: BotContext) -> None:
+        self._context = context
+        self._store = context.store.verified_answers
+
+    async def send_due(self) -> None:
+        """Send the notices of the workspaces that this process serves."""
+        for verified in await self._store.list_unreported(BATCH_SIZE):
+            if not self._context.serves(verified.location):
+                continue
+            try:
+                await self._send(verified)
+            except (ChannelGone, WorkspaceGone, PermissionDenied) as error:
+                log.warning("verified_answer.notice_dropped", error=type(error).__name__)
+            except PlatformError as error:
+                log.warning("verified_answer.notice_postponed", error=type(error).__name__)
+                continue
+            await self._store.record_reported(verified.id)
+
+    async def _send(self, verified: VerifiedAnswer) -> None:
+        location, person = verified.location, verified.verifier
+        if not await can_read_room(self._context, location.room, location, person):
+            return  # managers who can read the channel see it among unanswered questions
+        platform = self._context.platform_for(location)
+        link = platform.message_link(location, verified.message) if verified.message else ""
+        direct = await platform.open_direct(location.workspace, person)
+        await platform.post(direct, Card(review_texts.format_withdrawal(verified.verified_at, link)))

@@ -1,0 +1,147 @@
+"""List the questions that found nothing or whose answer was voted down, grouped by what they ask, for managers.
+
+A question of a closed channel is listed only there, a private one nowhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bot import review_texts
+from bot.answers.request import strip_mention
+from bot.answers.review.same_question import is_same_question
+from bot.errors import PlatformError
+from bot.permissions.audience import home_space, workspace_space
+from bot.platform.models import Card
+from bot.text.format import format_day, pluralize
+from bot.text.markdown import escape_markdown, markdown_link
+from engine.errors import ModelError
+
+if TYPE_CHECKING:
+    from bot.commands.context import CommandContext
+    from bot.platform.models import Location
+    from bot.store import UnansweredQuestion, VerifiedAnswer
+
+PERIOD = timedelta(days=30)
+MAX_QUESTIONS = 200  # the newest, which are compared with each other
+MAX_GROUPS = 10
+MAX_ASKERS = 5  # names of one group
+GROUP_SIMILARITY = 0.7  # of questions that are listed together
+
+
+@dataclass(slots=True)
+class Group:
+    """Questions that ask nearly the same, the newest first, with their texts."""
+
+    questions: list[UnansweredQuestion]
+    texts: list[str]
+
+
+async def unanswered_command(call: CommandContext) -> Card:
+    """List questions without a good answer, and verified answers to look at again."""
+    await call.require_manager("see unanswered questions")
+    shown = await _Rooms.load(call)
+    since = call.now - PERIOD
+    place = call.location
+    found = await call.store.unanswered.list_since(place.platform, place.workspace, since, MAX_QUESTIONS)
+    groups = await _group(call, [each for each in found if await shown.contains(each.location)])
+    groups = await _without_verified(call, groups, shown)
+    lines = [line for each in groups[:MAX_GROUPS] for line in await _format_group(call, each)]
+    if lines:
+        lines = [f"**Questions without a good answer since {format_day(since)}**", *lines]
+        lines.append(
+            f"{call.format_example('verify LINK')} takes a reply as the answer, {call.format_example('pin')} gives one."
+        )
+    withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
+    again = [_format_withdrawn(call, each) for each in withdrawn if await shown.contains(each.location)]
+    lines += ["**Verified answers to look at again**", *again] if again else []
+    return Card("\n".join(lines) or "There is no unanswered question that I can show here.")
+
+
+@dataclass(slots=True)
+class _Rooms:
+    """Which rooms' questions are shown: this one's, and those of open channels that the caller can read."""
+
+    call: CommandContext
+    known: dict[str, bool]
+
+    @classmethod
+    async def load(cls, call: CommandContext) -> _Rooms:
+        return cls(call, {call.location.room: await call.can_read(call.location.room)})
+
+    async def contains(self, location: Location) -> bool:
+        room = location.room
+        if room not in self.known:
+            self.known[room] = False
+            with suppress(PlatformError):
+                channel = await self.call.services.context.audience.get_channel_info(location)
+                is_open = home_space(channel) == workspace_space(location.platform, location.workspace)
+                self.known[room] = is_open and await self.call.can_read(room)
+        return self.known[room]
+
+
+async def _group(call: CommandContext, questions: list[UnansweredQuestion]) -> list[Group]:
+    """Group questions by similarity, the most frequent first."""
+    platform = call.services.context.platform_for(call.location)
+    texts = [await platform.to_plain_text(call.location.workspace, strip_mention(each.question)) for each in questions]
+    similarities = None
+    with suppress(ModelError):  # without vectors, only equal questions are grouped
+        similarities = await call.engine.measure_similarities(texts)
+    groups: dict[int, Group] = {}
+    for number, (question, text) in enumerate(zip(questions, texts, strict=True)):
+        for first, group in groups.items():
+            is_close = similarities is not None and similarities[first][number] >= GROUP_SIMILARITY
+            if is_close or text.casefold() == group.texts[0].casefold():
+                group.questions.append(question)
+                group.texts.append(text)
+                break
+        else:
+            groups[number] = Group([question], [text])
+    return sorted(groups.values(), key=lambda each: -len(each.questions))
+
+
+async def _without_verified(call: CommandContext, groups: list[Group], shown: _Rooms) -> list[Group]:
+    """Leave out groups whose question has a verified answer by now."""
+    listed = await call.store.verified_answers.list_questions(call.location.platform, call.location.workspace)
+    place = type(call.location)
+    verified = [text for _, room, text in listed if await shown.contains(place.from_room(room))]
+    return [
+        group
+        for group in groups
+        if not any(is_same_question(text, each, 1.0) for text in group.texts for each in verified)
+    ]
+
+
+async def _format_group(call: CommandContext, group: Group) -> list[str]:
+    newest = group.questions[0]
+    platform = call.services.context.platform_for(newest.location)
+    link = platform.message_link(newest.location, newest.message_id) if newest.message_id else ""
+    down = sum(each.votes_down for each in group.questions)
+    votes = f", {pluralize(down, 'vote')} down" if down else ""
+    count = pluralize(len(group.questions), "time")
+    names = await _name_askers(call, group)
+    return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}: {names}"]
+
+
+async def _name_askers(call: CommandContext, group: Group) -> str:
+    """Who asked, the most frequent first."""
+    place, counted = call.location, Counter(each.asker for each in group.questions)
+    names = []
+    for person, count in counted.most_common(MAX_ASKERS):
+        try:
+            name = (await call.services.context.audience.get_person(place.platform, place.workspace, person)).name
+        except PlatformError:
+            name = review_texts.SOMEBODY
+        names.append(f"{escape_markdown(name)}{f' ({count})' if count > 1 else ''}")
+    return ", ".join(names) + (" …" if len(counted) > MAX_ASKERS else "")
+
+
+def _format_withdrawn(call: CommandContext, verified: VerifiedAnswer) -> str:
+    location = verified.location
+    link = call.services.context.platform_for(location).message_link(location, verified.message)
+    title = markdown_link(review_texts.WITHDRAWN_TITLE, link if verified.message else "")
+    return f"- {title} ({format_day(verified.verified_at)})"

@@ -1,0 +1,120 @@
+"""Verify answers, correct them, give answers of one's own, and list or remove what was verified in a channel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bot import review_texts
+from bot.answers.review.lookup import provenance_of
+from bot.answers.review.rights import may_verify
+from bot.answers.review.verification import AnswerVerifier
+from bot.commands.review.target import find_target, split_link
+from bot.errors import NotAllowed
+from bot.permissions.provenance import can_read
+from bot.platform.models import Card, Message
+from bot.text.arguments import parse_arguments
+from bot.text.format import format_day
+from bot.text.markdown import escape_markdown, markdown_link
+from engine.errors import InvalidQuestion, NotFound
+
+if TYPE_CHECKING:
+    from bot.commands.context import CommandContext
+    from bot.store import VerifiedAnswer
+
+SHOWN_ID_LENGTH = 6  # characters of an id that tell the answers of a channel apart
+MAX_LISTED = 30  # answers
+QUOTES = '"“”„«»'
+
+
+async def verify_command(call: CommandContext) -> Card:
+    """Verify an answer or a reply; `list` and `remove ID` are about those of this channel."""
+    first, _, rest = call.arguments.partition(" ")
+    match first.casefold():
+        case "list":
+            return await _list_verified(call)
+        case "remove":
+            return await _remove(call, rest.strip())
+    link, words = split_link(call.arguments)
+    if words:
+        raise InvalidQuestion(
+            "Which answer?", hint=f"{call.format_example('verify')} means the last one here; or add a link."
+        )
+    target = await find_target(call, link)
+    verifier = _verifier(call)
+    if isinstance(target, Message):
+        return Card(await verifier.take_reply(target, call.invocation.person))
+    return Card(await verifier.verify(target, call.invocation.person))
+
+
+async def correct_answer(call: CommandContext, words: str) -> Card:
+    """Verify an answer in other words: `[LINK] TEXT`."""
+    link, text = split_link(words)
+    text = text.strip(QUOTES).strip()
+    if not text:
+        raise InvalidQuestion(
+            "What is the correct answer?", hint=f"For example {call.format_example('correct answer On Friday.')}"
+        )
+    target = await find_target(call, link)
+    if isinstance(target, Message):
+        raise InvalidQuestion("That message is not an answer of mine.", hint="Use the link to my answer.")
+    return Card(await _verifier(call).verify(target, call.invocation.person, text))
+
+
+async def pin_command(call: CommandContext) -> Card:
+    """Give an answer of one's own to a question."""
+    words = parse_arguments(call.arguments)
+    if len(words.positional) != 2:
+        example = call.format_example('pin "Where do I park?" "In the yard."')
+        raise InvalidQuestion(
+            "A question and an answer are needed.", hint=f"Put each in quotation marks, for example {example}."
+        )
+    return Card(await _verifier(call).pin(call.location, call.invocation.person, *words.positional))
+
+
+def _verifier(call: CommandContext) -> AnswerVerifier:
+    return AnswerVerifier(call.services.context, lambda: call.now)
+
+
+async def _list_verified(call: CommandContext) -> Card:
+    """The verified answers of this channel whose sources the caller can read, for those who may verify."""
+    await _require_reviewer(call)
+    found = await call.store.verified_answers.list_in_room(call.location.room)
+    lines = [await _format_line(call, each) for each in found[:MAX_LISTED] if await _can_read(call, each)]
+    if not lines:
+        return Card("Nothing is verified in this channel yet.")
+    more = [f"… and {len(found) - MAX_LISTED} older ones."] if len(found) > MAX_LISTED else []
+    hint = f"{call.format_example('verify remove ID')} removes one."
+    return Card("\n".join(["**Verified answers of this channel**", *lines, *more, hint]))
+
+
+async def _format_line(call: CommandContext, verified: VerifiedAnswer) -> str:
+    location = verified.location
+    name = (
+        await call.services.context.audience.get_person(location.platform, location.workspace, verified.verifier)
+    ).name
+    by = f"{escape_markdown(name)}, {format_day(verified.verified_at)}"
+    title = verified.question or review_texts.WITHDRAWN_TITLE
+    link = call.services.context.platform_for(location).message_link(location, verified.message)
+    return f"- `{verified.id[:SHOWN_ID_LENGTH]}` {markdown_link(title, link if verified.message else '')} ({by})"
+
+
+async def _remove(call: CommandContext, id_: str) -> Card:
+    await _require_reviewer(call)
+    found = await call.store.verified_answers.list_in_room(call.location.room)
+    chosen = [each for each in found if id_ and each.id.startswith(id_.strip("`").casefold())]
+    if len(chosen) != 1:
+        raise NotFound(
+            "There is no such verified answer here.", hint=f"{call.format_example('verify list')} shows them."
+        )
+    await call.store.verified_answers.delete(chosen[0].id, call.location.room)
+    return Card("Removed. I answer that question from my sources again.")
+
+
+async def _require_reviewer(call: CommandContext) -> None:
+    if not await may_verify(call.services.context, call.location, call.invocation.person):
+        raise NotAllowed(review_texts.CANNOT_VERIFY)
+
+
+async def _can_read(call: CommandContext, verified: VerifiedAnswer) -> bool:
+    audience = call.services.context.audience
+    return bool(await can_read(audience, provenance_of(verified), call.location, call.invocation.person))
