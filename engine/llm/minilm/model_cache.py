@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 import numpy as np
+from filelock import FileLock
 
 from engine.errors import DiskError
 
@@ -19,28 +20,38 @@ GraphKind: TypeAlias = Literal["exact", "fast"]
 
 WEIGHTS_FILE = "model.safetensors"
 BUILDER_FILES = ("onnx_graph.py", "quantized_graph.py", "quantization.py", "gptq.py")
+LOCK_FILE = "build.lock"
 PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a partially written graph is abandoned
 
 
 def cached_graph(folder: Path, cache: Path, kind: GraphKind) -> Path:
     """The cached graph file for these weights, this builder and this processor, built if it is missing or damaged.
 
-    Its name ends with its checksum, since a damaged graph would silently give wrong vectors.
+    Its name ends with its checksum, since a damaged graph would silently give wrong vectors. Of several processes that
+    miss it one builds it, which takes seconds, and the others wait.
     """
     try:
         fingerprint = graph_fingerprint(folder)
         prefix = f"minilm-{fingerprint}-{kind}"
-        for cached in cache.glob(f"{prefix}-*.onnx"):
-            if cached.name == f"{prefix}-{file_crc32(cached):08x}.onnx":
-                return cached
+        if found := find_intact_graph(cache, prefix):
+            return found
         cache.mkdir(parents=True, exist_ok=True)
-        content = build_graph(folder / WEIGHTS_FILE, kind)
-        graph = cache / f"{prefix}-{zlib.crc32(content):08x}.onnx"
-        write_atomically(graph, content)
-        remove_stale_graphs(graph, fingerprint)
+        with FileLock(cache / LOCK_FILE):
+            if found := find_intact_graph(cache, prefix):
+                return found
+            content = build_graph(folder / WEIGHTS_FILE, kind)
+            graph = cache / f"{prefix}-{zlib.crc32(content):08x}.onnx"
+            write_atomically(graph, content)
+            remove_stale_graphs(graph, fingerprint)
     except OSError as error:
         raise DiskError(f"The model graph of the built-in embedder cannot be written to {cache}: {error}") from error
     return graph
+
+
+def find_intact_graph(cache: Path, prefix: str) -> Path | None:
+    """The graph whose name starts with `prefix` and ends with its own checksum."""
+    graphs = cache.glob(f"{prefix}-*.onnx")
+    return next((graph for graph in graphs if graph.name == f"{prefix}-{file_crc32(graph):08x}.onnx"), None)
 
 
 def file_crc32(file: Path) -> int:

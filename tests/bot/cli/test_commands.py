@@ -46,13 +46,7 @@ def read_json(*words: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The graph of the built-in embedder is built once for all of these tests."""
-    return tmp_path_factory.mktemp("cache")
-
-
-@pytest.fixture(scope="module")
-def indexed(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
+def indexed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a town of one note and one picture, and the data directory that it was ingested into."""
     folder = tmp_path_factory.mktemp("indexed")
     (folder / "town").mkdir()
@@ -60,7 +54,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
     (folder / "town" / "photo.png").write_bytes(b"\x89PNG\r\n")
     command = ("--data-dir", str(folder / "home"), "ingest", str(folder / "town"))
     logging = structlog.get_config()
-    result = threadlore(*command, THREADLORE_CACHE_DIR=str(cache), COLUMNS="400")
+    result = threadlore(*command, COLUMNS="400")
     structlog.configure(**logging)
     assert result.exit_code == 1, "a picture cannot be read"
     assert "photo.png" in result.output
@@ -69,8 +63,7 @@ def indexed(tmp_path_factory: pytest.TempPathFactory, cache: Path) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, cache: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("THREADLORE_CACHE_DIR", str(cache))
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("COLUMNS", "400")
     monkeypatch.chdir(tmp_path)
     return tmp_path

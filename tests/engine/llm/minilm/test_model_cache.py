@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -29,13 +31,13 @@ def test_other_weights_make_another_graph_and_remove_the_old_one(folder: Path) -
     new = model_cache.cached_graph(folder, cache, "fast")
     assert new != old
     assert new.read_bytes() == b"newerfast"
-    assert {path.name for path in cache.iterdir()} == {new.name, "minilm-alive.part"}
+    assert {path.name for path in cache.glob("minilm-*")} == {new.name, "minilm-alive.part"}
 
 
 def test_both_graphs_of_the_same_weights_are_kept(folder: Path) -> None:
     exact = model_cache.cached_graph(folder, folder / "cache", "exact")
     fast = model_cache.cached_graph(folder, folder / "cache", "fast")
-    assert sorted((folder / "cache").iterdir()) == sorted([exact, fast])
+    assert sorted((folder / "cache").glob("minilm-*")) == sorted([exact, fast])
     assert model_cache.cached_graph(folder, folder / "cache", "exact") == exact
 
 
@@ -46,7 +48,22 @@ def test_a_failed_write_leaves_nothing_behind(folder: Path, monkeypatch: pytest.
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(DiskError, match="No space left"):
         model_cache.cached_graph(folder, folder / "cache", "fast")
-    assert list((folder / "cache").iterdir()) == []
+    assert list((folder / "cache").glob("minilm-*")) == []
+
+
+def test_of_several_that_miss_the_graph_one_builds_it(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    built = list[str]()
+
+    def build(_: Path, kind: str) -> bytes:
+        built.append(kind)
+        time.sleep(0.05)
+        return b"graph"
+
+    monkeypatch.setattr(model_cache, "build_graph", build)
+    with ThreadPoolExecutor(3) as pool:
+        graphs = set(pool.map(lambda _: model_cache.cached_graph(folder, folder / "cache", "fast"), range(3)))
+    assert len(graphs) == 1
+    assert built == ["fast"]
 
 
 @pytest.mark.parametrize("damaged", [b"", b"graphfas", b"graphfasT", b"graphfast "])
