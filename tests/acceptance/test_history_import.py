@@ -11,7 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner, Result
 
+from bot.__main__ import app
 from tests.support.exports import SlackExportFiles, discord_file, discord_message, slack_message, write_files
 
 ROOT = Path(__file__).parents[2]
@@ -29,11 +31,16 @@ def start(home: Path, *words: str) -> subprocess.Popen[str]:
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
-def run(home: Path, *words: str) -> str:
-    process = start(home, *words)
-    output, errors = process.communicate(timeout=120)
-    assert process.returncode == 0, errors
-    return output
+def run(home: Path, *words: str) -> Result:
+    """A command in this process: a process of its own takes seconds to import what it needs."""
+    return CliRunner().invoke(app, ["--data-dir", str(home), *words], env={"COLUMNS": "200"})
+
+
+def read(home: Path, *words: str) -> str:
+    """What a command prints that succeeds."""
+    result = run(home, *words)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
 
 
 def town(path: Path) -> Path:
@@ -47,7 +54,7 @@ def town(path: Path) -> Path:
 def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path, tmp_path: Path) -> None:
     export = str(town(tmp_path / "export.zip"))
     undisturbed = tmp_path / "undisturbed"
-    run(undisturbed, "import", "slack", export)
+    read(undisturbed, "import", "slack", export)
     killed = start(home, "import", "slack", export)
     deadline = time.monotonic() + 60
     while not (home / "bot.db").exists() and time.monotonic() < deadline:
@@ -55,31 +62,29 @@ def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path,
     time.sleep(0.4)
     killed.kill()
     killed.communicate()
-    result: dict[str, Any] = json.loads(run(home, "import", "slack", export, "--json"))
+    result: dict[str, Any] = json.loads(read(home, "import", "slack", export, "--json"))
     assert result["channels"] == 3
     assert result["messages"] == 180
-    exported = [run(place, "export", "--space", OPEN_SPACE) for place in (undisturbed, home)]
+    exported = [read(place, "export", "--space", OPEN_SPACE) for place in (undisturbed, home)]
     assert exported[0] == exported[1]
     assert exported[0].count("\n") > 20
-    assert "match the ledger" in run(home, "verify")
+    assert "match the ledger" in read(home, "verify")
 
 
 def test_a_folder_of_discord_channels_is_imported_and_searched(home: Path, tmp_path: Path) -> None:
     rows = [discord_message("1", 0, "The kiln Vesta fires stoneware at 1240 degrees.")]
     folder = write_files(tmp_path / "export", {"kiln.json": discord_file({"id": "500", "name": "kiln"}, rows)})
-    assert "1 channel, 1 message (1 new, 0 edited)" in run(home, "import", "discord", str(folder))
-    answer = run(home, "ask", "--space", "discord:77:500", "At how many degrees does Vesta fire stoneware?")
+    assert "1 channel, 1 message (1 new, 0 edited)" in read(home, "import", "discord", str(folder))
+    answer = read(home, "ask", "--space", "discord:77:500", "At how many degrees does Vesta fire stoneware?")
     assert "1240" in answer
     assert f"https://discord.com/channels/77/500/{rows[0]['id']}" in answer
 
 
 def test_what_is_no_export_is_refused_in_one_sentence(home: Path, tmp_path: Path) -> None:
     (tmp_path / "notes.zip").write_bytes(b"PK nothing")
-    process = start(home, "import", "slack", str(tmp_path / "notes.zip"))
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert errors.split("\n") == ["notes.zip is not a readable ZIP archive.", "Export the workspace again.", ""]
-    process = start(home, "import", "teams", str(tmp_path))
-    _, errors = process.communicate(timeout=60)
-    assert process.returncode == 1
-    assert errors.startswith("Exports of “teams” cannot be imported.\n")
+    result = run(home, "import", "slack", str(tmp_path / "notes.zip"))
+    assert result.exit_code == 1
+    assert result.stderr.split("\n") == ["notes.zip is not a readable ZIP archive.", "Export the workspace again.", ""]
+    result = run(home, "import", "teams", str(tmp_path))
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Exports of “teams” cannot be imported.\n")

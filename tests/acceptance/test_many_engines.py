@@ -12,6 +12,7 @@ from pathlib import Path
 from subprocess import PIPE
 
 import pytest
+import pytest_asyncio
 
 from engine import Document, Engine, Question, Scope
 from engine.models import Excerpt, Extraction
@@ -66,8 +67,13 @@ async def export_of_one(home: Path, added: list[Document]) -> list[str]:
         return await export(engine)
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def export_of_60(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    return await export_of_one(tmp_path_factory.mktemp("one") / "files", documents(60))
+
+
 async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, postgres_url: str) -> None:
-    added, counts, alone = documents(200), Counter[str](), Counter[str]()
+    added, counts, alone = documents(100), Counter[str](), Counter[str]()
     one, two = CountingLanguage(counts), CountingLanguage(counts)
     async with opened(tmp_path / "1", postgres_url, one) as first, opened(tmp_path / "2", postgres_url, two) as second:
         await asyncio.gather(*((first if n % 2 else second).add(each) for n, each in enumerate(added)))
@@ -114,7 +120,9 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
         "ledger.finish_batch,2,before,0",
     ],
 )
-async def test_an_engine_finishes_the_work_of_one_that_died(tmp_path: Path, postgres_url: str, step: str) -> None:
+async def test_an_engine_finishes_the_work_of_one_that_died(
+    tmp_path: Path, postgres_url: str, export_of_60: list[str], step: str
+) -> None:
     added = documents(60)
     async with (
         opened(tmp_path / "1", postgres_url) as engine,
@@ -127,7 +135,7 @@ async def test_an_engine_finishes_the_work_of_one_that_died(tmp_path: Path, post
             await engine.wait_until_indexed()
         assert engine.processes.taken_over == 1
         assert (await engine.verify()).is_clean
-        assert await export(engine) == await export_of_one(tmp_path / "files", added)
+        assert await export(engine) == export_of_60
 
 
 async def test_what_one_engine_forgets_no_other_finds(tmp_path: Path, postgres_url: str) -> None:
