@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import product
 from typing import Any
 
 import psycopg
@@ -16,6 +17,8 @@ from engine.storage import psycopg_calls
 from engine.storage.postgres import connection, pool
 
 EXPLAINED = ("SELECT", "INSERT", "UPDATE", "DELETE", "WITH")
+
+LIST_PARTIAL_INDEXES = "SELECT indexrelid::regclass::text FROM pg_index WHERE indpred IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +70,46 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[Recorder]:
         yield recorder
 
 
+@dataclass(slots=True)
+class Plan:
+    """The tables and partitions that a statement reads or writes, and the tables and indexes that it reads as a whole.
+
+    Indexes of some rows only, such as those of work to do, are not large.
+    """
+
+    relations: set[str] = field(default_factory=set)
+    whole: set[str] = field(default_factory=set)
+
+    def add(self, node: dict[str, Any]) -> None:
+        """Add a node of the plan with all below it."""
+        if name := node.get("Relation Name"):
+            self.relations.add(name)
+            if node["Node Type"].endswith("Seq Scan"):
+                self.whole.add(name)
+            elif "Index" in node["Node Type"] and "Index Cond" not in node:
+                self.whole.add(node["Index Name"])
+        for each in node.get("Plans", ()):
+            self.add(each)
+
+
 @contextmanager
-def explainer(url: str) -> Iterator[Callable[[Statement], set[str]]]:
-    """A function that gives the tables and partitions that the plan of a statement reads or writes."""
+def explainer(url: str) -> Iterator[Callable[[Statement], Plan]]:
+    """A function that gives the plan of a statement for large tables: it uses an index where one can be used."""
     raw_options = connection.connection_options("threadlore_ledger", "public")
     options = connection.connection_options("threadlore_vectors", "public", "threadlore_ledger")
     with psycopg.connect(url, **raw_options) as raw, psycopg.connect(url, **options) as named:
         register_vector(named)
+        partial = {name for (name,) in raw.execute(LIST_PARTIAL_INDEXES).fetchall()}
+        for each, method in product((raw, named), ("seqscan", "hashjoin", "mergejoin")):
+            each.execute(f"SELECT set_config('enable_{method}', 'off', false)")
 
-        def explain(statement: Statement) -> set[str]:
+        def explain(statement: Statement) -> Plan:
             cursor: Any = RawCursor(raw) if statement.is_raw else psycopg.Cursor(named)
             cursor.execute(f"EXPLAIN (FORMAT JSON) {statement.text}", statement.parameters)
             [[[found]]] = cursor.fetchall()
-            return set(_list_relations(found["Plan"]))
+            plan = Plan()
+            plan.add(found["Plan"])
+            plan.whole -= partial
+            return plan
 
         yield explain
-
-
-def _list_relations(plan: dict[str, Any]) -> Iterator[str]:
-    if "Relation Name" in plan:
-        yield plan["Relation Name"]
-    for each in plan.get("Plans", ()):
-        yield from _list_relations(each)

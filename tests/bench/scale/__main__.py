@@ -6,25 +6,26 @@ import argparse
 import asyncio
 import json
 import time
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from tests.bench.plumbing import start_model_server, start_process, temporary_folder
+from tests.bench.plumbing import start_model_server, start_postgres, start_process, temporary_folder
 
 FILLED = "filled"  # the file that marks a complete store
 MODEL = "tests.bench.synthetic:build_reply"
 
 
-async def run(home: Path, corpus: list[str], amount: int) -> None:
+async def run(home: Path, corpus: list[str], amount: int, *database: str) -> None:
     if not is_filled(home):
-        async with start_process("-m", "tests.bench.scale.fill", str(home), *corpus) as process:
+        async with start_process("-m", "tests.bench.scale.fill", str(home), *corpus, *database) as process:
             assert process.stdout is not None
             print(f"filled: {(await process.stdout.readline()).decode().strip()}", flush=True)
             if await process.wait():
                 raise RuntimeError("the store was not filled")
         (home / FILLED).touch()
     async with start_model_server(MODEL) as address:
-        command = ("-m", "tests.bench.scale.measure", str(home), *corpus, address, str(amount))
+        command = ("-m", "tests.bench.scale.measure", str(home), *corpus, address, str(amount), *database)
         began = time.perf_counter()
         async with start_process(*command) as process:
             assert process.stdout is not None
@@ -67,11 +68,13 @@ def main() -> None:
     parser.add_argument("--facts", type=int, default=4, help="relations that each document states")
     parser.add_argument("--questions", type=int, default=60, help="for each scope and mode")
     parser.add_argument("--home", type=Path, help="keep the store here; measure it again if it exists")
+    parser.add_argument("--database", choices=["files", "postgres"], default="files", help="on a server for the run")
     chosen = parser.parse_args()
     with temporary_folder() as folder:
         home = chosen.home or Path(folder) / "home"
         corpus = [str(chosen.documents), str(chosen.spaces), str(chosen.facts)]
-        asyncio.run(run(home, corpus, chosen.questions))
+        with start_postgres() if chosen.database == "postgres" else nullcontext() as url:
+            asyncio.run(run(home, corpus, chosen.questions, *filter(None, [url])))
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
-"""Fill a data directory with a corpus: `python -m tests.bench.scale.fill HOME DOCUMENTS SPACES FACTS`.
+"""Fill a data directory with a corpus: `python -m tests.bench.scale.fill HOME DOCUMENTS SPACES FACTS [DATABASE]`.
 
 Ingesting 100,000 documents takes half an hour of processor time. So chunks, facts and profiles are computed by the
 engine's own functions, but written in bulk: rows of the ledger in one transaction, then vectors and graph. A test
 compares the result with an ingest of the same documents. Only descriptions of hubs differ: they are not summarized.
+With the address of a PostgreSQL database, vectors are written there, and the rows of the ledger are copied into it.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ import sys
 import time
 from collections.abc import Iterable, Sequence
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import psycopg
 
-from engine import Document, Engine
+from engine import Document, Engine, EngineOptions
 from engine.data_dir import DataDir
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.duplicates.name_keys import spelling_key
@@ -29,12 +32,16 @@ from engine.llm.checked_embedder import embedder_identity
 from engine.models import Chunk, Excerpt
 from engine.options import ChunkingOptions, SummaryLimits
 from engine.projection.embedding_text import entity_text, relation_text, text_hash
+from engine.projection.postgres_storage import VECTORS_SCHEMA
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.content.chunks import _text_hash, chunks_by_key
+from engine.storage.ledger.postgres.restore import fill_database
 from engine.storage.ledger.records import Profile
-from engine.storage.vectors.base import VectorRow, VectorTable
+from engine.storage.postgres.pool import open_pool
+from engine.storage.vectors.base import VectorRow, VectorStore, VectorTable
 from engine.storage.vectors.lance import LanceVectors
+from engine.storage.vectors.pgvector import PostgresVectors
 from engine.text.name_spans import title_key
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import UsageMeter
@@ -161,7 +168,7 @@ class BulkWriter:
         return fragments[0].text if alone else join_newest(fragments, self._tokenizer.count, self._limits)
 
 
-async def write_vectors(home: DataDir, writer: BulkWriter) -> None:
+async def write_vectors(home: DataDir, writer: BulkWriter, store: VectorStore) -> None:
     """Embed chunks, entities and relations, and build the indexes; vectors of chunks are also in the ledger's cache."""
     surfaces = writer.labels()
     rows: dict[VectorTable, Iterable[tuple[VectorRow, str]]] = {
@@ -170,7 +177,6 @@ async def write_vectors(home: DataDir, writer: BulkWriter) -> None:
         "relations": ((VectorRow(row.id, row.space, 0, 0), relation_text(row, surfaces)) for row in writer.relations),
     }
     embedder = HashingEmbedder()
-    store = await LanceVectors.open(home.vectors_path, embedder.dim)
     for table, found in rows.items():
         for batch in _batched(found):
             vectors = await embedder.embed([text for _, text in batch], UsageMeter())
@@ -207,7 +213,23 @@ async def write_graph(home: DataDir, writer: BulkWriter) -> None:
     await graph.close()
 
 
-async def fill(home: Path, corpus: Corpus) -> dict[str, float]:
+async def fill_postgres(home: DataDir, writer: BulkWriter, database: str) -> None:
+    """Write vectors into the database, copy the ledger, and gather the statistics that the server gathers in time."""
+    options = replace(EngineOptions(), database=database)
+    async with Engine.open(home.path, language=LineLanguage(), embedder=HashingEmbedder(), options=options):
+        pass  # creates the tables
+    async with open_pool(database, "vectors", VECTORS_SCHEMA) as pool:
+        await write_vectors(home, writer, await PostgresVectors.open(pool, HashingEmbedder().dim))
+    await fill_database(options, home.ledger_path, replace=True, also=_keep_vectors)
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute("VACUUM (ANALYZE)")
+
+
+def _keep_vectors(raw: psycopg.Connection) -> None:
+    raw.execute("DELETE FROM meta WHERE key = 'reindexing'")
+
+
+async def fill(home: Path, corpus: Corpus, database: str = "") -> dict[str, float]:
     """Counts, seconds, and MiB of disk."""
     began, processor = time.perf_counter(), time.process_time()
     async with Engine.open(home, language=LineLanguage(), embedder=HashingEmbedder()):
@@ -219,8 +241,11 @@ async def fill(home: Path, corpus: Corpus) -> dict[str, float]:
         with db:
             writer.write(map(corpus.build_document, range(corpus.documents)))
         [[largest_degree]] = db.execute("SELECT MAX(degree) FROM entity")
-    await write_vectors(folder, writer)
-    await write_graph(folder, writer)
+    if database:
+        await fill_postgres(folder, writer, database)
+    else:
+        await write_vectors(folder, writer, await LanceVectors.open(folder.vectors_path, HashingEmbedder().dim))
+        await write_graph(folder, writer)
     return {
         "chunks": corpus.documents,
         "entities": len(writer.names),
@@ -233,8 +258,9 @@ async def fill(home: Path, corpus: Corpus) -> dict[str, float]:
 
 
 def main() -> None:
-    home, *numbers = sys.argv[1:]
-    print(json.dumps(asyncio.run(fill(Path(home), Corpus(*map(int, numbers))))), flush=True)
+    home, documents, spaces, facts, *database = sys.argv[1:]
+    corpus = Corpus(int(documents), int(spaces), int(facts))
+    print(json.dumps(asyncio.run(fill(Path(home), corpus, *database))), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
-"""Open a filled data directory as the program does, and measure: `measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT`.
+"""Open a filled data directory, or database, as the program does, and measure.
 
-Prints a JSON line at each step. The model is a server at ADDRESS, called through litellm in its own process; questions
-bring their keywords, so that retrieval calls no model.
+`measure HOME DOCUMENTS SPACES FACTS ADDRESS AMOUNT [DATABASE]` prints a JSON line at each step. The model is a server
+at ADDRESS, called through litellm in its own process; questions bring their keywords, so that retrieval calls no model.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def report(event: str, **figures: object) -> None:
     print(json.dumps({"event": event, **figures}), flush=True)
 
 
-async def run(home: Path, corpus: Corpus, address: str, amount: int) -> None:
+async def run(home: Path, corpus: Corpus, address: str, amount: int, database: str = "") -> None:
     provider = SubprocessProvider()
     calls = ModelClient(16, CallTimeouts(), provider)
     model = LiteLLMModel(LLMConfig(ModelConfig("hosted_vllm/stub", api_base=address)), calls, O200kTokenizer().count)
     preload = asyncio.create_task(calls.preload())
-    options = replace(EngineOptions(), cache_answers=False)
+    options = replace(EngineOptions(), cache_answers=False, database=database)
     async with Engine.open(home, language=model, embedder=QuestionEmbedder(), options=options) as engine:
         report("open")
         [question] = corpus.build_questions(min(SCOPES), 1)
@@ -89,8 +89,8 @@ async def run(home: Path, corpus: Corpus, address: str, amount: int) -> None:
 
 def main() -> None:
     raise_gc_threshold()  # as the program does
-    home, documents, spaces, facts, address, amount = sys.argv[1:]
-    asyncio.run(run(Path(home), Corpus(int(documents), int(spaces), int(facts)), address, int(amount)))
+    home, documents, spaces, facts, address, amount, *database = sys.argv[1:]
+    asyncio.run(run(Path(home), Corpus(int(documents), int(spaces), int(facts)), address, int(amount), *database))
 
 
 if __name__ == "__main__":

@@ -219,9 +219,11 @@ async def count_pending_documents(db: Connection) -> int:
 
 async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
     """Whether no work is left; `skip_quiet` counts keys held for a quiet period as work."""
-    due = "" if skip_quiet else " WHERE on_cooldown = 0"
+    due = "SELECT 1 FROM stale_key"
+    if not skip_quiet:  # there is an index for each
+        due = f"{due} WHERE kind = 0 AND on_cooldown = 0) OR EXISTS ({due} WHERE kind > 0 AND on_cooldown = 0"
     [[busy]] = await db.execute_fetchall(
-        f"SELECT EXISTS (SELECT 1 FROM stale_key{due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
+        f"SELECT EXISTS ({due}) OR EXISTS (SELECT 1 FROM document WHERE status = 'pending')"
         " OR EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at < 9e999)"
         " OR (NOT EXISTS (SELECT 1 FROM stale_key) AND EXISTS (SELECT 1 FROM document"
