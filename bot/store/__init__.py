@@ -26,6 +26,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     hints                  hints that a workspace has seen
     installations          the app's installations in workspaces, encrypted
     installation_states    installations that were begun in a browser
+    adapter_state          values that adapters keep
     recent_questions       questions of the last minute
     shared_visibility      changed audiences, where several processes share the database
 """
@@ -57,6 +58,7 @@ from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRed
 from bot.store.review.experts import Expert, Experts
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
+from bot.store.shared.adapter_state import AdapterState
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
@@ -146,6 +148,7 @@ class BotStore:
         self.hints = OneTimeHints(database)
         self.installations = Installations(database)
         self.installation_states = InstallationStates(database)
+        self.adapter_state = AdapterState(database)
         self._database = database
 
     @classmethod

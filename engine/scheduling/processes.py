@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from weakref import WeakValueDictionary
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
     from datetime import datetime
 
@@ -61,6 +61,9 @@ class Processes(Protocol):
     def try_lease(self, name: str) -> AbstractAsyncContextManager[bool]:
         """Hold a named lease unless it is held already; gives whether it is held here. Raises StoreError."""
 
+    async def list_leases(self, prefix: str) -> Mapping[str, int]:
+        """The held leases whose names start with `prefix`, and the processes that hold them. Raises StoreError."""
+
     def subscribe(self, topic: str, wake: Callable[[], object]) -> None:
         """Call `wake` at every notification, and when the work of an ended process is free."""
 
@@ -91,6 +94,10 @@ class LocalLeases:
     def lock(self, name: str) -> asyncio.Lock:
         """The lock of this name."""
         return self._locks.setdefault(name, asyncio.Lock())
+
+    def list_held(self) -> list[str]:
+        """The names of the locks that are held."""
+        return [name for name, lock in self._locks.items() if lock.locked()]
 
 
 class Subscriptions:
@@ -146,6 +153,10 @@ class LocalProcesses:
             return
         async with lock:
             yield True
+
+    async def list_leases(self, prefix: str) -> Mapping[str, int]:
+        """The locks whose names start with `prefix`; this process holds them."""
+        return {name: self.id for name in self._leases.list_held() if name.startswith(prefix)}
 
     def subscribe(self, topic: str, wake: Callable[[], object]) -> None:
         """Call `wake` at every notification."""

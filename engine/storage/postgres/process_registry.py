@@ -26,7 +26,7 @@ from engine.storage.postgres.connection import (
 from engine.storage.postgres.schema import PROCESS_SCHEMA
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Mapping
 
     from engine.scheduling.processes import CallLimits
     from engine.scheduling.supervisor import Supervisor
@@ -139,6 +139,10 @@ class ProcessRegistry:
                 yield await self._insert_lease(name)
             finally:
                 await wait_for_completion(self._free_lease(name))
+
+    async def list_leases(self, prefix: str) -> Mapping[str, int]:
+        """The held leases whose names start with `prefix`, and the processes that hold them. Raises StoreError."""
+        return dict(await self._execute(statements.LIST_LEASES, (prefix,)))
 
     async def _insert_lease(self, name: str) -> bool:
         try:

@@ -27,5 +27,6 @@ INSERT_LEASE = (
     "INSERT INTO lease (name, process) VALUES ($1, $2)"
     " ON CONFLICT (name) DO UPDATE SET process = excluded.process WHERE lease.process = excluded.process RETURNING name"
 )
+LIST_LEASES = "SELECT name, process FROM lease WHERE starts_with(name, $1)"
 DELETE_LEASE = "DELETE FROM lease WHERE name = $1 AND process = $2 RETURNING name"
 NOTIFY = "SELECT pg_notify($1, payload) FROM unnest($2::text[]) AS listed (payload)"

@@ -138,3 +138,11 @@ async def test_failures_of_a_digest_are_counted(store: BotStore) -> None:
     assert await store.digests.get(place.room) == replace(digest, failures=2)
     await store.digests.save(digest)
     assert await store.digests.list_due(now) == [digest]
+
+
+async def test_an_adapter_s_values_are_kept_by_platform(store: BotStore) -> None:
+    await store.adapter_state.set("slack", "shards", "3")
+    for value in ("1", "2"):
+        await store.adapter_state.set("other", "shards", value)
+    found = [await store.adapter_state.get(*key) for key in (("other", "shards"), ("slack", "shards"), ("slack", "x"))]
+    assert found == ["2", "3", ""]

@@ -20,6 +20,7 @@ async def test_one_task_holds_a_lease() -> None:
         waiting = [asyncio.create_task(hold(name)) for name in ("a", "b")]
         async with processes.try_lease("work") as is_held, processes.try_lease("other") as is_other_held:
             assert (is_held, is_other_held) == (False, True)
+            assert await processes.list_leases("w") == {"work": processes.id}
         await asyncio.sleep(0)
         assert order == []
     await asyncio.gather(*waiting)

@@ -149,6 +149,9 @@ async def test_one_task_of_one_process_holds_a_lease(postgres_url: str) -> None:
         await asyncio.gather(*(hold(each) for each in processes for _ in range(5)))
         assert most == 1
         assert time.monotonic() - since < 5  # woken, not by the poll of a second each
+        async with processes[0].lease("shard 1"), processes[1].lease("shard 2"), processes[1].lease("work"):
+            expected = {"shard 1": processes[0].id, "shard 2": processes[1].id}
+            assert [await each.list_leases("shard ") for each in processes[:2]] == [expected] * 2
         async with processes[0].lease("work"), processes[1].try_lease("work") as is_held:
             assert not is_held
         async with processes[0].lease("work"), processes[0].try_lease("work") as is_held:
