@@ -78,28 +78,14 @@ class MessageLimits:
 Reaction = Literal["working", "done", "failed"]
 
 
-class Platform(Protocol):
-    """A chat platform. Raises PlatformError (bot/errors.py) for everything that fails."""
-
-    name: str
-    traits: PlatformTraits
-    limits: MessageLimits
-
-    def serves(self, workspace: str) -> bool:
-        """Whether this process can handle events of a workspace, and another one need not."""
-
-    def forget_cached(self, location: Location) -> None:
-        """Look up again what is cached of a location: another process received a change of its audience."""
+class WorkspacePlatform(Protocol):
+    """The calls that concern one workspace. Raises PlatformError (bot/errors.py) for everything that fails."""
 
     async def fetch_channel(self, location: Location) -> Channel:
         """The current facts of a channel. Raises PlatformError if they cannot be known.
 
         Raises ChannelGone or WorkspaceGone only if the platform is sure: the bot then forgets the channel.
         """
-
-    @property
-    def listable_workspaces(self) -> Collection[str]:
-        """The workspaces whose channels can be listed, which costs less than many single look-ups."""
 
     async def list_channels(self, workspace: str, person: str = "") -> Sequence[ListedChannel]:
         """The channels of a workspace that the bot is in, or those visible to it that a person is in.
@@ -160,3 +146,21 @@ class Platform(Protocol):
 
     def start_reply(self, target: ReplyTarget) -> Reply:
         """Start an answer; with a reply reference, or if its messages are found, continue the one started before."""
+
+
+class Platform(WorkspacePlatform, Protocol):
+    """A chat platform with all of its workspaces."""
+
+    name: str
+    traits: PlatformTraits
+    limits: MessageLimits
+
+    def serves(self, workspace: str) -> bool:
+        """Whether this process can handle events of a workspace, and another one need not."""
+
+    def forget_cached(self, location: Location) -> None:
+        """Look up again what is cached of a location: another process received a change of its audience."""
+
+    @property
+    def listable_workspaces(self) -> Collection[str]:
+        """The workspaces whose channels can be listed, which costs less than many single look-ups."""
