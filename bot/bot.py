@@ -106,16 +106,13 @@ class Bot:
         """Let stored events of a platform wait until it is attached."""
         self._attached.expected.add(platform)
 
-    @asynccontextmanager
-    async def hold_connection(self, platform: str) -> AsyncIterator[None]:
-        """Be the only process that is connected to a platform; another one takes over when this one ends.
-
-        While it waits for that, this process is healthy without the platform.
-        """
+    def stand_by(self, platform: str) -> None:
+        """Be healthy without a platform, because other processes are connected to it; `expect_platform` undoes it."""
         self._attached.expected.discard(platform)
-        async with self.context.engine_context.engine.processes.lease(f"connection {platform}"):
-            self._attached.expected.add(platform)
-            yield
+
+    async def list_workspaces(self, platform: str) -> set[str]:
+        """The workspaces of the channels that are known. Raises StoreError."""
+        return {each.workspace for each in await self.store.channels.list_joined(platform)}
 
     def attach(self, platform: Platform) -> None:
         """Use a platform from now on, and retry what waits for it."""

@@ -134,7 +134,7 @@ __main__: cli
 ADAPTER_TABLE = f"""
 common: errors platform settings text
 console: admin cli settings text
-discord: {PLATFORM}
+discord: {PLATFORM} store
 slack: {PLATFORM} store
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands

@@ -30,7 +30,6 @@ REASONS = {
     "bot/ingest/sync/queue.py": "its end is awaited, and raises what failed",
     "bot/answers/delivery.py": "failures of writes are logged, and the end of the answer awaits it",
     "bot/answers/attachments.py": "the answer awaits it",
-    "adapters/discord/__init__.py": "awaited until the adapter ends",
     "adapters/discord/interactions/interactions.py": "awaited in the same call",
     "adapters/console/terminal_input.py": "a failure ends the prompt, which raises it",
 }

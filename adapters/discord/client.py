@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 import discord
 import structlog
 
 from adapters.discord.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.gateway import build_intents, find_gateway, guard_parsers
+from adapters.discord.gateway import build_intents, guard_parsers
 from adapters.discord.guild.permissions import (
     build_invite_url,
     can_roles_change_access,
@@ -23,6 +23,7 @@ from adapters.discord.interactions.commands import build_command_tree
 from adapters.discord.interactions.interactions import InteractionHandler
 from adapters.discord.platform import DiscordPlatform
 from adapters.discord.replies.buttons import ActionButton
+from adapters.discord.settings import DiscordSettings
 from adapters.discord.translate import NAME, fingerprint, is_user_message, location_of, message_of, thread_location
 from bot.platform.events import (
     ChannelRemoved,
@@ -34,6 +35,7 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.models import Location
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from bot.bot import Bot
@@ -45,57 +47,104 @@ log = structlog.get_logger(__name__)
 GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup counts as complete
 
 
-class DiscordClient(discord.Client):
-    """Receives Discord's events. The bot's own messages and system messages are ignored. `options`: of the library."""
+class ClientShard(Protocol):
+    """Which servers a client is connected for: one of `count` parts. It decides when a session begins."""
 
-    def __init__(self, bot: Bot, settings: Settings, **options: Any) -> None:
+    number: int
+    count: int
+
+    def contains(self, workspace: str) -> bool:
+        """Whether a server belongs to this shard."""
+
+    async def begin_session(self, *, is_first: bool) -> None:
+        """Wait until IDENTIFY may be sent."""
+
+    def record_ready(self) -> None:
+        """Use the servers of the client: it has received them."""
+
+
+class DiscordClient(discord.Client):
+    """Receives the events of a shard. The bot's own messages and system messages are ignored."""
+
+    def __init__(self, bot: Bot, settings: Settings, shard: ClientShard) -> None:
         super().__init__(
+            shard_id=shard.number,
+            shard_count=shard.count,
             intents=build_intents(),
             allowed_mentions=discord.AllowedMentions.none(),
             http_trace=build_rate_limit_trace(),
             enable_debug_events=True,  # include heartbeats
             guild_ready_timeout=GUILD_READY_TIMEOUT,
-            **options,
         )
+        self.has_servers = False  # whether a session has begun
         self._bot = bot
-        self._settings = settings
+        self._shard = shard
+        self._token = DiscordSettings.load(settings).bot_token.get_secret_value()
         self._tree = build_command_tree(self)
         self.platform = DiscordPlatform(self, settings)
         self.interactions = InteractionHandler(bot, self.platform)
         guard_parsers(self)
 
+    def dispatch(self, event: str, /, *args: Any, **kwargs: Any) -> None:
+        """Drop what the library's tasks report after the end of the connection."""
+        if not self.is_closed():
+            super().dispatch(event, *args, **kwargs)
+
+    async def log_in(self) -> None:
+        """Look up the bot's user, and prepare the connection. Raises the library's errors."""
+        await self.login(self._token)
+
     async def setup_hook(self) -> None:
-        """Prepare the connection: buttons of earlier runs, commands, the gateway URL."""
+        """Prepare the connection: buttons of earlier runs, and commands, which belong to the first shard."""
         self.add_dynamic_items(ActionButton)
-        await sync_commands(self._tree, self._settings.data_path, f"{discord.http.Route.BASE} {self.application_id}")
-        await find_gateway(self, self._settings)
+        if self._shard.number == 0:
+            name = f"commands {discord.http.Route.BASE} {self.application_id}"
+            await sync_commands(self._tree, self._bot.store.adapter_state, name)
+
+    async def before_identify_hook(self, _: int | None, *, initial: bool = False) -> None:
+        """Wait until the session may begin."""
+        await self._shard.begin_session(is_first=initial)
 
     async def handle_button(self, interaction: discord.Interaction[Any], action: str, value: str) -> None:
         """Handle a pressed button."""
         await self.interactions.handle_button(interaction, action, value)
 
-    async def on_ready(self) -> None:
-        """Reconcile after a new session: events before it are lost."""
-        log.info("discord.connected", platform=NAME, guilds=len(self.guilds))
-        if self.application_id is not None:
-            log.info("discord.invite_link_created", link=build_invite_url(self.application_id))
-        self._bot.attach(self.platform)
-        await self._bot.reconcile(NAME)
-        for guild in self.guilds:  # the bot may have been added while offline
-            await self._emit_installed(guild)
-
-    def record_stop(self) -> None:
-        """Record that no connection is left."""
-        for shard in range(self.shard_count or 1):
-            self.platform.record_disconnect(shard)
-
-    async def on_disconnect(self) -> None:
-        self.platform.record_disconnect()
-
     async def on_connect(self) -> None:
         """Suspend visibility when a session starts: changes since the last one are unknown."""
         self.platform.record_connect()
-        self._bot.suspend_visibility(NAME)
+        listed = {str(guild.id) for guild in self.guilds} if self._is_partial else {""}
+        for workspace in sorted(listed):
+            self._bot.suspend_visibility(NAME, workspace)
+
+    async def on_ready(self) -> None:
+        """Reconcile after a new session: events before it are lost."""
+        log.info("discord.connected", platform=NAME, shard=self._shard.number, guilds=len(self.guilds))
+        if self.application_id is not None and self._shard.number == 0:
+            log.info("discord.invite_link_created", link=build_invite_url(self.application_id))
+        self.has_servers = True
+        self._shard.record_ready()
+        for workspace in await self._list_workspaces():
+            try:
+                await self._bot.reconcile(NAME, workspace)
+            except EngineError as error:  # the bot retries it
+                log.warning("discord.reconciliation_failed", workspace=workspace, error=type(error).__name__)
+        for guild in self.guilds:  # the bot may have been added while offline
+            await self._emit_installed(guild)
+
+    @property
+    def _is_partial(self) -> bool:
+        """Whether other connections have other servers."""
+        return self._shard.count > 1
+
+    async def _list_workspaces(self) -> list[str]:
+        """The servers to reconcile, with those that the bot was removed from meanwhile; "" for all."""
+        if not self._is_partial:
+            return [""]
+        known = {each for each in await self._bot.list_workspaces(NAME) if each and self._shard.contains(each)}
+        return sorted(known | {str(guild.id) for guild in self.guilds})
+
+    async def on_disconnect(self) -> None:
+        self.platform.record_disconnect()
 
     async def on_resumed(self) -> None:
         self.platform.record_connect()

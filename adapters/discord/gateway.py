@@ -102,20 +102,6 @@ def _remove_guild(client: discord.Client, data: Any) -> None:
         client._connection._remove_guild(guild)  # noqa: SLF001  - as above
 
 
-def forget_absent_guilds(client: discord.AutoShardedClient, report: Callable[[int, set[int]], None]) -> None:
-    """Remove cached guilds that a new session of their shard does not list, and report their ids with the shard.
-
-    The library keeps them, with members and channels as they were before the disconnection.
-    """
-    parsers = client._connection.parsers  # noqa: SLF001 - as above
-    parse = parsers["READY"]
-
-    def parse_ready(data: Any) -> None:
-        shard, listed = data["shard"][0], {int(guild["id"]) for guild in data["guilds"]}
-        absent = [guild for guild in client.guilds if guild.shard_id == shard and guild.id not in listed]
-        for guild in absent:
-            client._connection._remove_guild(guild)  # noqa: SLF001 - as above
-        report(shard, {guild.id for guild in absent})
-        parse(data)
-
-    parsers["READY"] = parse_ready
+def ignore_interactions(client: discord.Client) -> None:
+    """Leave commands and buttons to another connection: each can be acknowledged only once."""
+    client._connection.parsers["INTERACTION_CREATE"] = lambda _: None  # noqa: SLF001 - as above

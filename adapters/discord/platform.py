@@ -1,4 +1,4 @@
-"""Implements bot.platform.ports.Platform for Discord."""
+"""Implements bot.platform.ports.WorkspacePlatform for the servers of one connection."""
 
 from __future__ import annotations
 
@@ -30,16 +30,13 @@ from adapters.discord.replies.destination import DestinationFinder, ReplyChannel
 from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks
 from adapters.discord.replies.posted_answers import DiscordPostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
-from adapters.discord.replies.render import MAX_PART_LENGTH
-from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply
-from adapters.discord.settings import TRAITS
-from adapters.discord.translate import NAME, location_of, person_of
+from adapters.discord.replies.reply import DiscordReply
+from adapters.discord.translate import location_of, person_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person
-from bot.platform.ports import MessageLimits
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Sequence
+    from collections.abc import AsyncIterator, Sequence
     from datetime import datetime
 
     from bot.platform.models import Card, ListedChannel, Message, Upload
@@ -52,38 +49,25 @@ MEMBERS_TIMEOUT = 10.0  # seconds to load the members of a guild
 
 
 class DiscordPlatform:
-    """The Discord platform. `client` must be logged in before any call."""
-
-    name = NAME
-    traits = TRAITS
-    limits = MessageLimits(max_length=MAX_PART_LENGTH, write_interval=EDIT_INTERVAL)
-    listable_workspaces: Collection[str] = ()  # look-ups are free: the library caches all channels
+    """The servers of a connected client. `client` must be logged in before any call."""
 
     def __init__(self, client: discord.Client, settings: Settings) -> None:
         self.client = client
         self.channel_lookup = ChannelLookup(client)
         self.pending_acks = PendingAcks()
         self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
-        self.disconnected_at: dict[int, float] = {}  # monotonic times, by shard
+        self.disconnected_at: float | None = None  # a monotonic time
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
         self._responded: BoundedDict[str, None] = BoundedDict()  # commands whose first response was written
         self._status_reactions = StatusReactions(self)
 
-    def serves(self, workspace: str) -> bool:
-        """Whether this process is connected for a guild, whose channels and members the library caches."""
-        shards = getattr(self.client, "shard_ids", None)
-        return not shards or (int(workspace or 0) >> 22) % (self.client.shard_count or 1) in shards
+    def record_disconnect(self) -> None:
+        """Record that the connection is lost; cached state is trusted for MAX_OFFLINE_SECONDS."""
+        self.disconnected_at = self.disconnected_at or time.monotonic()
 
-    def forget_cached(self, location: Location) -> None:
-        """Do nothing: the connection of this process reports every change."""
-
-    def record_disconnect(self, shard: int = 0) -> None:
-        """Record that a connection is lost; its cached state is trusted for MAX_OFFLINE_SECONDS."""
-        self.disconnected_at.setdefault(shard, time.monotonic())
-
-    def record_connect(self, shard: int = 0) -> None:
-        """Record that a connection is there again."""
-        self.disconnected_at.pop(shard, None)
+    def record_connect(self) -> None:
+        """Record that the connection is there again."""
+        self.disconnected_at = None
 
     async def fetch_channel(self, location: Location) -> Channel:
         """Fetch a channel; its readers follow from its overwrites and the members' roles."""
@@ -126,7 +110,7 @@ class DiscordPlatform:
 
     async def _load_members(self, guild: discord.Guild) -> None:
         """Load all members of a guild. Raises PlatformError: without them, readers cannot be determined."""
-        self._check_connected(guild)
+        self._check_connected()
         check_available(guild)
         if guild.chunked:
             return
@@ -136,15 +120,14 @@ class DiscordPlatform:
         except (TimeoutError, discord.ClientException) as error:
             raise PlatformUnavailable("The members of this server are not loaded yet.") from error
 
-    def _check_connected(self, guild: discord.Guild | None) -> None:
-        """Raise PlatformUnavailable if changes of a guild's members and channels may have been missed."""
-        lost_at = self.disconnected_at.get(guild.shard_id if guild is not None else 0)
-        if lost_at is not None and time.monotonic() - lost_at > MAX_OFFLINE_SECONDS:
+    def _check_connected(self) -> None:
+        """Raise PlatformUnavailable if changes of members and channels may have been missed."""
+        if self.disconnected_at is not None and time.monotonic() - self.disconnected_at > MAX_OFFLINE_SECONDS:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
         guild = self.client.get_guild(int(workspace)) if workspace else None
-        self._check_connected(guild)
+        self._check_connected()
         if guild is not None and (found := await self._fetch_member(guild, int(person))):
             return person_of(found)
         if user := self.client.get_user(int(person)):

@@ -37,4 +37,4 @@ class DiscordSettings(AdapterSettings):
     bot_token: SecretStr = SecretStr("")
     api_base: str = "https://discord.com/api/v10"
     gateway_url: str = ""
-    shards: int = Field(default=1, ge=0)
+    shards: int = Field(default=0, ge=0)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
@@ -14,6 +12,26 @@ from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 
 T = TypeVar("T")
+
+
+class MemoryState:
+    """Values of an adapter by platform and name, as in the bot's database."""
+
+    def __init__(self) -> None:
+        self.values: dict[tuple[str, str], str] = {}
+
+    async def get(self, platform: str, name: str) -> str:
+        return self.values.get((platform, name), "")
+
+    async def set(self, platform: str, name: str, value: str) -> None:
+        self.values[platform, name] = value
+
+
+class MemoryStore:
+    """The part of the bot's database that adapters without installations use."""
+
+    def __init__(self) -> None:
+        self.adapter_state = MemoryState()
 
 
 class RecordingBot:
@@ -27,6 +45,9 @@ class RecordingBot:
         self.platforms: list[Any] = []
         self.reconciled = self.refreshed = self.suspended = self.active = self.failures = 0
         self.visibility: list[tuple[str, str]] = []  # what was suspended and reconciled, by workspace
+        self.known_workspaces: set[str] = set()
+        self.expected: set[str] = set()
+        self.store = MemoryStore()
         self.settings = Settings()
         self.supervisor = Supervisor()
         self.processes = LocalProcesses()
@@ -35,10 +56,14 @@ class RecordingBot:
     def platform(self) -> Any:
         return self.platforms[-1]
 
-    @asynccontextmanager
-    async def hold_connection(self, platform: str) -> AsyncIterator[None]:
-        async with self.processes.lease(platform):
-            yield
+    def expect_platform(self, platform: str) -> None:
+        self.expected.add(platform)
+
+    def stand_by(self, platform: str) -> None:
+        self.expected.discard(platform)
+
+    async def list_workspaces(self, _: str) -> set[str]:
+        return self.known_workspaces
 
     def attach(self, platform: Any) -> None:
         self.platforms.append(platform)

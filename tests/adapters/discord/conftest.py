@@ -35,8 +35,7 @@ class Town:
 
     @property
     def platform(self) -> DiscordPlatform:
-        platform: DiscordPlatform = self.bot.platform
-        return platform
+        return shard_platform(self.bot)
 
     @property
     def mention(self) -> str:
@@ -60,6 +59,12 @@ class Town:
         return await self.bot.wait_for(QuestionAsked, count + 1)
 
 
+def shard_platform(bot: RecordingBot, workspace: str = "") -> DiscordPlatform:
+    """The connection of a server."""
+    found: DiscordPlatform = bot.platform.get_workspace(workspace)
+    return found
+
+
 def build_fast_reply(destination: Any, ref: str = "") -> DiscordReply:
     return DiscordReply(destination, ref, EditThrottle(EDIT_INTERVAL))
 
@@ -67,12 +72,9 @@ def build_fast_reply(destination: Any, ref: str = "") -> DiscordReply:
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No waiting for more servers, between edits, or before another attempt to connect."""
-
-    async def at_once(*_: object, **__: object) -> None: ...
-
     monkeypatch.setattr("adapters.discord.client.GUILD_READY_TIMEOUT", 0.05)
     monkeypatch.setattr("discord.client.ExponentialBackoff.delay", lambda _: 0.01)
-    monkeypatch.setattr("adapters.discord.client.DiscordClient.before_identify_hook", at_once)
+    monkeypatch.setattr("adapters.discord.shards.session_starts.IDENTIFY_SECONDS", 0.06)
     monkeypatch.setattr("adapters.discord.platform.DiscordReply", build_fast_reply)
     yield from keep_addresses()
 

@@ -48,9 +48,12 @@ def keep_addresses() -> Iterator[None]:
 
 
 @asynccontextmanager
-async def connected(fake: FakeDiscord, home: Path, **given: str) -> AsyncIterator[RecordingBot]:
+async def connected(
+    fake: FakeDiscord, home: Path, store: recording_bot.MemoryStore | None = None, **given: str
+) -> AsyncIterator[RecordingBot]:
     """The adapter, connected. Raises what ends it."""
     bot, stop = RecordingBot(), asyncio.Event()
+    bot.store = store or bot.store
     running = asyncio.create_task(run(cast("Bot", bot), settings_for(fake, home, **given), stop))
     try:
         await until(lambda: running.done() or bot.platforms)

@@ -77,9 +77,9 @@ async def test_a_direct_conversation_is_with_one_person_and_an_unknown_channel_a
 
 
 async def test_the_audience_is_unknown_once_the_connection_is_lost_for_a_minute(town: Town) -> None:
-    town.platform.disconnected_at[0] = time.monotonic() - 59
+    town.platform.disconnected_at = time.monotonic() - 59
     assert await audience(town, town.location(town.square)) == ("open", "")
-    town.platform.disconnected_at[0] -= 2
+    town.platform.disconnected_at -= 2
     with pytest.raises(PlatformError):
         await town.platform.fetch_channel(town.location(town.square))
     with pytest.raises(PlatformError):

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -15,17 +14,16 @@ from structlog.testing import capture_logs
 
 from adapters.discord import run
 from adapters.discord.gateway import FILE_HOSTS, custom_file_origin, is_custom_api
-from adapters.discord.interactions.command_sync import SYNC_FILE
 from bot.bot import Bot
 from bot.errors import PlatformError, SetupError
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
 from bot.server import PlatformConnection
 from bot.settings import Settings
-from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until
+from tests.adapters.recording_bot import MemoryStore
 from tests.support.discord_server import FakeDiscord
 
 README = Path(__file__).parents[3] / "README.md"
@@ -34,11 +32,11 @@ COMMANDS = ("PUT", "/applications/{app}/commands")
 
 @asynccontextmanager
 async def serving(
-    fake: FakeDiscord, home: Path, processes: LocalProcesses | None = None, **given: str
+    fake: FakeDiscord, home: Path, **given: str
 ) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
-    """The adapter, started again as the program does; `processes`: those that share a database."""
+    """The adapter, started again as the program does."""
     bot, stop, supervisor = RecordingBot(), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
-    bot.processes = processes or bot.processes
+    bot.supervisor = supervisor
     settings = settings_for(fake, home, **given)
     task = PlatformConnection("discord", lambda: run(cast("Bot", bot), settings, stop), stop).start(supervisor)
     try:
@@ -58,31 +56,21 @@ async def receive_hello(fake: FakeDiscord, bot: RecordingBot) -> None:
     assert (bot.suspended > 0, bot.reconciled > 0) == (True, True)
 
 
-async def test_one_process_is_connected_and_another_takes_over(fake: FakeDiscord, tmp_path: Path) -> None:
-    processes = LocalProcesses()
-    async with AsyncExitStack() as stack:
-        async with serving(fake, tmp_path / "one", processes) as (bot, _):
-            await receive_hello(fake, bot)
-            other, _ = await stack.enter_async_context(serving(fake, tmp_path / "other", processes))
-            await receive_hello(fake, bot)
-            assert (other.platforms, other.events) == ([], [])
-        await receive_hello(fake, other)
-
-
 async def test_commands_are_registered_when_they_differ_from_before(fake: FakeDiscord, tmp_path: Path) -> None:
+    store = MemoryStore()
     for change, registrations in ((False, 1), (False, 1), (True, 2)):
         if change:
-            known = json.loads((tmp_path / SYNC_FILE).read_text())
-            (tmp_path / SYNC_FILE).write_text(json.dumps(dict.fromkeys(known, "other")))
-        async with connected(fake, tmp_path) as bot:
+            [name] = [name for name in store.adapter_state.values if name[1].startswith("commands")]
+            store.adapter_state.values[name] = "other"
+        async with connected(fake, tmp_path, store) as bot:
             assert len(fake.calls_to(*COMMANDS)) == registrations
             assert (len(bot.platforms), bot.suspended, bot.reconciled, bot.active > 0) == (1, 1, 1, True)
 
 
 async def test_commands_that_are_refused_do_not_prevent_a_connection(fake: FakeDiscord, tmp_path: Path) -> None:
     fake.fail_next(*COMMANDS, status=403)
-    async with connected(fake, tmp_path):
-        assert not (tmp_path / SYNC_FILE).exists()
+    async with connected(fake, tmp_path) as bot:
+        assert not any(name.startswith("commands") for _, name in bot.store.adapter_state.values)
 
 
 async def test_the_invite_link_is_printed_and_in_the_readme(fake: FakeDiscord, tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import math
 import secrets
+import time
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
@@ -91,13 +93,20 @@ class Gateway:
         self.sessions = Sessions()
         self.connections: set[Connection] = set()
         self.identifies = 0
+        self.refused_identifies = 0
+        self._identified_at: dict[int, float] = {}  # by bucket
         self.resumes = 0
         world.emit = self.sessions.emit
 
     @property
+    def open_sessions(self) -> int:
+        """How many sessions have an open socket."""
+        return sum(session.connection is not None for session in self.sessions.all.values())
+
+    @property
     def connected(self) -> bool:
         """Whether a session has an open socket."""
-        return any(session.connection is not None for session in self.sessions.all.values())
+        return self.open_sessions > 0
 
     def find_connection(self, shard: int) -> Connection | None:
         """The open socket of a shard."""
@@ -159,11 +168,15 @@ class Gateway:
         if intents & PRIVILEGED_INTENTS & ~self.world.privileged:
             connection.close(4014)
             return
-        if self.world.requires_shards and "shard" not in data:
+        if self.world.requires_shards and data.get("shard", (0, 1))[1] < self.world.recommended_shards:
             connection.close(4011)
             return
-        self.identifies += 1
         shard: tuple[int, int] = tuple(data.get("shard", (0, 1)))
+        if not self._may_identify(shard[0]):
+            self.refused_identifies += 1
+            connection.send({"op": 9, "d": False})
+            return
+        self.identifies += 1
         session = Session(intents, connection, shard)
         self.sessions.all[session.id] = session
         guilds = [guild for guild in self.world.joined_guilds() if session.serves(guild.id)]
@@ -180,6 +193,16 @@ class Gateway:
         for guild in guilds:
             if guild.available:
                 session.dispatch("GUILD_CREATE", guild_create_json(guild, self.world) | {"unavailable": False})
+
+    def _may_identify(self, shard: int) -> bool:
+        """Whether enough time has passed since the last IDENTIFY of the bucket; counts the new session."""
+        bucket, now = shard % self.world.max_concurrency, time.monotonic()
+        allowed_at = self._identified_at.get(bucket, -math.inf) + self.world.identify_seconds
+        if now < allowed_at or self.world.sessions_left <= 0:
+            return False
+        self._identified_at[bucket] = now
+        self.world.sessions_left -= 1
+        return True
 
     def _resume(self, data: Json, connection: Connection) -> None:
         session = self.sessions.all.get(data["session_id"])

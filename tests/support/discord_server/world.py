@@ -92,6 +92,10 @@ class World:
         self.emit: Emit = lambda *_: None
         self.recommended_shards = 1
         self.requires_shards = False
+        self.max_concurrency = 1
+        self.identify_seconds = 0.05  # between two IDENTIFY of a bucket; Discord's are 5
+        self.sessions_left = 1000
+        self.sessions_reset_ms = 0
         self.connections_changed = asyncio.Event()
 
     # Look-ups for the app; each raises ApiError.

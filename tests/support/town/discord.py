@@ -13,6 +13,7 @@ from discord.http import Route
 
 from adapters.discord import client, platform
 from adapters.discord.replies.reply import DiscordReply, EditThrottle
+from adapters.discord.shards import router, session_starts
 from bot.bot import Bot
 from bot.platform.models import Location
 from tests.support.discord_server import (
@@ -34,6 +35,7 @@ from tests.support.verbatim_language import QUESTION
 
 TIMEOUT_SECONDS = 60.0
 EDIT_INTERVAL = 0.02  # seconds between two writes of a reply
+IDENTIFY_SECONDS = 0.06  # between two sessions
 LIBRARY_TASKS = ("discord.py:", "CommandTree", "discord-ui")
 THREADS = "/channels/{channel}/messages/{message}/threads"
 MESSAGE = "/channels/{channel}/messages/{message}"
@@ -75,19 +77,20 @@ class DiscordTown:
         return self.discord.gateway.connected
 
     def speed_up(self, patch: pytest.MonkeyPatch) -> None:
-        limits = replace(platform.DiscordPlatform.limits, write_interval=EDIT_INTERVAL)
+        limits = replace(router.ShardRouter.limits, write_interval=EDIT_INTERVAL)
         patch.setattr(client, "GUILD_READY_TIMEOUT", 0.05)
-        patch.setattr(client.DiscordClient, "before_identify_hook", _skip_identify_delay)
+        patch.setattr(session_starts, "IDENTIFY_SECONDS", IDENTIFY_SECONDS)
         patch.setattr(platform, "DiscordReply", _build_fast_reply)
-        patch.setattr(platform.DiscordPlatform, "limits", limits)
+        patch.setattr(router.ShardRouter, "limits", limits)
 
     async def wait_until_received(self, bot: Bot) -> None:
         served: Any = bot.context.platforms["discord"]
 
         def received() -> bool:
             sent = [each.number for each in self.discord.gateway.sessions.all.values() if each.connection]
-            is_ready = served.client._connection._ready_task is None  # the library tells of it after a pause
-            return bool(sent) and served.client.ws.sequence == sent[-1] and is_ready and not _has_library_tasks()
+            connected = served.get_workspace("").client
+            is_ready = connected._connection._ready_task is None  # the library tells of it after a pause
+            return bool(sent) and connected.ws.sequence == sent[-1] and is_ready and not _has_library_tasks()
 
         await self.wait_for(received)
 
@@ -288,10 +291,6 @@ def _post(post: Post) -> BotPost:
 
 def _has_library_tasks() -> bool:
     return any(task.get_name().startswith(LIBRARY_TASKS) for task in asyncio.all_tasks())
-
-
-async def _skip_identify_delay(*_: Any, **__: Any) -> None:
-    """The library waits five seconds before each new session."""
 
 
 def _build_fast_reply(opening: Any, mark: str = "") -> DiscordReply:

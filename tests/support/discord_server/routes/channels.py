@@ -34,7 +34,12 @@ def _application(world: World) -> Json:
 
 
 def _gateway(world: World) -> Json:
-    limit = {"total": 1000, "remaining": 1000, "reset_after": 0, "max_concurrency": 1}
+    limit = {
+        "total": 1000,
+        "remaining": world.sessions_left,
+        "reset_after": world.sessions_reset_ms,
+        "max_concurrency": world.max_concurrency,
+    }
     return {
         "url": world.base.replace("http", "ws", 1) + "/gateway",
         "shards": world.recommended_shards,

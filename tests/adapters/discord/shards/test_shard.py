@@ -6,37 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from adapters.discord.platform import DiscordPlatform
 from bot.errors import PlatformError, SetupError
 from bot.platform.events import MessageReceived, WorkspaceJoined
-from bot.platform.models import Location
 from engine.errors import StoreError
+from tests.adapters.discord.conftest import shard_platform
 from tests.adapters.discord.recording_bot import RecordingBot, connected, until
-from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
-
-
-class Half:
-    """A guild of one of two shards, with a channel and a member."""
-
-    def __init__(self, fake: FakeDiscord, shard: int) -> None:
-        self.guild: Guild = fake.guild(f"Half {shard}")
-        while (int(self.guild.id) >> 22) % 2 != shard:
-            self.guild = fake.guild(f"Half {shard}")
-        self.ada: Person = fake.member(self.guild, "Ada")
-        self.square: Channel = fake.channel(self.guild, "square")
-        self.location = Location("discord", self.guild.id, self.square.id)
-
-
-@pytest.fixture
-def halves(fake: FakeDiscord) -> list[Half]:
-    return [Half(fake, shard) for shard in range(2)]
+from tests.adapters.discord.shards.conftest import Half
+from tests.support.discord_server import FakeDiscord
 
 
 @pytest.fixture
 async def bot(fake: FakeDiscord, halves: list[Half], tmp_path: Path) -> AsyncIterator[RecordingBot]:
     """The adapter with two shards, once both are ready."""
     async with connected(fake, tmp_path, shards="2") as opened:
-        await until(lambda: ("reconcile", "") in opened.visibility)
+        await until(lambda: {("reconcile", half.guild.id) for half in halves} <= {*opened.visibility})
         opened.visibility.clear()
         yield opened
 
@@ -77,13 +60,12 @@ async def test_a_guild_that_removed_the_bot_unnoticed_is_forgotten_by_the_cache_
     fake: FakeDiscord, halves: list[Half], bot: RecordingBot
 ) -> None:
     gone = halves[1].guild
+    bot.known_workspaces = {half.guild.id for half in halves}
     del gone.members[fake.world.app.id]
     replace_session(fake, 1)
     await until(lambda: ("reconcile", gone.id) in bot.visibility)
-    platform: DiscordPlatform = bot.platform
-    assert platform.client.get_guild(int(gone.id)) is None
     with pytest.raises(PlatformError):
-        await platform.fetch_channel(halves[1].location)
+        await bot.platform.fetch_channel(halves[1].location)
 
 
 async def test_a_guild_that_added_the_bot_unnoticed_is_welcomed(
@@ -112,26 +94,53 @@ async def test_a_guild_that_cannot_be_reconciled_keeps_no_other_waiting(
 
 
 async def test_a_lost_shard_makes_its_own_audiences_unknown_alone(halves: list[Half], bot: RecordingBot) -> None:
-    platform: DiscordPlatform = bot.platform
-    platform.disconnected_at[1] = time.monotonic() - 61
-    assert (await platform.fetch_channel(halves[0].location)).kind == "open"
+    shard_platform(bot, halves[1].guild.id).disconnected_at = time.monotonic() - 61
+    assert (await bot.platform.fetch_channel(halves[0].location)).kind == "open"
     with pytest.raises(PlatformError):
-        await platform.fetch_channel(halves[1].location)
+        await bot.platform.fetch_channel(halves[1].location)
 
 
-async def test_zero_opens_as_many_shards_as_discord_recommends(
+async def test_direct_messages_come_over_the_first_shard(halves: list[Half], bot: RecordingBot) -> None:
+    await halves[1].ada.dms("psst")
+    place = (await bot.wait_for(MessageReceived)).message.location
+    assert (place.workspace, bot.platform.serves("")) == ("", True)
+    assert (await bot.platform.fetch_channel(place)).members == frozenset({halves[1].ada.id})
+
+
+async def test_as_many_shards_as_discord_recommends_by_default(
     fake: FakeDiscord, halves: list[Half], tmp_path: Path
 ) -> None:
     fake.world.recommended_shards = 3
-    async with connected(fake, tmp_path, shards="0") as bot:
-        await until(lambda: ("reconcile", "") in bot.visibility)
-        assert {each.shard for each in fake.gateway.sessions.all.values()} == {0, 1, 2}
+    async with connected(fake, tmp_path):
+        await until(lambda: {each.shard for each in fake.gateway.sessions.all.values()} == {0, 1, 2})
+        assert fake.gateway.refused_identifies == 0
 
 
-async def test_a_bot_that_needs_shards_fails_with_the_setting(fake: FakeDiscord, tmp_path: Path) -> None:
+async def test_sessions_of_different_buckets_begin_at_once(
+    fake: FakeDiscord, halves: list[Half], tmp_path: Path
+) -> None:
+    fake.world.max_concurrency = 2
+    fake.world.identify_seconds = 30.0
+    async with connected(fake, tmp_path, shards="2"):
+        await until(lambda: fake.gateway.identifies == 2)
+    assert fake.gateway.refused_identifies == 0
+
+
+async def test_a_number_that_is_too_small_fails_with_the_setting(fake: FakeDiscord, tmp_path: Path) -> None:
     fake.world.recommended_shards = 2
     fake.world.requires_shards = True
     with pytest.raises(SetupError) as refused:
-        async with connected(fake, tmp_path):
+        async with connected(fake, tmp_path, shards="1"):
             pass
     assert "THREADLORE_DISCORD_SHARDS" in (refused.value.hint or "")
+
+
+async def test_discord_s_recommendation_is_followed_once_more_are_required(
+    fake: FakeDiscord, halves: list[Half], tmp_path: Path
+) -> None:
+    async with connected(fake, tmp_path) as bot:
+        fake.world.recommended_shards = 2
+        fake.world.requires_shards = True
+        fake.gateway.invalidate()
+        await until(lambda: [each.shards for each in fake.gateway.sessions.all.values()] == [2, 2])
+        await until(lambda: all(bot.platform.serves(half.guild.id) for half in halves))

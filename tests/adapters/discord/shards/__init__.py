@@ -1,0 +1,1 @@
+"""Shards: shared out over processes, begun one after another, and routed to."""
