@@ -148,6 +148,7 @@ class Settings(BaseSettings):
     delete_data_on_uninstall: bool = False
     monitoring_host: str = "127.0.0.1"
     monitoring_port: int = Field(default=0, ge=0, le=65535)
+    watchdog_seconds: float = Field(default=120.0, ge=0)
     traces: bool = False
 
     @property

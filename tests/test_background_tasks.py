@@ -25,6 +25,7 @@ REASONS = {
     "engine/llm/client/subprocess.py": "its end is told to all who wait, and awaited when the process is ended",
     "bot/platform/ttl_cache.py": "whoever asks is told of the failure; what was not foreseen is logged",
     "bot/permissions/shared_audiences.py": "the comparison that ends the suspension awaits it first",
+    "bot/monitoring/watchdog.py": "without it the process ends",
     "bot/admin/rpc/service.py": "awaited when the block is left",
     "bot/admin/ingest/ingest.py": "every result is taken, or awaited at the end",
     "bot/ingest/sync/queue.py": "its end is awaited, and raises what failed",

@@ -32,14 +32,17 @@ def serve(
 
     async def work(common: GlobalOptions) -> int:
         from bot import log_config  # noqa: PLC0415  - keeps --help fast
+        from bot.monitoring.watchdog import watchdog  # noqa: PLC0415  - keeps --help fast
         from bot.server import serve as serve_platforms  # noqa: PLC0415  - keeps --help fast
 
         log_config.configure_logging(debug=common.debug, serving=True)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(each, _handle_signal, stop, each)
+        settings = common.load_settings()
         try:
-            await serve_platforms(common.load_settings(), stop, platform or ())
+            with watchdog(settings.watchdog_seconds):
+                await serve_platforms(settings, stop, platform or ())
         finally:
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(each)

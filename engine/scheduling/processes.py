@@ -127,6 +127,24 @@ class Subscriptions:
             self.wake(topic)
 
 
+class SignsOfLife:
+    """The latest signs of life of other processes, with the times (of a monotonic clock) at which they were new.
+
+    No clock but that of this process is trusted, which stands still while its machine sleeps.
+    """
+
+    def __init__(self) -> None:
+        self._latest: dict[int, tuple[object, float]] = {}
+
+    def list_silent(self, signs: Mapping[int, object], now: float, seconds: float) -> list[int]:
+        """The processes whose sign has been the same for longer than some seconds. `signs`: by process."""
+        before = self._latest
+        self._latest = {
+            id_: before[id_] if id_ in before and before[id_][0] == sign else (sign, now) for id_, sign in signs.items()
+        }
+        return [id_ for id_, (_, since) in self._latest.items() if now - since > seconds]
+
+
 class LocalProcesses:
     """The only process: its data is in files, which it has locked."""
 

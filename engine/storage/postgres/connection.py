@@ -43,6 +43,8 @@ MAX_PREPARED = 1_000  # statements of one connection
 CANCEL_TIMEOUT = 5.0  # seconds to ask the server to end a statement
 FULL_HINT = "Make room on the disk of the database server; it will be retried."
 ADAPTERS = build_adapters()
+# A reader that hangs must not keep the server from removing old rows, nor schemas from being updated.
+LIMIT_IDLE_READS = "-c idle_in_transaction_session_timeout=1h"
 # Both sides notice within some 15 seconds that the other machine is gone; the server then frees its locks.
 SERVER_KEEPALIVES = (
     "-c tcp_keepalives_idle=5 -c tcp_keepalives_interval=3 -c tcp_keepalives_count=3 -c tcp_user_timeout=15000"
@@ -197,7 +199,7 @@ def connection_options(*schemas: str) -> dict[str, Any]:
         "autocommit": True,
         "cursor_factory": RawCursor,
         "context": ADAPTERS,
-        "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8 {SERVER_KEEPALIVES}",
+        "options": f"-c search_path={','.join(schemas)} -c client_encoding=UTF8 {LIMIT_IDLE_READS} {SERVER_KEEPALIVES}",
         **CLIENT_KEEPALIVES,
     }
 
@@ -220,6 +222,8 @@ def translate_error(error: BaseException, label: str) -> BaseException:
 
 def is_unreachable(error: BaseException) -> bool:
     """Whether the server does not answer, or ends its connections; other refusals have codes of other classes."""
+    if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):  # this process was stopped for a while
+        return True
     if not isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
         return False
     return error.sqlstate is None or error.sqlstate.startswith(UNREACHABLE_CODES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,7 +14,7 @@ import structlog
 from psycopg_pool import AsyncConnectionPool
 
 from engine.errors import DatabaseInUse, DatabaseLost, StoreError
-from engine.scheduling.processes import LocalLeases, RunningProcess, Subscriptions
+from engine.scheduling.processes import LocalLeases, RunningProcess, SignsOfLife, Subscriptions
 from engine.scheduling.tasks import cancel_tasks, wait_for_completion
 from engine.storage.postgres import process_statements as statements
 from engine.storage.postgres.call_limits import DELETE_UNUSED, SharedCallLimits
@@ -37,6 +38,7 @@ LABEL = "processes"
 ADDRESS_HINT = "Write postgresql://user:password@host/name, and special characters of the password as %XX."
 CHECK_SECONDS = 3.0  # between two checks of the connection that proves that this process lives
 CHECK_TIMEOUT = 6.0  # seconds after which a check counts as failed
+HUNG_SECONDS = 150.0  # without a sign of life, after which others take over the work of a process that is connected
 REAP_SECONDS = 2.0  # between two searches for ended processes
 LEASE_POLL_SECONDS = 1.0  # between two attempts to get a lease, should a notification be lost
 NOTIFY_PAUSE_SECONDS = 0.02  # at least, between two notifications: each commits
@@ -59,6 +61,7 @@ class ProcessRegistry:
         self._alive = alive
         self._local = LocalLeases()
         self._unfreed = set[str]()  # leases whose release failed
+        self._signs_of_life = SignsOfLife()
         self._subscriptions = Subscriptions()
         self._unsent = set[str]()
         self._has_unsent = asyncio.Event()
@@ -181,7 +184,7 @@ class ProcessRegistry:
 
     async def _is_registered(self) -> bool:
         async with asyncio.timeout(CHECK_TIMEOUT):
-            cursor = await self._alive.execute(statements.FIND_PROCESS, (self.id,))
+            cursor = await self._alive.execute(statements.SHOW_LIFE, (self.id,))
             return await cursor.fetchone() is not None
 
     def _receive(self, payload: str) -> None:
@@ -215,7 +218,14 @@ class ProcessRegistry:
                         await self._free_lease(name)
 
     async def _reap(self) -> None:
-        """Remove the processes that have ended, which frees their work; waits for their last writes."""
+        """Remove the processes that have ended, which frees their work; waits for their last writes.
+
+        Those that hang are cut off from the database, and are among the ended ones the next time.
+        """
+        signs = dict(await self._execute(statements.LIST_SIGNS_OF_LIFE, (self.id,)))
+        for hung in self._signs_of_life.list_silent(signs, time.monotonic(), HUNG_SECONDS):
+            log.warning("database.process_hangs", process=hung)
+            await self._execute(statements.END_PROOF_OF_LIFE, (statements.PROCESS_CLASS, hung))
         if ended := await self._execute(statements.DELETE_ENDED, (statements.PROCESS_CLASS, statements.CHANNEL)):
             self.taken_over += len(ended)
             log.warning("database.process_ended", processes=[id_ for id_, _ in ended])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from engine.scheduling.processes import LocalProcesses
+from engine.scheduling.processes import LocalProcesses, SignsOfLife
 
 
 async def test_one_task_holds_a_lease() -> None:
@@ -35,3 +35,11 @@ async def test_subscribers_are_woken() -> None:
     processes.subscribe("other", lambda: woken.append("other"))
     processes.notify("work")
     assert woken == ["work"]
+
+
+def test_a_process_is_silent_once_its_sign_has_not_changed_for_long() -> None:
+    signs = SignsOfLife()
+    assert signs.list_silent({1: "a", 2: "a"}, 0.0, 10.0) == []
+    assert signs.list_silent({1: "b", 2: "a"}, 9.0, 10.0) == []
+    assert signs.list_silent({1: "b", 2: "a", 3: "a"}, 11.0, 10.0) == [2]
+    assert signs.list_silent({1: "c"}, 30.0, 10.0) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import signal
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -15,9 +16,10 @@ import pytest
 from engine.errors import DatabaseInUse, DatabaseLost
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger.postgres.ledger import PostgresLedger
-from engine.storage.postgres import process_registry
+from engine.storage.postgres import connection, process_registry
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.process_statements import PROCESS_CLASS
+from tests.support.running_process import LOST
 
 
 @asynccontextmanager
@@ -93,6 +95,38 @@ async def test_a_killed_process_is_removed_and_its_claims_and_leases_are_free(po
         assert run_statement(postgres_url, "SELECT claimed_by FROM task") == [(None,)]
         assert [each.id for each in await here.list_running()] == [here.id]
         assert here.taken_over == 1
+
+
+async def test_others_take_over_from_a_stopped_process_and_it_changes_nothing_more(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_registry, "REAP_SECONDS", 0.1)
+    monkeypatch.setattr(process_registry, "HUNG_SECONDS", 2.0)
+    async with registered(postgres_url, 1) as [one], other_process(postgres_url, "work") as other:
+        other.send_signal(signal.SIGSTOP)
+        async with asyncio.timeout(15):
+            async with one.lease("other work"):
+                pass
+            async with one.lease("work"):
+                assert one.taken_over == 1
+        other.send_signal(signal.SIGCONT)
+        async with asyncio.timeout(15):
+            assert await other.wait() == LOST
+        assert not one.lost.is_set()
+
+
+async def test_a_process_that_is_stopped_while_it_writes_holds_up_the_others_for_seconds(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "CHECK_PROCESS", connection.CHECK_PROCESS.replace("10s", "500ms"))
+    async with registered(postgres_url) as (one, two):
+        ledger = await PostgresLedger.open(postgres_url, process=one.id)
+        stopped = psycopg.connect(postgres_url, **connection.connection_options("threadlore_ledger"))
+        writing = connection.locked_transaction(stopped, "threadlore_ledger", two.id)
+        with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout), writing:
+            async with asyncio.timeout(10):
+                await ledger.work.set_setting("a", 1)
+        await ledger.close()
 
 
 async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url: str) -> None:
