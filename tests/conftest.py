@@ -114,6 +114,15 @@ def thorough(pytestconfig: pytest.Config) -> bool:
     return bool(pytestconfig.getoption("--thorough"))
 
 
+@pytest.fixture(scope="session", autouse=True)
+def shared_minilm() -> Iterator[None]:
+    """Embedders of a worker share the loaded model."""
+    from tests.support.shared_minilm import load_minilm_once  # noqa: PLC0415 - after the environment is set
+
+    with load_minilm_once():
+        yield
+
+
 @pytest.fixture
 def compare_with_golden(request: pytest.FixtureRequest) -> Callable[[Path, str], None]:
     """Compare a text with a golden file, or write the file again with --renew-golden."""
