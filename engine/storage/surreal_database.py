@@ -80,8 +80,11 @@ class SurrealDatabase:
                 target = await _open_connection(spare)
                 try:
                     await copy_records(partial(_query, source, self._address), partial(_query, target, spare))
-                finally:
+                except BaseException:
                     await _close_quietly(target)
+                    remove_tree(_name_spare(folder), ignore_errors=True)
+                    raise
+                await _close_quietly(target)
                 self._connection = None
                 await _close_quietly(source)
                 remove_tree(folder)

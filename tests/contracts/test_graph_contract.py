@@ -234,7 +234,7 @@ async def test_reads_go_on_while_few_and_many_rows_are_written(graph: GraphStore
             await graph.compact()
 
     async def read() -> None:
-        for _ in range(20):
+        for _ in range(6):
             assert edge_pairs(await graph.neighbors([0], [1], 1)) == [(1, 0, 1)]
             assert len(await graph.neighbors(range(40), [1], 3000)) >= 500
             await asyncio.sleep(0)  # a read in memory does not wait

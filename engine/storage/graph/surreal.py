@@ -32,16 +32,17 @@ NODES = "SELECT VALUE [number, space] FROM graph_node"
 EDGES = "SELECT VALUE [number, source, target, weight] FROM graph_edge"
 NEAR_NODES = "SELECT VALUE number FROM $nodes WHERE space IN $spaces"
 NEIGHBORS = f"{EDGES} WHERE source IN $near OR target IN $near"
-UPSERT = (
-    "BEGIN; DELETE $node_keys RETURN NONE; INSERT INTO graph_node $nodes RETURN NONE;"
-    " DELETE $edge_keys RETURN NONE; INSERT INTO graph_edge $edges RETURN NONE; COMMIT;"
+UPSERT = (  # deleting a record takes 3 ms, updating one 0.5 ms
+    "BEGIN; INSERT INTO graph_node $nodes ON DUPLICATE KEY UPDATE space = $input.space RETURN NONE;"
+    " INSERT INTO graph_edge $edges ON DUPLICATE KEY UPDATE source = $input.source, target = $input.target,"
+    " weight = $input.weight RETURN NONE; COMMIT;"
 )
 DELETE = (
     "BEGIN; DELETE $edge_keys RETURN NONE; DELETE graph_edge WHERE source IN $nodes OR target IN $nodes RETURN NONE;"
     " DELETE $node_keys RETURN NONE; COMMIT;"
 )
 REPLACE = (
-    "BEGIN; DELETE graph_node RETURN NONE; DELETE graph_edge RETURN NONE;"
+    f"BEGIN; REMOVE TABLE IF EXISTS graph_node; REMOVE TABLE IF EXISTS graph_edge; {'; '.join(SCHEMA)};"
     " INSERT INTO graph_node $nodes RETURN NONE; INSERT INTO graph_edge $edges RETURN NONE; COMMIT;"
 )
 
@@ -144,9 +145,7 @@ def _build_rows(nodes: Sequence[GraphNode], edges: Sequence[GraphEdge]) -> dict[
     spaces = {node.id: node.space for node in nodes}
     latest = {edge.id: edge for edge in edges}
     return {
-        "node_keys": [record_id("graph_node", id_) for id_ in spaces],
         "nodes": [{"id": record_id("graph_node", id_), "number": id_, "space": each} for id_, each in spaces.items()],
-        "edge_keys": [record_id("graph_edge", id_) for id_ in latest],
         "edges": [
             {
                 "id": record_id("graph_edge", edge.id),

@@ -23,6 +23,8 @@ from engine.text.similarity import unit_vectors
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
+    from surrealdb import RecordID
+
     from engine.storage.surreal_database import SurrealDatabase
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
@@ -48,11 +50,7 @@ class SurrealVectors:
             raise EmbedderMismatch(f"The vectors in the database have {former} dimensions, the embedder {dim}.")
         await database.run("UPSERT vector_format:current SET dim = $dim", {"dim": dim})
         for table in TABLES:
-            await database.run(f"DEFINE TABLE IF NOT EXISTS {_name(table)} SCHEMALESS")
-            for field in ("number", "space", "room"):
-                await database.run(
-                    f"DEFINE INDEX IF NOT EXISTS {_name(table)}_{field} ON {_name(table)} FIELDS {field}"
-                )
+            await database.run(_define(table))
         return cls(database, dim, cache_bytes)
 
     @staticmethod
@@ -78,13 +76,22 @@ class SurrealVectors:
         async with self._locks[table]:
             with self._caches[table].follow(lambda cached: cached.upsert(keys, content)):
                 await self._database.run(
-                    f"BEGIN; DELETE {_name(table)} WHERE number IN $ids;"
-                    f" INSERT INTO {_name(table)} $rows RETURN NONE; COMMIT;",
+                    f"BEGIN; DELETE $stale RETURN NONE; INSERT INTO {_name(table)} $rows ON DUPLICATE KEY UPDATE"
+                    " space = $input.space, room = $input.room, vector = $input.vector RETURN NONE; COMMIT;",
                     {
-                        "ids": sorted({row.id for row in keys}),
+                        "stale": await self._find_other_parts(table, keys),
                         "rows": [_build_record(table, *each) for each in zip(keys, content, strict=True)],
                     },
                 )
+
+    async def _find_other_parts(self, table: VectorTable, rows: Sequence[VectorRow]) -> list[RecordID]:
+        """The keys of stored parts of the same ids that are not among these rows."""
+        stored = await self._database.run(
+            f"SELECT VALUE [number, part] FROM {_name(table)} WHERE number IN $ids",
+            {"ids": sorted({row.id for row in rows})},
+        )
+        kept = {(row.id, row.part) for row in rows}
+        return [record_id(_name(table), key) for key in stored if tuple(key) not in kept]
 
     async def delete(
         self,
@@ -148,7 +155,7 @@ class SurrealVectors:
         """Delete all rows."""
         for table in TABLES:
             async with self._locks[table]:
-                await self._database.run(f"DELETE {_name(table)}")
+                await self._database.run(f"BEGIN; REMOVE TABLE IF EXISTS {_name(table)}; {_define(table)} COMMIT;")
                 self._caches[table].drop()
 
     async def compact(self) -> None:
@@ -192,6 +199,14 @@ class SurrealVectors:
 
 def _name(table: VectorTable) -> str:
     return f"vector_{table}"
+
+
+def _define(table: VectorTable) -> str:
+    name = _name(table)
+    indexes = (
+        f"DEFINE INDEX IF NOT EXISTS {name}_{field} ON {name} FIELDS {field};" for field in ("number", "space", "room")
+    )
+    return f"DEFINE TABLE IF NOT EXISTS {name} SCHEMALESS; {' '.join(indexes)}"
 
 
 def _build_record(table: VectorTable, row: VectorRow, vector: np.ndarray) -> dict[str, Any]:
