@@ -68,7 +68,7 @@ async def save_candidates(
     """Save pairs (a, b, similarity, score) of entities that still exist, and record that entities were compared."""
     await db.executemany(
         "INSERT INTO duplicate_candidate (a, b, space, similarity, score)"
-        " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x JOIN entity y ON y.id = ?2 WHERE x.id = ?1"
+        " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x, entity y WHERE x.id = ?1 AND y.id = ?2"
         " ON CONFLICT (a, b) DO UPDATE SET space = excluded.space, similarity = excluded.similarity,"
         " score = excluded.score",
         pairs,
