@@ -13,9 +13,10 @@ import json
 import sqlite3
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -50,7 +51,7 @@ from tests.bench.plumbing import disk_mib
 from tests.bench.scale.corpus import Corpus, LineLanguage
 from tests.bench.scale.key_facts import KeyFactsBuilder
 
-BATCH = 5_000
+BATCH = 4_000
 GENERATION = 1
 
 
@@ -168,8 +169,13 @@ class BulkWriter:
         return fragments[0].text if alone else join_newest(fragments, self._tokenizer.count, self._limits)
 
 
-async def write_vectors(home: DataDir, writer: BulkWriter, store: VectorStore) -> None:
-    """Embed chunks, entities and relations, and build the indexes; vectors of chunks are also in the ledger's cache."""
+async def write_vectors(
+    home: DataDir, writer: BulkWriter, open_store: Callable[[], Coroutine[None, None, VectorStore]]
+) -> None:
+    """Embed chunks, entities and relations, and build the indexes; vectors of chunks are also in the ledger's cache.
+
+    Each batch is written by a store of its own, which is closed before it has enough rows to begin an index.
+    """
     surfaces = writer.labels()
     rows: dict[VectorTable, Iterable[tuple[VectorRow, str]]] = {
         "chunks": ((VectorRow(id_, space, room, 0), text) for id_, space, room, text in writer.chunks),
@@ -180,9 +186,12 @@ async def write_vectors(home: DataDir, writer: BulkWriter, store: VectorStore) -
     for table, found in rows.items():
         for batch in _batched(found):
             vectors = await embedder.embed([text for _, text in batch], UsageMeter())
+            store = await open_store()
             await store.upsert(table, [row for row, _ in batch], vectors)
+            await store.close()
             if table == "chunks":
                 _cache_vectors(home.ledger_path, [text for _, text in batch], vectors)
+    store = await open_store()
     await store.compact()
     await store.close()
 
@@ -219,7 +228,7 @@ async def fill_postgres(home: DataDir, writer: BulkWriter, database: str) -> Non
     async with Engine.open(home.path, language=LineLanguage(), embedder=HashingEmbedder(), options=options):
         pass  # creates the tables
     async with open_pool(database, "vectors", VECTORS_SCHEMA) as pool:
-        await write_vectors(home, writer, await PostgresVectors.open(pool, HashingEmbedder().dim))
+        await write_vectors(home, writer, partial(PostgresVectors.open, pool, HashingEmbedder().dim))
     await fill_database(options, home.ledger_path, replace=True, also=_keep_vectors)
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
@@ -244,7 +253,7 @@ async def fill(home: Path, corpus: Corpus, database: str = "") -> dict[str, floa
     if database:
         await fill_postgres(folder, writer, database)
     else:
-        await write_vectors(folder, writer, await LanceVectors.open(folder.vectors_path, HashingEmbedder().dim))
+        await write_vectors(folder, writer, partial(LanceVectors.open, folder.vectors_path, HashingEmbedder().dim))
         await write_graph(folder, writer)
     return {
         "chunks": corpus.documents,

@@ -38,10 +38,8 @@ async def rank_rows(
     """The k best rows within the scope that match the filters and any of the words, with scores, best first."""
     whole = await measure_scope(db, index, scope_ids)
     reader, scope = TERM_INDEXES[db.dialect], index.scope_clause(scope_ids, "x")
-    terms = {word.term: word.text for word in words}
-    scores = score_rows(
-        [await reader.load_postings(db, index.kind, term, word, scope) for term, word in terms.items()], whole
-    )
+    distinct = list({word.term: word for word in words}.values())
+    scores = score_rows(await reader.load_postings(db, index.kind, distinct, scope), whole)
     if filters is not None:
         scores = await _filter_scores(db, index, scores, filters, k)
     return await _select_best(db, index, scores, k)

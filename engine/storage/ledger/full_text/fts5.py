@@ -18,6 +18,7 @@ from engine.storage.ledger.records.projection import KeyKind
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from engine.storage.ledger.full_text.index import SearchWord
     from engine.storage.sql.connection import Connection
 
 _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
@@ -58,42 +59,52 @@ async def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) ->
 
 
 async def load_postings(
-    db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str
-) -> Mapping[tuple[int, int], int]:
-    """The rows within the scope that contain a word, with length and frequency."""
+    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
+) -> list[Mapping[tuple[int, int], int]]:
+    """The rows within the scope that contain each word, with length and frequency."""
+    return [await _load_postings(db, kind, word, scope) for word in words]
+
+
+async def _load_postings(db: Connection, kind: KeyKind, word: SearchWord, scope: str) -> Mapping[tuple[int, int], int]:
     tables = _TABLES[kind]
-    if len(term) == 1:
-        places, parameter = f"{tables.terms} w CROSS JOIN {tables.rows} ON x.id = w.doc WHERE w.term = ?", term[0]
+    if len(word.term) == 1:
+        places, parameter = f"{tables.terms} w CROSS JOIN {tables.rows} ON x.id = w.doc WHERE w.term = ?", word.term[0]
     else:
         places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
-        parameter = quote_term(word)
+        parameter = quote_term(word.text)
     # A row for each place of the term: grouping them in SQL takes half as long again.
     return Counter(
         await db.execute_fetchall(f"SELECT x.id, x.{tables.length_column} FROM {places} AND {scope}", (parameter,))
     )
 
 
-async def count_matches(db: Connection, kind: KeyKind, _: tuple[str, ...], word: str, scope: str, limit: int) -> int:
-    """The number of rows within the scope that contain a word, counted up to the limit."""
+async def count_matches(
+    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+) -> dict[SearchWord, int]:
+    """The number of rows within the scope that contain each word, counted up to the limit."""
     tables = _TABLES[kind]
-    [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid"
-        f" WHERE w.{tables.words} MATCH ? AND {scope} LIMIT ?)",
-        (quote_term(word), limit),
-    )
-    return int(found)
+    places = f"{tables.words} w CROSS JOIN {tables.rows} ON x.id = w.rowid WHERE w.{tables.words} MATCH ?"
+    return {word: await _count(db, f"{places} AND {scope}", word, limit) for word in words}
 
 
-async def is_common(db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int) -> bool:
-    """Whether at least `limit` rows within the scope contain a word.
+async def find_common(
+    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+) -> set[SearchWord]:
+    """The words that at least `limit` rows within the scope contain.
 
     Rows are counted in the whole index first, because looking up where each one is costs ten times as much.
     """
-    words = _TABLES[kind].words
-    [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {words} w WHERE w.{words} MATCH ? LIMIT ?)", (quote_term(word), limit)
-    )
-    return found >= limit and await count_matches(db, kind, term, word, scope, limit) >= limit
+    table = _TABLES[kind].words
+    often = [word for word in words if await _count(db, f"{table} w WHERE w.{table} MATCH ?", word, limit) >= limit]
+    counts = await count_matches(db, kind, often, scope, limit)
+    return {word for word, count in counts.items() if count >= limit}
+
+
+async def _count(db: Connection, places: str, word: SearchWord, limit: int) -> int:
+    """The number of rows that contain a word, counted up to the limit."""
+    counting = f"SELECT COUNT(*) FROM (SELECT 1 FROM {places} LIMIT ?)"
+    [[found]] = await db.execute_fetchall(counting, (quote_term(word.text), limit))
+    return int(found)
 
 
 def quote_term(word: str) -> str:

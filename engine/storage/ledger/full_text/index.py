@@ -55,19 +55,19 @@ class TermIndex(Protocol):
         """The terms of each word as the index makes them: folded, stemmed, perhaps several or none."""
 
     async def load_postings(
-        self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str
-    ) -> Postings:
-        """The rows within the scope that contain a word: {(row, length): times}; of several terms it counts once."""
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
+    ) -> Sequence[Postings]:
+        """The rows within the scope that contain each word: {(row, length): times}; of several terms it counts once."""
 
     async def count_matches(
-        self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int
-    ) -> int:
-        """The number of rows within the scope that contain a word, counted up to the limit."""
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+    ) -> dict[SearchWord, int]:
+        """The number of rows within the scope that contain each word, counted up to the limit."""
 
-    async def is_common(
-        self, db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int
-    ) -> bool:
-        """Whether at least `limit` rows within the scope contain a word."""
+    async def find_common(
+        self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+    ) -> set[SearchWord]:
+        """The words that at least `limit` rows within the scope contain."""
 
 
 TERM_INDEXES: dict[Dialect, TermIndex] = {Dialect.SQLITE: fts5, Dialect.POSTGRES: tsvector}

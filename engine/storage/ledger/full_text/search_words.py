@@ -46,10 +46,8 @@ async def select_search_words(db: Connection, index: FullTextIndex, text: str, s
     limit = max(MANY_TEXTS, int(rows * COMMON_SHARE))
     if rows < limit or len(distinct) < 2:
         return words
-    uncommon = [
-        each for each in words if not await reader.is_common(db, index.kind, each.term, each.text, scope, limit)
-    ]
-    return uncommon or await _select_rarest(db, index, words, scope)
+    common = await reader.find_common(db, index.kind, words, scope, limit)
+    return [word for word in words if word not in common] or await _select_rarest(db, index, words, scope)
 
 
 def split_into_terms(text: str, tokenizer: str) -> list[str]:
@@ -69,8 +67,7 @@ async def _select_rarest(
     db: Connection, index: FullTextIndex, words: Sequence[SearchWord], scope: str
 ) -> list[SearchWord]:
     """The rarest of common words, at least one, while few enough texts have to be ranked."""
-    count = TERM_INDEXES[db.dialect].count_matches
-    held = {each: await count(db, index.kind, each.term, each.text, scope, MAX_RANKED) for each in words}
+    held = await TERM_INDEXES[db.dialect].count_matches(db, index.kind, words, scope, MAX_RANKED)
     chosen, ranked = list[SearchWord](), 0
     for word in sorted(words, key=lambda word: held[word]):
         ranked += held[word]

@@ -18,8 +18,9 @@ from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sql.lists import text_list
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
+    from engine.storage.ledger.full_text.index import SearchWord
     from engine.storage.sql.connection import Connection
 
 _ROWS = {KeyKind.CHUNK: ("chunk", "x.tokens"), KeyKind.NAME: ("entity", "LENGTH(x.name)")}
@@ -47,31 +48,39 @@ async def tokenize_words(db: Connection, _: str, words: Sequence[str]) -> list[t
 
 
 async def load_postings(
-    db: Connection, kind: KeyKind, term: tuple[str, ...], _: str, scope: str
-) -> Mapping[tuple[int, int], int]:
-    """The rows within the scope that contain a word, with length and frequency."""
+    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
+) -> list[dict[tuple[int, int], int]]:
+    """The rows within the scope that contain each word, with length and frequency."""
     table, length = _ROWS[kind]
-    rows = await db.execute_fetchall(
-        f"SELECT x.id, {length}, ts_rank('{{1, 1, 1, 1}}', x.search, CAST(?1 AS tsquery)) FROM {table} x"
-        f" WHERE x.search @@ CAST(?1 AS tsquery) AND {scope}",
-        (write_query(term),),
+    rows = await db.fetch_each(
+        f"SELECT CAST(?1 AS BIGINT), x.id, {length}, ts_rank('{{1, 1, 1, 1}}', x.search, CAST(?2 AS tsquery))"
+        f" FROM {table} x WHERE x.search @@ CAST(?2 AS tsquery) AND {scope}",
+        [(place, write_query(word.term)) for place, word in enumerate(words)],
     )
-    return {(row, size): count_places(rank) if len(term) == 1 else 1 for row, size, rank in rows}
+    found: list[dict[tuple[int, int], int]] = [{} for _ in words]
+    for place, row, size, rank in rows:
+        found[place][row, size] = count_places(rank) if len(words[place].term) == 1 else 1
+    return found
 
 
-async def count_matches(db: Connection, kind: KeyKind, term: tuple[str, ...], _: str, scope: str, limit: int) -> int:
-    """The number of rows within the scope that contain a word, counted up to the limit."""
-    [[found]] = await db.execute_fetchall(
-        f"SELECT COUNT(*) FROM (SELECT 1 FROM {_ROWS[kind][0]} x WHERE x.search @@ CAST(? AS tsquery) AND {scope}"
-        " LIMIT ?) w",
-        (write_query(term), limit),
+async def count_matches(
+    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+) -> dict[SearchWord, int]:
+    """The number of rows within the scope that contain each word, counted up to the limit."""
+    rows = await db.fetch_each(
+        "SELECT CAST(?1 AS BIGINT), (SELECT COUNT(*) FROM (SELECT 1 FROM"
+        f" {_ROWS[kind][0]} x WHERE x.search @@ CAST(?2 AS tsquery) AND {scope} LIMIT ?3) w) WHERE true",
+        [(place, write_query(word.term), limit) for place, word in enumerate(words)],
     )
-    return int(found)
+    return {words[place]: count for place, count in rows}
 
 
-async def is_common(db: Connection, kind: KeyKind, term: tuple[str, ...], word: str, scope: str, limit: int) -> bool:
-    """Whether at least `limit` rows within the scope contain a word."""
-    return await count_matches(db, kind, term, word, scope, limit) >= limit
+async def find_common(
+    db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str, limit: int
+) -> set[SearchWord]:
+    """The words that at least `limit` rows within the scope contain."""
+    counts = await count_matches(db, kind, words, scope, limit)
+    return {word for word, count in counts.items() if count >= limit}
 
 
 def write_query(term: Sequence[str]) -> str:

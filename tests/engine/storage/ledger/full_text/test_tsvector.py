@@ -9,6 +9,7 @@ import pytest
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.database import FtsTokenizer
 from engine.storage.ledger.full_text import fts5, tsvector
+from engine.storage.ledger.full_text.index import SearchWord
 from engine.storage.ledger.full_text.tsvector import MAX_PLACES, RANKS, count_places
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import lookup
@@ -63,6 +64,6 @@ async def test_frequencies_follow_from_ranks(postgres_ledger_url: str) -> None:
         await ledger.add(doc(f"d{count}", f"text {count}"))
         changed = "UPDATE chunk SET text = ? WHERE text = ?"
         await ledger.execute(changed, parameters=("ferry " * count + "other words", f"text {count}"))
-    found = await ledger.read(tsvector.load_postings, KeyKind.CHUNK, ("ferri",), "", "true")
+    [found] = await ledger.read(tsvector.load_postings, KeyKind.CHUNK, [SearchWord("ferry", ("ferri",))], "true")
     assert sorted(found.values()) == [min(count, 255) for count in counts]
     await ledger.ledger.close()
