@@ -63,6 +63,10 @@ class SetupError(PermissionDenied):
     hint = "Correct the setting, then start again."
 
 
+class PageNotRead(EngineError):
+    """A page that somebody linked to may not or cannot be read."""
+
+
 class NotAllowed(EngineError):
     """The person may not do this."""
 

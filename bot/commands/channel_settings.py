@@ -25,6 +25,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "mode": (*get_args(RetrievalMode), DEFAULT_VALUE),
     "reply-to": ("mention", "thread", "all", DEFAULT_VALUE),
     "ingest": ("on", "off"),
+    "links": ("on", "off"),
 }
 DESCRIPTIONS: Mapping[str, str] = {
     "mode": "how sources are searched",
@@ -32,7 +33,9 @@ DESCRIPTIONS: Mapping[str, str] = {
     "language": "the language of answers",
     "reply-to": "what I reply to: mention, thread (also questions in my threads) or all (any question)",
     "ingest": "whether I read the messages and files of this channel",
+    "links": "whether I read the public web pages that messages here link to",
 }
+SWITCHES = ("ingest", "links")
 MAX_DAYS = 3650
 
 
@@ -41,15 +44,17 @@ async def settings_command(call: CommandContext) -> Card:
     await call.require_manager("see or change settings")
     name, _, value = call.arguments.partition(" ")
     alone = (await call.services.context.audience.get_channel(call.location)).kind == "direct"
-    if alone and name.casefold() == "ingest":
+    if alone and name.casefold() in SWITCHES:
         raise InvalidQuestion("In direct messages I only read the files you share, not the messages.")
     store, room = call.store.channel_settings, call.location.room
     now = await call.services.context.get_channel_settings(room)
     if not name:
-        return Card(_format_settings(call, now, [each for each in DESCRIPTIONS if not (alone and each == "ingest")]))
+        return Card(_format_settings(call, now, [each for each in DESCRIPTIONS if not (alone and each in SWITCHES)]))
     changed = _apply_change(now, name.casefold(), value.strip().strip('"“”'))
     if changed != now:
         await store.save(room, changed)
+    if not changed.links and name.casefold() == "links":
+        await call.services.ingest_service.links.forget_all(call.location)
     if changed.ingest and not now.ingest:
         return Card(await _enable_ingest(call))
     return Card(_format_change(call, name.casefold(), changed))
@@ -80,8 +85,8 @@ def _apply_change(now: ChannelSettings, name: str, value: str) -> ChannelSetting
         )
     if len(value) > MAX_VALUE_LENGTH:
         raise InvalidQuestion(f"The value of “{name}” is too long.", hint=f"At most {MAX_VALUE_LENGTH} characters.")
-    if name == "ingest":
-        return replace(now, ingest=word == "on")
+    if name in SWITCHES:
+        return replace(now, ingest=word == "on") if name == "ingest" else replace(now, links=word == "on")
     kept: dict[str, Any] = {_field_name(name): "" if word.casefold() == DEFAULT_VALUE else word}
     return replace(now, **kept)
 
@@ -98,8 +103,8 @@ def _format_settings(call: CommandContext, now: ChannelSettings, names: Iterable
 
 
 def _format_value(now: ChannelSettings, name: str, settings_: Settings) -> str:
-    if name == "ingest":
-        return "**on**" if now.ingest else "**off**"
+    if name in SWITCHES:
+        return "**on**" if getattr(now, name) else "**off**"
     given = str(getattr(now, _field_name(name)))
     general = {"mode": settings_.retrieval_mode, "reply-to": settings_.reply_to}.get(name, "")
     return f"**{escape_markdown(given)}**" if given else f"**{general}** (by default)" if general else "not set"

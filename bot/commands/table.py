@@ -143,7 +143,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "settings": Command(
         channel_settings.settings_command,
-        "the settings of this channel: mode, style, language, reply-to, ingest",
+        "the settings of this channel: mode, style, language, reply-to, ingest, links",
         "[NAME VALUE]",
         "`default` resets a setting.",
         ("reply-to thread", "ingest off", "language German", "style short and friendly", "mode hybrid"),

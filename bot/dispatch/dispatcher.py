@@ -104,9 +104,12 @@ class Dispatcher:
             case MessageReceived(message):
                 if _message_key(message) not in self._addressed:
                     await self.ingest_service.files.ingest_and_confirm(message)
+                    await self.ingest_service.links.ingest(message)
                     return
                 await self._answer_message(message, overheard=not event.addressed)
                 self._addressed.discard(_message_key(message))
+            case MessageEdited(message):
+                await self.ingest_service.links.ingest(message)
             case QuestionAsked():
                 await self.answer_service.answer(request_from_command(event))
             case CommandInvoked():

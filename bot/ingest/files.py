@@ -83,7 +83,7 @@ class FileIngest:
         shared = SharedFiles(
             message, link, with_question=with_question, is_explicit=is_explicit, was_announced=was_announced
         )
-        if await self._get_rejection(shared):
+        if await self.get_rejection(shared):
             return []
         if not quiet:
             await self._set_reaction(message, "working")
@@ -100,7 +100,7 @@ class FileIngest:
         )
         was_announced = not space and await self._context.store.channels.is_announced(location.room)
         shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=was_announced)
-        reason = await self._get_rejection(shared) or ("" if space or event.may_write else texts.CANNOT_WRITE)
+        reason = await self.get_rejection(shared) or ("" if space or event.may_write else texts.CANNOT_WRITE)
         if reason:
             return [RejectedFile(each.name, reason) for each in event.uploads]
         return [each for upload in event.uploads for each in await self._ingest_upload(shared, upload)]
@@ -141,7 +141,7 @@ class FileIngest:
             return False
         return True
 
-    async def _get_rejection(self, shared: SharedFiles) -> str:
+    async def get_rejection(self, shared: SharedFiles) -> str:
         """Why files may not be ingested, empty if they may; checked before fetching and after parsing."""
         message, location, store = shared.message, shared.message.location, self._context.store
         written = None if shared.is_explicit else message.time
@@ -150,6 +150,8 @@ class FileIngest:
         announced = await store.channels.is_announced(location.room)
         if shared.was_announced and not announced:
             return texts.CHANNEL_NOT_INDEXED  # the bot was removed in the meantime
+        if shared.is_link and not (await self._context.get_channel_settings(location.room)).links:
+            return texts.LINKS_NOT_READ
         if shared.with_question or (await self._context.audience.get_channel(location)).kind == "direct":
             return ""
         return (
@@ -166,7 +168,7 @@ class FileIngest:
         try:
             async with self._gate, aclosing(self._parse_upload(shared, upload)) as documents:
                 async for filed, document in documents:
-                    reason = await self._add_document(filed, document, shared)
+                    reason = await self.add_document(filed, document, shared)
                     results.append(RejectedFile(upload.name, reason) if reason else filed)
                     if reason:
                         break
@@ -198,7 +200,7 @@ class FileIngest:
                     Document(filed.document, shared.space, filed.room, title, parsed.passages, time, shared.link),
                 )
 
-    async def _add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
+    async def add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
         """Add a file to the engine in the current space of its room, or return why it is left out.
 
         A file that was deleted in the meantime is left out silently.
@@ -207,7 +209,7 @@ class FileIngest:
         async with self._documents.lock(filed.room):
             if await self._is_deleted(filed, location):
                 return ""
-            if reason := await self._get_rejection(shared):
+            if reason := await self.get_rejection(shared):
                 return reason
             space = document.space or await self._resolve_space(location)
             await self._context.store.files.insert(filed)

@@ -14,6 +14,7 @@ from bot.ingest.conversations import (
     thread_key,
     to_unindexed_record,
 )
+from bot.ingest.shared_file import LINK_PREFIX
 from bot.store.models import message_key
 from bot.text.content_words import content_words, has_any_word
 from bot.text.format import EPOCH
@@ -185,7 +186,7 @@ class MessageIngest:
         room, now = message.location.room, {each.id for each in message.uploads}
         before = await self._store.files.list_by_messages(room, [message.id])
         for file in before:
-            if file.upload_id not in now:
+            if file.upload_id not in now and not file.upload_id.startswith(LINK_PREFIX):
                 await self._store.messages.add_tombstones(room, [file.upload_id])
                 await self._documents.forget_document(file.document)
         return tuple(each for each in message.uploads if each.id not in {file.upload_id for file in before})

@@ -19,6 +19,7 @@ from bot.ingest.channels import ChannelMembership
 from bot.ingest.conversations import author_key
 from bot.ingest.documents import ConversationDocuments
 from bot.ingest.files import FileIngest
+from bot.ingest.links.pages import LinkIngest
 from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
 from bot.ingest.room_visibility import RoomVisibility
@@ -62,7 +63,7 @@ def _now() -> datetime:
 
 
 class IngestService:
-    """Ingests chat events. `files` ingests shared files, `manual_facts` what people add by hand.
+    """Ingests chat events. `files` ingests shared files, `links` linked pages, `manual_facts` what people add by hand.
 
     `run` does the background work: back-fill, reconciliation and retention.
     """
@@ -72,12 +73,13 @@ class IngestService:
         self._parser = parser
         self._documents = ConversationDocuments(context)
         self.files = FileIngest(context, self._documents, parser)
+        self.links = LinkIngest(context, self._documents, self.files, parser, clock)
         self.manual_facts = ManualFacts(context, self._documents)
         self._membership = ChannelMembership(context, self._documents, clock)
         self._visibility = RoomVisibility(context, self._documents, self._membership)
         self._messages = MessageIngest(context, self._documents, self._membership)
         deletion_check = DeletionCheck(context, self._documents, self._messages, clock)
-        self._backfill = Backfill(context, self._documents, self._messages, self.files)
+        self._backfill = Backfill(context, self._documents, self._messages, self.files, self.links)
         reconciler = Reconciler(context, self._backfill, deletion_check, clock)
         processes = context.engine_context.engine.processes
         self._sync_queue = SyncQueue(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -28,20 +28,20 @@ class ChannelSettingsTable:
     async def get(self, room: str) -> ChannelSettings | None:
         """The settings of a channel; None if none were changed."""
         row = await self._database.fetch_one(
-            "SELECT mode, style, language, reply_to, ingest FROM channel_settings WHERE room = ?", (room,)
+            "SELECT mode, style, language, reply_to, ingest, links FROM channel_settings WHERE room = ?", (room,)
         )
         if row is None:
             return None
-        mode, style, language, reply_to, ingest = row
-        return ChannelSettings(mode, style, language, reply_to, bool(ingest))
+        mode, style, language, reply_to, ingest, links = row
+        return ChannelSettings(mode, style, language, reply_to, bool(ingest), bool(links))
 
     async def save(self, room: str, settings: ChannelSettings) -> None:
         """Store the settings of a channel."""
         await self._database.execute(
-            "INSERT INTO channel_settings VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT (room) DO UPDATE SET"
+            "INSERT INTO channel_settings VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room) DO UPDATE SET"
             " mode = excluded.mode, style = excluded.style, language = excluded.language,"
-            " reply_to = excluded.reply_to, ingest = excluded.ingest",
-            (room, settings.mode, settings.style, settings.language, settings.reply_to, settings.ingest),
+            " reply_to = excluded.reply_to, ingest = excluded.ingest, links = excluded.links",
+            (room, *astuple(settings)),
         )
 
 

@@ -50,6 +50,10 @@ class Files:
             f"{_OF_WORKSPACE} AND upload IN (SELECT value FROM json_each(?2))", prefix, text_list(uploads)
         )
 
+    async def list_by_prefix(self, room: str, prefix: str) -> list[FileRecord]:
+        """The files of a channel whose upload ids start with a prefix."""
+        return await self._select("room = ? AND substr(upload, 1, length(?2)) = ?2", room, prefix)
+
     async def list_by_author(self, platform: str, workspace: str, author: str) -> list[FileRecord]:
         """The files that a person shared."""
         return await self._select(f"{_OF_WORKSPACE} AND author = ?2", f"{platform}:{workspace}:", author)

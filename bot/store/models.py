@@ -121,7 +121,8 @@ def parse_message_ids(reply_ref: str) -> tuple[str, ...]:
 class ChannelSettings:
     """Settings of one channel; an empty value means the bot's own setting.
 
-    `reply_to`: mention | thread | all. `ingest`: whether its messages are read.
+    `reply_to`: mention | thread | all. `ingest`: whether its messages are read. `links`: whether the pages are read
+    that they link to.
     """
 
     mode: str = ""
@@ -129,6 +130,7 @@ class ChannelSettings:
     language: str = ""
     reply_to: str = ""
     ingest: bool = True
+    links: bool = False
 
 
 @dataclass(frozen=True, slots=True)

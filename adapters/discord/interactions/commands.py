@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 MAX_CHOICES = 25
 MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 Interaction = discord.Interaction[Any]
-Setting = Literal["mode", "style", "language", "reply-to", "ingest"]
+Setting = Literal["mode", "style", "language", "reply-to", "ingest", "links"]
 Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
 
 

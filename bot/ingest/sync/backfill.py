@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bot.ingest.conversations import IndexedMessage
     from bot.ingest.documents import ConversationDocuments
     from bot.ingest.files import FileIngest
+    from bot.ingest.links.pages import LinkIngest
     from bot.ingest.messages import MessageIngest
     from bot.platform.models import Location, Message
     from bot.store.channels import BackfillCursor
@@ -42,15 +43,21 @@ FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 5.0, 900.0  # seconds before a retry; d
 
 
 class Backfill:
-    """Ingests the history of channels."""
+    """Ingests the history of channels; `links` reads the pages that recent messages link to."""
 
     def __init__(
-        self, context: BotContext, documents: ConversationDocuments, hearing: MessageIngest, filing: FileIngest
+        self,
+        context: BotContext,
+        documents: ConversationDocuments,
+        hearing: MessageIngest,
+        filing: FileIngest,
+        links: LinkIngest | None = None,
     ) -> None:
         self._context = context
         self._documents = documents
         self._messages = hearing
         self._files = filing
+        self._links = links
         self._store = context.store
 
     async def list_due_workspaces(self) -> set[tuple[str, str]]:
@@ -128,6 +135,8 @@ class Backfill:
                 await gather_or_cancel(*(self._documents.add_run(run, location) for run in batch))
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
+        for each in unknown:
+            await self._ingest_links(each)
 
     async def apply_edit(self, message: Message, digest: str) -> None:
         """Apply an edit if the stored digest is still this one."""
@@ -136,6 +145,11 @@ class Backfill:
             known = await self._store.messages.get(room, message.id)
             if known is not None and known.digest == digest:
                 await self._messages.apply_edit(message)
+        await self._ingest_links(message)
+
+    async def _ingest_links(self, message: Message) -> None:
+        if self._links is not None:
+            await self._links.ingest(message)
 
     async def _record_pending_files(self, message: Message) -> None:
         """Record the files of a message as pending, so that a crash does not lose them."""

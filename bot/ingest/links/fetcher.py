@@ -1,0 +1,193 @@
+"""Fetch web pages: from public addresses only, within limits, and only what robots.txt allows.
+
+The name of a server is resolved once, every address is checked, and the connection goes to a checked address, so that
+a name cannot lead to another one in between. Redirects are checked in the same way.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urljoin
+from urllib.robotparser import RobotFileParser
+
+import aiohttp
+from aiohttp.abc import AbstractResolver, ResolveResult
+from yarl import URL
+
+from bot.errors import PageNotRead
+from bot.ingest.links.addresses import DEFAULT_PORTS, is_public, parse_url
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Collection, Sequence
+
+    from bot.ingest.links.addresses import PageUrl
+
+USER_AGENT = "Threadlore"
+MAX_SIZE, MAX_ROBOTS_SIZE = 5 * 2**20, 500 * 2**10  # bytes
+MAX_REDIRECTS = 5
+TIMEOUT_SECONDS = 20.0  # for a page with all redirects
+ROBOTS_SECONDS = 3600.0  # for which a robots.txt is kept
+MAX_ROBOTS = 500  # servers whose robots.txt is kept
+_READ_SIZE = 1 << 16
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+# Names for the parser by content type; other pages are not read.
+FILE_NAMES = {
+    "text/html": "page.html",
+    "application/xhtml+xml": "page.html",
+    "text/plain": "page.txt",
+    "application/pdf": "page.pdf",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedPage:
+    """A page, with the address at which it was found, and its name for the parser."""
+
+    url: str
+    name: str
+    data: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class _Response:
+    status: int
+    content_type: str
+    location: str
+    data: bytes
+
+
+async def resolve(host: str, port: int) -> list[str]:
+    """The IP addresses of a name. Raises OSError."""
+    rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    return list(dict.fromkeys(str(row[4][0]) for row in rows))
+
+
+@dataclass(slots=True)
+class PageFetcher:
+    """Fetches pages. The fields are how names are resolved, which addresses and ports may be used, and the limits."""
+
+    resolve: Callable[[str, int], Awaitable[Sequence[str]]] = resolve
+    is_public: Callable[[str], bool] = is_public
+    ports: frozenset[int] = frozenset(DEFAULT_PORTS.values())
+    max_size: int = MAX_SIZE
+    timeout_seconds: float = TIMEOUT_SECONDS
+    _robots: dict[str, tuple[float, RobotFileParser]] = field(default_factory=dict)
+
+    async def fetch(self, url: str) -> FetchedPage:
+        """Fetch a page. Raises PageNotRead."""
+        try:
+            async with asyncio.timeout(self.timeout_seconds):
+                return await self._follow_redirects(url)
+        except TimeoutError as error:
+            raise PageNotRead("The server took too long.") from error
+
+    async def _follow_redirects(self, url: str) -> FetchedPage:
+        for _ in range(MAX_REDIRECTS + 1):
+            target = parse_url(url, self.ports)
+            if not await self._is_allowed(target, url):
+                raise PageNotRead("The server does not allow programs to read it (robots.txt).")
+            response = await self._request(target, url, self.max_size, FILE_NAMES)
+            if response.status not in _REDIRECTS:
+                if response.status != 200:
+                    raise PageNotRead(f"The server answered {response.status}.")
+                return FetchedPage(url, FILE_NAMES[response.content_type], response.data)
+            url = urljoin(url, response.location)
+        raise PageNotRead("There are too many redirects.")
+
+    async def _is_allowed(self, target: PageUrl, url: str) -> bool:
+        """Whether robots.txt allows a page; one that cannot be read because of the server allows none (RFC 9309)."""
+        known = self._robots.get(target.origin)
+        if known is None or time.monotonic() - known[0] > ROBOTS_SECONDS:
+            known = time.monotonic(), await self._read_robots(target)
+            self._robots.pop(target.origin, None)
+            self._robots[target.origin] = known
+            while len(self._robots) > MAX_ROBOTS:
+                self._robots.pop(next(iter(self._robots)))
+        return known[1].can_fetch(USER_AGENT, url)
+
+    async def _read_robots(self, target: PageUrl) -> RobotFileParser:
+        rules, url = RobotFileParser(), f"{target.scheme}://{target.host}:{target.port}/robots.txt"
+        for _ in range(MAX_REDIRECTS + 1):
+            response = await self._request(parse_url(url, self.ports), url, MAX_ROBOTS_SIZE)
+            if response.status not in _REDIRECTS:
+                rules.parse(_robots_lines(response))
+                return rules
+            url = urljoin(url, response.location)
+        raise PageNotRead("There are too many redirects.")
+
+    async def _request(self, target: PageUrl, url: str, limit: int, types: Collection[str] = ()) -> _Response:
+        """One request, without cookies or compression; the body of a good response of one of the types, if given."""
+        address = URL(url)
+        if (address.raw_host, address.port) != (target.host, target.port):  # another reading than that of `parse_url`
+            raise PageNotRead("The address is ambiguous.")
+        addresses = await self._resolve_public(target)
+        connector = aiohttp.TCPConnector(resolver=_FixedResolver(addresses), use_dns_cache=False, force_close=True)
+        headers = {"User-Agent": USER_AGENT, "Accept": "text/html, text/plain, application/pdf"}
+        try:
+            async with (
+                aiohttp.ClientSession(
+                    connector=connector,
+                    cookie_jar=aiohttp.DummyCookieJar(),
+                    auto_decompress=False,
+                    headers={**headers, "Accept-Encoding": "identity"},
+                    trust_env=False,
+                ) as session,
+                session.get(address, allow_redirects=False) as response,
+            ):
+                data = await _read_body(response, limit, types) if response.status == 200 else b""
+                return _Response(response.status, response.content_type, response.headers.get("Location", ""), data)
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            raise PageNotRead(f"The server cannot be reached ({type(error).__name__}).") from error
+
+    async def _resolve_public(self, target: PageUrl) -> Sequence[str]:
+        try:
+            addresses = await self.resolve(target.host, target.port)
+        except (OSError, UnicodeError) as error:
+            raise PageNotRead("The name of the server is not known.") from error
+        if not addresses or not all(map(self.is_public, addresses)):
+            raise PageNotRead("The server is not on the public internet.")
+        return addresses
+
+
+def _robots_lines(response: _Response) -> list[str]:
+    """The rules of a robots.txt; of a server that fails, rules that allow nothing."""
+    if response.status >= 500:
+        return ["User-agent: *", "Disallow: /"]
+    return response.data.decode("utf-8", "replace").splitlines() if response.status == 200 else []
+
+
+async def _read_body(response: aiohttp.ClientResponse, limit: int, types: Collection[str]) -> bytes:
+    if types and response.content_type not in types:
+        raise PageNotRead("It is not a page of text.")
+    if response.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise PageNotRead("The page is compressed.")
+    data = bytearray()
+    async for chunk in response.content.iter_chunked(_READ_SIZE):
+        data += chunk
+        if len(data) > limit:
+            raise PageNotRead("The page is too large.")
+    return bytes(data)
+
+
+class _FixedResolver(AbstractResolver):
+    """Resolves any name to the addresses that were checked."""
+
+    def __init__(self, addresses: Sequence[str]) -> None:
+        self._addresses = addresses
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        kinds = ((each, socket.AF_INET6 if ":" in each else socket.AF_INET) for each in self._addresses)
+        return [
+            ResolveResult(hostname=host, host=each, port=port, family=kind, proto=0, flags=socket.AI_NUMERICHOST)
+            for each, kind in kinds
+            if family in {socket.AF_UNSPEC, kind}
+        ]
+
+    async def close(self) -> None:
+        """Hold nothing open."""

@@ -1,0 +1,69 @@
+"""A web server on this machine, and a fetcher for which its name is a public one."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+
+from aiohttp import web
+
+from bot.ingest.links.fetcher import PageFetcher
+
+HTML = "text/html"
+
+
+@dataclass(slots=True)
+class WebServer:
+    """Pages by path: type and text, or the address of a redirect. `requests` are paths with headers.
+
+    `addresses` are what names resolve to; all of 127.0.0.1 counts as public.
+    """
+
+    pages: dict[str, tuple[str, str]] = field(default_factory=dict)
+    requests: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
+    headers: dict[str, str] = field(default_factory=dict)
+    addresses: dict[str, list[str]] = field(default_factory=lambda: {"town.example": ["127.0.0.1"]})
+    resolved: list[str] = field(default_factory=list)
+    port: int = 0
+
+    def url(self, path: str = "/", host: str = "town.example") -> str:
+        return f"http://{host}:{self.port}{path}"
+
+    def paths(self) -> list[str]:
+        return [path for path, _ in self.requests if path != "/robots.txt"]
+
+    def fetcher(self) -> PageFetcher:
+        async def resolve(host: str, port: int) -> list[str]:
+            assert port
+            self.resolved.append(host)
+            if host not in self.addresses:
+                raise OSError("no such name")
+            return self.addresses[host]
+
+        return PageFetcher(resolve, lambda address: address == "127.0.0.1", frozenset({self.port}), timeout_seconds=5)
+
+    async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
+        self.requests.append((request.path, dict(request.headers)))
+        kind, text = self.pages.get(request.path, ("", ""))
+        if not kind:
+            return web.Response(status=404)
+        if kind == "redirect":
+            return web.Response(status=302, headers={"Location": text, "Set-Cookie": "a=b"})
+        if kind.isdigit():
+            return web.Response(status=int(kind))
+        return web.Response(text=text, content_type=kind, headers=self.headers)
+
+
+@asynccontextmanager
+async def open_web_server() -> AsyncIterator[WebServer]:
+    """Run the server on a free port of the loopback device."""
+    server = WebServer()
+    runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", 0).start()
+    server.port = runner.addresses[0][1]
+    try:
+        yield server
+    finally:
+        await runner.cleanup()
