@@ -100,6 +100,18 @@ async def test_a_large_table_gets_an_index_that_finds_what_exact_search_finds(
 
 
 @pytest.mark.usefixtures("small_index")
+async def test_many_small_spaces_need_no_index(postgres_url: str) -> None:
+    vectors = random_units(4_000)
+    async with open_store(postgres_url) as store:
+        await store.upsert("relations", [VectorRow(id_, id_ // 20, 0, 0) for id_ in range(2_500)], vectors[:2_500])
+        await store.compact()
+        assert not await has_index(store)
+        await store.upsert("relations", [VectorRow(id_, 900, 0, 0) for id_ in range(2_500, 4_000)], vectors[2_500:])
+        await store.compact()
+        assert await has_index(store)
+
+
+@pytest.mark.usefixtures("small_index")
 async def test_the_index_is_used_and_too_few_hits_are_completed_exactly(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

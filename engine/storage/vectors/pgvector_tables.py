@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
 # Up to this many rows of a table, every search scans its rows: exact, fast enough, cheap to write. In a larger table,
-# partitions with more than PARTITION_INDEX_ABOVE rows get an index each.
+# a partition gets an index if one space has more than PARTITION_INDEX_ABOVE rows there; or if all of its spaces have,
+# and they are so few that a question may read all of them.
 INDEX_ABOVE = 20_000
 PARTITION_INDEX_ABOVE = 5_000
+MAX_SPACES_TOGETHER = 50
 # Longer vectors do not fit into a page of the table, and are stored apart from their rows.
 MAX_PAGE_DIM = 2_000
 MAX_INDEX_DIM = 4_000  # a limit of the library
@@ -37,11 +39,15 @@ CREATE_PARTITION = sql.SQL(
 )
 FIND_DIM = sql.SQL("SELECT atttypmod FROM pg_attribute WHERE attrelid = to_regclass(%(table)s) AND attname = 'vector'")
 # Tables that hold rows: the table, or its partitions. With their rows as the last ANALYZE estimated them, -1 if there
-# was none, and whether they have an index for searches.
+# was none, whether they have an index for searches, and how many rows one question may read. `n_distinct` is negative
+# if spaces have a few rows each.
 LIST_LEAVES = sql.SQL(
     "SELECT c.oid::regclass::text, c.reltuples::bigint, EXISTS (SELECT FROM pg_index i JOIN pg_class n"
-    " ON n.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisvalid AND n.relname = c.relname || '_nearest')"
-    " FROM pg_class c WHERE c.relkind = 'r' AND (c.oid = %(table)s::regclass"
+    " ON n.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisvalid AND n.relname = c.relname || '_nearest'),"
+    " (c.reltuples * CASE WHEN s.n_distinct BETWEEN 0 AND %(together)s THEN 1"
+    " ELSE COALESCE(s.most_common_freqs[1], 0) END)::bigint"
+    " FROM pg_class c LEFT JOIN pg_stats s ON s.schemaname = c.relnamespace::regnamespace::text"
+    " AND s.tablename = c.relname AND s.attname = 'space' WHERE c.relkind = 'r' AND (c.oid = %(table)s::regclass"
     " OR c.oid IN (SELECT relid FROM pg_partition_tree(%(table)s))) ORDER BY 1"
 )
 LOCK_SCHEMA = sql.SQL("SELECT pg_advisory_xact_lock(%(lock)s)")
@@ -55,11 +61,15 @@ CREATE_INDEX = sql.SQL(
 
 
 class Leaf(NamedTuple):
-    """A table that holds rows: its name, estimated number of rows, and whether it has an index for searches."""
+    """A table that holds rows: its name, estimated number of rows, and whether it has an index for searches.
+
+    `rows_together`: the estimated number of rows that one question may read.
+    """
 
     name: str
     rows: int
     is_indexed: bool
+    rows_together: int = 0
 
 
 def table_name(table: VectorTable) -> str:
@@ -102,15 +112,16 @@ async def truncate_tables(connection: AsyncConnection[Any]) -> None:
 
 async def list_leaves(connection: AsyncConnection[Any], table: VectorTable) -> list[Leaf]:
     """The table, or its partitions."""
-    rows = await fetch_rows(connection, LIST_LEAVES, {"table": table_name(table)})
-    return [Leaf(name, max(0, count), is_indexed) for name, count, is_indexed in rows]
+    parameters = {"table": table_name(table), "together": MAX_SPACES_TOGETHER}
+    rows = await fetch_rows(connection, LIST_LEAVES, parameters)
+    return [Leaf(name, max(0, count), is_indexed, together) for name, count, is_indexed, together in rows]
 
 
 def find_missing_indexes(leaves: Sequence[Leaf], dim: int) -> list[Leaf]:
     """The tables or partitions that need an index for searches."""
     if sum(leaf.rows for leaf in leaves) <= INDEX_ABOVE or dim > MAX_INDEX_DIM:
         return []
-    return [leaf for leaf in leaves if leaf.rows > PARTITION_INDEX_ABOVE and not leaf.is_indexed]
+    return [leaf for leaf in leaves if leaf.rows_together > PARTITION_INDEX_ABOVE and not leaf.is_indexed]
 
 
 async def vacuum(connection: AsyncConnection[Any], leaf: str) -> None:
