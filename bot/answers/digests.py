@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from bot.answers.service import AnswerService
     from bot.context import BotContext
-    from bot.store.channels import Digest
+    from bot.store.schedules.digests import Digest
 
 log = structlog.get_logger(__name__)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Card
-from bot.store.channels import Digest
+from bot.store.schedules.digests import Digest
 from bot.text.format import format_utc
 from bot.text.schedule import parse_schedule
 from engine.errors import InvalidQuestion

@@ -38,7 +38,7 @@ from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
-from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable, Digests
+from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.documents import Conversations, Files
 from bot.store.event_queue import EventQueueTable
 from bot.store.installations import Installations, InstallationStates
@@ -58,6 +58,7 @@ from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRed
 from bot.store.review.experts import Expert, Experts
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
+from bot.store.schedules.digests import Digests
 from bot.store.shared.adapter_state import AdapterState
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility

@@ -12,7 +12,7 @@ from bot.commands.table import run_command
 from bot.errors import ChannelGone, NotAllowed, PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location, Person
-from bot.store.channels import Digest
+from bot.store.schedules.digests import Digest
 from tests.support.bot_fixture import BotFixture, run_before
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 
 from bot.platform.models import Location
 from bot.store import BotStore, ChannelSettings, FileRecord, MessageRecord
-from bot.store.channels import Digest
+from bot.store.schedules.digests import Digest
 from engine.errors import NewerSchema, StoreError
 from tests.support.builders import ROOF, make_answer
 from tests.support.engine_fixture import find_files_containing

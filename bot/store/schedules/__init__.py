@@ -1,0 +1,1 @@
+"""Tables of what is due at times that people chose."""
