@@ -73,9 +73,15 @@ def find_highlights(sources: Sequence[Source], kind: OverviewKind) -> str:
 
 
 def _find_digest(sources: Sequence[Source]) -> str:
-    """The highlights of each kind, and the files among the sources, in sections; empty ones are left out."""
+    """The highlights of each kind, and the files among the sources, in sections; empty ones are left out.
+
+    Topics do not repeat decisions and open questions.
+    """
     said = [each for each in sources if each.author]
     sections = {heading: find_highlights(said, kind).splitlines() for heading, kind in DIGEST_SECTIONS.items()}
+    topics, *others = DIGEST_SECTIONS
+    repeated = {_point(line) for heading in others for line in sections[heading]}
+    sections[topics] = [line for line in sections[topics] if _point(line) not in repeated]
     files = {each.document: each for each in reversed(sources) if not each.author}
     sections[FILES_SECTION] = [f"{each.title} [{each.number}]" for each in [*files.values()][::-1][:MAX_FILES]]
     return _render_sections(sections)
@@ -83,10 +89,14 @@ def _find_digest(sources: Sequence[Source]) -> str:
 
 def _render_sections(sections: Mapping[str, Sequence[str]]) -> str:
     """Sections with their headings, one point per line."""
-    points = {heading: [line.removeprefix("- ") for line in lines if line] for heading, lines in sections.items()}
+    points = {heading: [_point(line) for line in lines if line] for heading, lines in sections.items()}
     return "\n\n".join(
         "\n".join([heading, *(f"- {point}" for point in section)]) for heading, section in points.items() if section
     )
+
+
+def _point(line: str) -> str:
+    return line.removeprefix("- ")
 
 
 def merge_digests(notes: Sequence[str]) -> str:
@@ -129,16 +139,21 @@ def _is_decision(at: int, candidates: Sequence[Candidate]) -> bool:
 
 
 def _is_open_question(at: int, candidates: Sequence[Candidate]) -> bool:
-    """Whether it is a question that no other speaker answers soon after, or states that something is open."""
+    """Whether it is a question that no other speaker answers soon after, or states that something is open.
+
+    The first reply answers it unless it says that it does not; later ones do if they share a word with it.
+    """
     one = candidates[at]
     if not one.is_question or not one.speaker:
         return not one.is_question and bool(_OPEN.search(one.text))
     following = candidates[at + 1 : at + 1 + _ANSWER_WINDOW]
-    answers = (
+    replies = [
         each
         for each in following
         if each.source.document == one.source.document and each.speaker != one.speaker and not each.is_question
-    )
+    ]
+    about = {word for word in one.stems if not is_generic(word)}
+    answers = [*replies[:1], *(each for each in replies[1:] if about & set(each.stems))]
     return len(one.text.split()) >= _MIN_QUESTION_WORDS and all(_NO_ANSWER.search(each.text) for each in answers)
 
 

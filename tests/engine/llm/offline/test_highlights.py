@@ -21,6 +21,16 @@ def test_a_digest_has_a_section_for_each_kind_and_names_each_file_once() -> None
     assert sections["**Decisions**"][0].endswith("paint the gutter green.” [3]")
     assert "Who will lay the tiles" in sections["**Open questions**"][0]
     assert sections["**New files**"] == ["- plan.pdf [4]"]
+    assert [line[-3:] for line in sections["**Topics**"]] == ["[1]"]  # not what is below another heading
+
+
+def test_a_question_stays_open_if_nobody_knows_and_the_talk_goes_on() -> None:
+    asked = "[2026-05-04 09:05] Bela: Who orders the scaffold for the west roof?"
+    unknown = "[2026-05-04 09:06] Ada: I don't know yet."
+    other = "[2026-05-04 09:07] Cem: The invoice is paid by the end of the month."
+    for last, is_open in ((other, True), ("[2026-05-04 09:08] Cem: Mina orders the scaffold.", False)):
+        said = [source(number, text, "c1") for number, text in enumerate((asked, unknown, last), 1)]
+        assert ("scaffold" in find_highlights(said, "questions")) == is_open
 
 
 def test_sections_without_points_are_left_out() -> None:
