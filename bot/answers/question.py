@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from engine import OverviewKind, OverviewRequest, RetrievalMode
 
 FILTERED_OVERVIEW = "Summarize everything."  # for filters without a question
-UNKNOWN_CHANNEL = "?"  # the id of a channel that no message is in
+UNKNOWN_ROOM = "?"  # no message is in it
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 
 
@@ -124,10 +124,10 @@ async def _apply_search_filters(
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
     within = question.filters
     if sought.channel_ids or sought.channel_names:
-        named = await context.store.channels.find_by_names(location.platform, location.workspace, sought.channel_names)
-        ids = sought.channel_ids or ({UNKNOWN_CHANNEL} if not named else ())
-        rooms = {replace(location, channel=each, thread="").room for each in ids}
-        within = replace(within, rooms=frozenset({*rooms, *named}), documents=frozenset())
+        found = await context.store.channels.find_rooms(
+            location.platform, location.workspace, names=sought.channel_names, ids=sought.channel_ids
+        )
+        within = replace(within, rooms=frozenset(found or {UNKNOWN_ROOM}), documents=frozenset())
     within = replace(
         within,
         since=sought.since or within.since,

@@ -65,12 +65,14 @@ class Channels:
         )
         return [Location(*row) for row in rows]
 
-    async def find_by_names(self, platform: str, workspace: str, names: Collection[str]) -> list[str]:
-        """The rooms of a workspace's channels with these names, in lower case."""
+    async def find_rooms(
+        self, platform: str, workspace: str, *, names: Collection[str], ids: Collection[str]
+    ) -> list[str]:
+        """The rooms of channels with these names, in lower case, or ids; an empty workspace stands for all."""
         rows = await self._database.fetch_all(
-            "SELECT room FROM channel WHERE platform = ? AND workspace = ?"
-            " AND LOWER(name) IN (SELECT value FROM json_each(?))",
-            (platform, workspace, text_list(names)),
+            "SELECT room FROM channel WHERE platform = ?1 AND (?2 = '' OR workspace = ?2)"
+            " AND (LOWER(name) IN (SELECT value FROM json_each(?3)) OR channel IN (SELECT value FROM json_each(?4)))",
+            (platform, workspace, text_list(names), text_list(ids)),
         )
         return [row[0] for row in rows]
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
+NOT_INDEXED = "messages that are not indexed: of bots, without text, opted out, forgotten"
 MAX_HELD_MESSAGES = 2000  # messages without a pause, beyond which a window is cut anyway
 
 
@@ -140,10 +141,13 @@ class HistoryImport:
         location = channel.location
         known = {each.id: each for each in await self._store.messages.list_by_ids(location.room, _ids(messages))}
         new = [each for each in messages if each.id not in known or not known[each.id].is_applied]
+        self.stats.seen += len(messages)
         if new:
             await self._backfill.ingest_messages(location, messages)
-        self.stats.seen += len(messages)
-        self.stats.new += len(new)
+            found = await self._store.messages.list_by_ids(location.room, _ids(new))
+            stored = sum(each.is_applied for each in found)
+            self.stats.new += stored
+            self.stats.omissions[NOT_INDEXED] += len(new) - stored
         for message in messages:
             before = known.get(message.id)
             if edits and before and message.edited and before.digest != message_digest(message):

@@ -11,6 +11,7 @@ import pytest
 from bot.answers.question import build_question
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
+from bot.platform.models import Location
 from engine.models import Filters, Overview, Question
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import HALL, make_question
@@ -109,6 +110,9 @@ async def test_a_channel_is_found_by_name_and_an_unknown_one_contains_nothing(bo
     rooms = (await build(bot, "in:#nowhere tiles")).filters.rooms
     assert len(rooms) == 1
     assert rooms != ROOM
+    alone = Location("slack", "", "TALK")  # direct messages that belong to no workspace
+    for text in ("in:#hall tiles", "in:<#HALL> tiles"):
+        assert (await build(bot, text, location=alone)).filters.rooms == ROOM
 
 
 async def test_filters_without_a_question_ask_for_an_overview(bot: BotFixture) -> None:

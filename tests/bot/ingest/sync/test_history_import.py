@@ -145,9 +145,11 @@ async def test_what_people_had_forgotten_or_opted_out_of_stays_out(bot: BotFixtu
     await run_import(bot, open_files(town(), tmp_path))
     await bot.ingest_service.forget_message(ROOF, ts_at(0))
     await bot.forget_person("U2")
-    await run_import(bot, open_files(town(), tmp_path))
+    stats = await run_import(bot, open_files(town(), tmp_path))
     said = [text for texts in (await bot.document_texts(ROOF)).values() for text in texts]
     assert sorted(said) == ["Ada: Mina does.", "Ada: They cost 40 euros."]
+    assert (stats.seen, stats.new) == (6, 0)
+    assert dict(stats.omissions) == {"messages that are not indexed: of bots, without text, opted out, forgotten": 3}
 
 
 async def test_a_channel_that_a_manager_turned_off_is_left_out(bot: BotFixture, tmp_path: Path) -> None:
