@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot import review_texts
 from bot.answers.footer import source_urls
-from bot.answers.review.same_question import QuestionWords, is_same_question
+from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, can_read
 from engine import Filters, Scope
@@ -65,8 +65,11 @@ class VerifiedLookup:
         store, found = self._context.store.verified_answers, list[tuple[str, str]]()
         for platform, workspace in sorted(_workspaces(question.scope)):
             found += [(id_, text) for id_, _, text in await store.list_questions(platform, workspace)]
-        likely = [each for each in found if is_same_question(question.text, each[1], 1.0)][:MAX_CANDIDATES]
-        for id_ in await self._rank(question.text, likely):
+        words, likely = QuestionWords.parse(question.text), list[tuple[str, str, float]]()
+        for id_, text in found:
+            needed = words.min_similarity(QuestionWords.parse(text))
+            likely += [] if needed is None else [(id_, text, needed)]
+        for id_ in await self._rank(question.text, likely[:MAX_CANDIDATES]):
             verified = await store.get(id_)
             if verified is not None and await can_read(
                 self._context.audience, provenance_of(verified), request.location, request.sole_reader
@@ -74,19 +77,19 @@ class VerifiedLookup:
                 return verified
         return None
 
-    async def _rank(self, question: str, candidates: list[tuple[str, str]]) -> list[str]:
-        """The ids of the candidates that ask the same, the most similar first."""
+    async def _rank(self, question: str, candidates: list[tuple[str, str, float]]) -> list[str]:
+        """The ids of the candidates that ask the same, the most similar first; each with the similarity it needs."""
         if not candidates:
             return []
         try:
             similarities = await self._context.engine_context.engine.measure_similarities(
-                [question, *(text for _, text in candidates)]
+                [question, *(text for _, text, _ in candidates)]
             )
         except ModelError:
             return []  # the search for sources reports it
-        scored = [(float(each), *pair) for each, pair in zip(similarities[0][1:], candidates, strict=True)]
-        same = [each for each in scored if is_same_question(question, each[2], each[0])]
-        return [id_ for _, id_, _ in sorted(same, key=lambda each: -each[0])]
+        scored = zip(similarities[0][1:].tolist(), candidates, strict=True)
+        same = [(similarity, id_) for similarity, (id_, _, needed) in scored if similarity >= needed]
+        return [id_ for _, id_ in sorted(same, key=lambda each: -each[0])]
 
     async def _verifier_name(self, verified: VerifiedAnswer) -> str:
         location = verified.location

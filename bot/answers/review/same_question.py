@@ -15,7 +15,6 @@ from engine import STOP_WORDS
 
 SAME_WORDS_SIMILARITY = 0.75  # of questions with the same words
 ADDED_WORD_SIMILARITY = 0.88  # if one of them has a further word
-MIN_SIMILARITY = min(SAME_WORDS_SIMILARITY, ADDED_WORD_SIMILARITY)
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _KINDS = {  # words that say what is asked for
@@ -71,21 +70,25 @@ class QuestionWords:
         stems = dict.fromkeys(_stem(word) for word in words if _matters(word))
         return cls(tuple(stems), frozenset(_find_kinds(words)), not _DIRECTIONS.isdisjoint(words))
 
+    def min_similarity(self, other: QuestionWords) -> float | None:
+        """The similarity of vectors from which on both questions ask the same; None if they never do."""
+        shared = set(self.stems) & set(other.stems)
+        if not shared or not _ask_for_one_kind(self.kinds, other.kinds):
+            return None
+        if self.is_directed and other.is_directed and _differ_in_order(self, other, shared):
+            return None
+        added = {*self.stems, *other.stems} - shared
+        if not added:
+            return SAME_WORDS_SIMILARITY
+        if self.kinds != other.kinds or len(added) > 1 or any(map(_is_decisive, added)):
+            return None
+        return ADDED_WORD_SIMILARITY
+
 
 def is_same_question(one: str, other: str, similarity: float) -> bool:
     """Whether two questions ask the same; `similarity`: of their vectors, where 0 is that of unrelated texts."""
-    first, second = QuestionWords.parse(one), QuestionWords.parse(other)
-    if not _ask_for_one_kind(first.kinds, second.kinds):
-        return False
-    shared = set(first.stems) & set(second.stems)
-    if not shared or (first.is_directed and second.is_directed and _differ_in_order(first, second, shared)):
-        return False
-    added = {*first.stems, *second.stems} - shared
-    if not added:
-        return similarity >= SAME_WORDS_SIMILARITY
-    if first.kinds != second.kinds or len(added) > 1 or any(map(_is_decisive, added)):
-        return False
-    return similarity >= ADDED_WORD_SIMILARITY
+    needed = QuestionWords.parse(one).min_similarity(QuestionWords.parse(other))
+    return needed is not None and similarity >= needed
 
 
 def _ask_for_one_kind(first: frozenset[str], second: frozenset[str]) -> bool:

@@ -255,6 +255,15 @@ async def test_a_card_for_one_person_is_a_direct_message_and_another_a_reply(tow
     assert posts == [("again?", ""), ("That were many questions.", "Bob: again?")]
 
 
+async def test_a_card_notifies_the_people_whom_it_mentions_and_nobody_else(town: Town) -> None:
+    card = Card(f"asks you: @everyone {town.ada.mention}", mentions=(town.bob.id,))
+    await town.platform.post(town.location(town.square), card)
+    [ping] = town.fake.pings
+    assert (ping.users, ping.everyone) == (frozenset({town.bob.id}), False)
+    [post] = [each for each in town.fake.sees(town.ada, town.square).posts if each.bot]
+    assert post.content.startswith("@Bob asks you")
+
+
 def test_a_long_card_keeps_its_fences_whole_and_its_buttons_below() -> None:
     button = Button("delete", "a", "Delete")
     messages = split_card(Card("```\n" + "x = 1\n" * 800 + "```", buttons=(button,)))

@@ -67,6 +67,13 @@ async def test_a_card_is_posted_with_its_buttons_and_picture_and_notifies_nobody
     assert not scene.slack.space.pings
 
 
+async def test_a_card_notifies_the_people_whom_it_mentions_and_nobody_else(scene: Scene) -> None:
+    bob = scene.slack.user("Bob")
+    card = Card(f"asks you: <!here> <@{scene.ada.id}>", mentions=(bob.id, "S1>", "!channel"))
+    await scene.platform.post(locate(scene.roof), card)
+    assert [each.target for each in scene.slack.space.pings] == [bob.id]
+
+
 async def test_a_card_cannot_be_posted_where_the_bot_is_not(scene: Scene) -> None:
     with pytest.raises(PermissionDenied):
         await scene.platform.post(locate(scene.slack.channel("hall", members=[scene.ada], bot=False)), Card("hello"))

@@ -10,14 +10,15 @@ from pathlib import Path
 import pytest
 
 from bot.admin import archive
-from bot.store import AnswerResult, BotStore, copy_store
+from bot.store import AnswerResult, BotStore, Expert, VerifiedAnswer, copy_store
 from bot.store.event_queue import NewEvent
 from engine import Engine, EngineOptions
 from engine.errors import CorruptFile, DatabaseInUse, StoreError
 from tests.bot.admin.test_archive import contents, entry, live_through, packed
-from tests.support.builders import make_answer
+from tests.support.builders import ROOF, make_answer
 from tests.support.engine_fixture import canonical_export, doc, is_clean
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.fake_platform import START
 from tests.support.toy_language import ToyLanguage
 
 
@@ -39,6 +40,10 @@ async def fill(engine: Engine, store: BotStore) -> None:
     await store.event_queue.enqueue(NewEvent("Message", "{}", "slack:T1", "roof"), ["c"], 2.25)
     await store.answers.begin(make_answer("a2"))
     await store.answers.finish("a2", AnswerResult("She.", documents=frozenset({"b"})))
+    verified = VerifiedAnswer("v1", ROOF, "m1", "Who?", "Sie – ß.", "ada", "", "bob", START, keys=frozenset({"b"}))
+    await store.verified_answers.save(verified, START)
+    await store.experts.add(Expert(ROOF, "ada", "roofing"))
+    await store.experts.begin_request("a2", Expert(ROOF, "ada", "roofing"), "bob", 1.5)
 
 
 async def state(engine: Engine, store: BotStore, copy: Path) -> tuple[Sequence[str], str]:

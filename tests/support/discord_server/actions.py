@@ -171,7 +171,9 @@ def _resolve_mentions(world: World, message: Message, allowed: AllowedMentions |
     text = CODE.sub("", message.content)
     may_ping_all = Permission.MENTION_EVERYONE in world.permissions_of(author, channel)
     parse = ["users", "roles", "everyone"] if allowed is None else allowed.parse
-    users = [world.users[user] for user in USER_MENTION.findall(text) if user in world.users and "users" in parse]
+    listed = set() if allowed is None else set(map(str, allowed.users))
+    named = [user for user in USER_MENTION.findall(text) if user in world.users]
+    users = [world.users[user] for user in named if "users" in parse or user in listed]
     if message.replied is not None and message.kind is MessageType.REPLY and (not allowed or allowed.replied_user):
         users.append(message.replied.author)
     message.mentions = list(dict.fromkeys(users))

@@ -65,6 +65,7 @@ class AllowedMentions(Body):
     """Whom a message may ping; without it everybody that it names."""
 
     parse: list[str] = []
+    users: list[int] = []
     replied_user: bool = False
 
 

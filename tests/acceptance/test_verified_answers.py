@@ -1,0 +1,73 @@
+"""Verified answers and experts on both platforms: who may, who sees it, who is notified."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from bot import review_texts
+from tests.support.discord_server import Permission
+from tests.support.town.discord import DiscordTown
+from tests.support.town.live_bot import LiveBot
+from tests.support.verbatim_language import find_secrets
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+AGAIN = "Which is the password of the safe?"
+
+
+def add_manager(live: LiveBot[Any]) -> None:
+    """The mayor, who manages the workspace."""
+    town = live.town
+    if isinstance(town, DiscordTown):
+        town.add_person("mayor", roles=[town.discord.role(town.guild, "mayor", Permission.MANAGE_GUILD)])
+    else:
+        town.add_person("mayor", admin=True)
+
+
+async def ask_publicly(live: LiveBot[Any], channel: str) -> Any:
+    """The message with the buttons of a public answer."""
+    way = "command" if live.town.platform == "discord" else "mention"
+    [*_, answer] = [each for each in await live.posts(await live.town.ask("ada", channel, way=way)) if each.buttons]
+    return answer
+
+
+async def test_a_verified_answer_comes_first_until_its_source_is_deleted(live: LiveBot[Any]) -> None:
+    town = live.town
+    add_manager(live)
+    town.add_channel("square", "ada bob mayor")
+    town.add_channel("cellar", "ada", "private")
+    said = await live.post_passwords(square="agate", cellar="beryl")
+    answer = await ask_publicly(live, "square")
+    assert review_texts.CANNOT_VERIFY in await live.click("bob", answer, "Verify")
+    assert "Verified by" not in await live.ask("bob", "square", AGAIN)
+    assert "Verified. I show this answer first" in await live.click("mayor", answer, "Verify")
+    for person, channel in (("bob", "square"), ("ada", "cellar"), ("bob", "")):
+        shown = await live.ask(person, channel, AGAIN)
+        assert f"Verified by {town.person('mayor').name}" in shown
+        assert find_secrets(shown) == "agate"
+    await town.delete(said["square"])
+    await live.wait_until_idle()
+    await live.wait_for_corrections()
+    assert find_secrets(await live.ask("bob", "square", AGAIN)) == ""
+    assert "you verified on" in town.bot_text("mayor")
+    assert list(town.pings) == []
+
+
+async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBot[Any]) -> None:
+    town = live.town
+    add_manager(live)
+    town.add_channel("square", "ada bob mayor")
+    await live.read("square")
+    named = {"words": f"add {town.mention_of('bob')} safes"}
+    assert "expert" in await live.run_command("mayor", "square", "expert", **named)
+    calls = "What opens the safes <!channel> <!here> @everyone @here <@&1> ?"
+    asked = await town.ask("ada", "square", calls, "command" if town.platform == "discord" else "mention")
+    [*_, answer] = [each for each in await live.posts(asked) if each.buttons]
+    assert list(town.pings) == []
+    assert "Bob" in await live.click("ada", answer, "Ask an expert")
+    [ping] = town.pings
+    assert town.person("bob").id in str(ping)
+    assert not getattr(ping, "everyone", False)
+    assert review_texts.EXPERT_REQUEST_REFUSED["repeated"] in await live.click("ada", answer, "Ask an expert")
+    assert len(list(town.pings)) == 1
