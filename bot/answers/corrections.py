@@ -17,6 +17,7 @@ import structlog
 from bot import texts
 from bot.answers.review.notices import WithdrawalNotices
 from bot.permissions.provenance import can_read, provenance_of_answer
+from bot.platform.models import Location
 from bot.platform.ports import ReplyTarget
 from engine import backoff_seconds
 
@@ -69,14 +70,18 @@ class AnswerCorrector:
             await self._notices.send_due()
 
     async def _process_due(self) -> None:
-        while pending := await self._store.answer_corrections.list_due(
-            self._clock(), tuple(self._context.platforms), BATCH_SIZE
-        ):
+        served = await self._list_served()
+        while pending := await self._store.answer_corrections.list_due(self._clock(), served, BATCH_SIZE):
             by_platform = groupby(sorted(pending, key=_platform_name), key=_platform_name)
             await asyncio.gather(*(self._process_platform(list(group)) for _, group in by_platform))
 
+    async def _list_served(self) -> list[str]:
+        """The workspaces whose audiences this process can look up; the others are those of another one."""
+        found = await self._store.answer_corrections.list_workspaces()
+        return [each for each in found if self._context.serves(Location.from_room(each))]
+
     async def _seconds_until_due(self) -> float:
-        due = await self._store.answer_corrections.get_next_due(tuple(self._context.platforms))
+        due = await self._store.answer_corrections.get_next_due(await self._list_served())
         longest = SHARED_POLL_INTERVAL if self._processes.id else POLL_INTERVAL
         return longest if due is None else min(longest, max(0.1, due - self._clock()))
 

@@ -26,7 +26,7 @@ _COLUMNS = (
     " requested_at, attempts, confirmed"
 )
 
-_ON_PLATFORMS = "platform IN (SELECT value FROM json_each(?))"
+_IN_WORKSPACES = "platform || ':' || workspace IN (SELECT value FROM json_each(?))"
 
 CLEAR_TEXT = "question = '', text = '', sources = '[]'"
 SET_REDACTED = "state = CASE state WHEN 'done' THEN 'redacted' ELSE state END"
@@ -58,12 +58,17 @@ class AnswerCorrections:
         self._database = database
         self.updated = asyncio.Event()
 
-    async def list_due(self, now: float, platforms: Collection[str], limit: int) -> list[AnswerCorrection]:
-        """At most `limit` due corrections on these platforms, the certain ones first."""
+    async def list_workspaces(self) -> list[str]:
+        """The workspaces (`platform:workspace`) with pending corrections."""
+        rows = await self._database.fetch_all("SELECT DISTINCT platform, workspace FROM answer_correction")
+        return [f"{platform}:{workspace}" for platform, workspace in rows]
+
+    async def list_due(self, now: float, workspaces: Collection[str], limit: int) -> list[AnswerCorrection]:
+        """At most `limit` due corrections in these workspaces, the certain ones first."""
         rows = await self._database.fetch_all(
-            f"SELECT {_COLUMNS} FROM answer_correction WHERE due_at <= ? AND {_ON_PLATFORMS}"
+            f"SELECT {_COLUMNS} FROM answer_correction WHERE due_at <= ? AND {_IN_WORKSPACES}"
             f" ORDER BY confirmed DESC, due_at, answer LIMIT {limit}",
-            (now, text_list(platforms)),
+            (now, text_list(workspaces)),
         )
         return [
             AnswerCorrection(
@@ -72,10 +77,10 @@ class AnswerCorrections:
             for id_, *place, asker, message, mark, asked, since, tries, checked in rows
         ]
 
-    async def get_next_due(self, platforms: Collection[str]) -> float | None:
-        """The time at which the next correction on these platforms is due; None if there is none."""
-        sql = f"SELECT MIN(due_at) FROM answer_correction WHERE {_ON_PLATFORMS}"
-        [(due,)] = await self._database.fetch_all(sql, (text_list(platforms),))
+    async def get_next_due(self, workspaces: Collection[str]) -> float | None:
+        """The time at which the next correction in these workspaces is due; None if there is none."""
+        sql = f"SELECT MIN(due_at) FROM answer_correction WHERE {_IN_WORKSPACES}"
+        [(due,)] = await self._database.fetch_all(sql, (text_list(workspaces),))
         return None if due is None else float(due)
 
     async def delay(self, answer: str, due: float) -> None:

@@ -51,7 +51,8 @@ def changes(number: int) -> dict[str, list[Step]]:
 
 
 async def due(bot: BotFixture) -> list[AnswerCorrection]:
-    return await bot.store.answer_corrections.list_due(2e10, ("slack",), 9)
+    found = await bot.store.answer_corrections.list_workspaces()
+    return await bot.store.answer_corrections.list_due(2e10, found, 9)
 
 
 @pytest.mark.usefixtures("hall")
@@ -350,6 +351,19 @@ async def test_a_platform_that_is_not_connected_costs_no_attempt(bot: BotFixture
     await bot.delete(tiles)
     await AnswerCorrector(replace(bot.context, platforms={})).process_due()
     assert [each.attempts for each in await due(bot)] == [0]
+
+
+async def test_corrections_of_a_workspace_that_another_process_has_are_left_to_it(
+    bot: BotFixture, tiles: Message
+) -> None:
+    reply = await bot.ask(ROOF, "bob", ASKED)
+    bot.platform.unserved.add(ROOF.workspace)
+    await bot.delete(tiles)
+    await AnswerCorrector(bot.context).process_due()
+    assert [each.attempts for each in await due(bot)] == [0]
+    bot.platform.unserved.clear()
+    await AnswerCorrector(bot.context).process_due()
+    assert (reply.text, await due(bot)) == (texts.SOURCE_REMOVED, [])
 
 
 @pytest.mark.parametrize("lasting", [False, True])

@@ -122,7 +122,7 @@ class LiveBot(Generic[AnyTown]):
         """Wait until no answer waits to be corrected."""
         await self.wait_until_idle()
         async with asyncio.timeout(TIMEOUT_SECONDS):
-            while await self.bot.store.answer_corrections.get_next_due((self.town.platform,)) is not None:  # noqa: ASYNC110 - there is no event for it
+            while await self.bot.store.answer_corrections.list_workspaces():  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(POLL_SECONDS)
 
     # What happens.
