@@ -29,17 +29,17 @@ class ShardRouter(RoutedCalls):
     listable_workspaces: Collection[str] = ()  # look-ups are free: the library caches all channels
 
     def __init__(self, shards: Collection[Shard]) -> None:
-        self._shards = shards
+        self.shards = shards
 
     def get_workspace(self, workspace: str) -> DiscordPlatform:
-        for shard in sorted(self._shards, key=lambda each: each.is_given_up):
+        for shard in sorted(self.shards, key=lambda each: each.is_given_up):
             if shard.contains(workspace) and (found := shard.platform) is not None:
                 return found
         raise NotConnected("There is no connection for this server here.")
 
     def serves(self, workspace: str) -> bool:
         """Whether this process handles the events of a server, or those outside of servers."""
-        return any(each.is_serving and each.contains(workspace) for each in self._shards)
+        return any(each.is_serving and each.contains(workspace) for each in self.shards)
 
     def forget_cached(self, location: Location) -> None:
         """Do nothing: the connection of this process reports every change."""

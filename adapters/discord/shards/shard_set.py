@@ -33,7 +33,7 @@ FATAL = (SetupError, BadSetting)
 LOOK_SECONDS, LONELY_LOOK_SECONDS = 2.0, 60.0  # between two looks at who has what; where no others can be
 FREE_SECONDS = 5.0  # after which any process takes a free shard
 UNFAIR_SECONDS = 10.0  # after which a surplus is given up
-LEAVE_SECONDS = 10.0  # for others to take over when this process ends
+LEAVE_SECONDS = 25.0  # for others to take over when this process ends
 
 
 class ShardSet:
@@ -78,20 +78,23 @@ class ShardSet:
     async def leave(self) -> None:
         """Give all shards up, and wait until other processes are ready for them."""
         self.is_leaving = True
+        self._news.set()
         for shard in self._running:
             shard.give_up()
-        if self._running:
+        if self._running and not self._bot.processes.lost.is_set():
             await asyncio.wait(self._running.values(), timeout=LEAVE_SECONDS)
 
     async def has_others(self) -> bool:
         """Whether another process takes part. Raises StoreError."""
-        return len(await self._bot.processes.list_leases(PROCESS_LEASES)) > 1
+        processes = self._bot.processes
+        return any(process != processes.id for process in (await processes.list_leases(PROCESS_LEASES)).values())
 
     def attach(self) -> None:
         """Use the servers of a shard that became ready."""
         self._bot.attach(self._platform)
 
     async def _look_repeatedly(self) -> None:
+        """Take part until this process leaves: then nothing is left for it."""
         processes = self._bot.processes
         async with processes.lease(f"{PROCESS_LEASES}{processes.id}"):
             while not self.is_leaving:
@@ -100,7 +103,8 @@ class ShardSet:
                 with suppress(TimeoutError):  # `wait_for` can swallow a cancellation on Python 3.11
                     async with asyncio.timeout(LOOK_SECONDS if processes.id else LONELY_LOOK_SECONDS):
                         await self._news.wait()
-            await asyncio.Event().wait()
+        processes.notify(SHARD_LEASES)
+        await asyncio.Event().wait()
 
     async def _look(self) -> None:
         """Take free shards and give up others, as the others hold theirs now. Raises SetupError, StoreError."""

@@ -13,7 +13,7 @@ from discord.http import Route
 
 from adapters.discord import client, platform
 from adapters.discord.replies.reply import DiscordReply, EditThrottle
-from adapters.discord.shards import router, session_starts
+from adapters.discord.shards import router, session_starts, shard, shard_set
 from bot.bot import Bot
 from bot.platform.models import Location
 from tests.support.discord_server import (
@@ -28,6 +28,7 @@ from tests.support.discord_server import (
     Post,
 )
 from tests.support.discord_server.faults import Fault
+from tests.support.discord_server.gateway import Session
 from tests.support.discord_server.routing import ApiCall
 from tests.support.discord_server.scenario import BOT
 from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
@@ -36,6 +37,8 @@ from tests.support.verbatim_language import QUESTION
 TIMEOUT_SECONDS = 60.0
 EDIT_INTERVAL = 0.02  # seconds between two writes of a reply
 IDENTIFY_SECONDS = 0.06  # between two sessions
+ANSWER_SECONDS = 0.2  # for which a connection that was handed over stays
+LOOK_SECONDS, UNFAIR_SECONDS = 0.1, 0.3  # between two looks at who has which shard; until one is given up
 LIBRARY_TASKS = ("discord.py:", "CommandTree", "discord-ui")
 THREADS = "/channels/{channel}/messages/{message}/threads"
 MESSAGE = "/channels/{channel}/messages/{message}"
@@ -50,12 +53,13 @@ class LastWriteFault(Fault):
 
 
 class DiscordTown:
-    """A guild."""
+    """A guild; of another one with the same bot if `discord` is given. `shards`: the setting; 0: as recommended."""
 
     platform = "discord"
 
-    def __init__(self) -> None:
-        self.discord = FakeDiscord()
+    def __init__(self, discord: FakeDiscord | None = None, shards: int = 0) -> None:
+        self.discord = discord or FakeDiscord()
+        self.shards = shards
         self.begin_guild()
 
     async def __aenter__(self) -> Self:
@@ -70,6 +74,7 @@ class DiscordTown:
     @property
     def adapter_settings(self) -> dict[str, str]:
         own = {"bot_token": self.discord.token, "api_base": self.discord.api, "gateway_url": self.discord.gateway_url}
+        own["shards"] = str(self.shards)
         return {f"discord_{name}": value for name, value in own.items()}
 
     @property
@@ -80,17 +85,25 @@ class DiscordTown:
         limits = replace(router.ShardRouter.limits, write_interval=EDIT_INTERVAL)
         patch.setattr(client, "GUILD_READY_TIMEOUT", 0.05)
         patch.setattr(session_starts, "IDENTIFY_SECONDS", IDENTIFY_SECONDS)
+        patch.setattr(shard, "ANSWER_SECONDS", ANSWER_SECONDS)
+        patch.setattr(shard_set, "LOOK_SECONDS", LOOK_SECONDS)
+        patch.setattr(shard_set, "UNFAIR_SECONDS", UNFAIR_SECONDS)
         patch.setattr(platform, "DiscordReply", _build_fast_reply)
         patch.setattr(router.ShardRouter, "limits", limits)
 
-    async def wait_until_received(self, bot: Bot) -> None:
-        served: Any = bot.context.platforms["discord"]
+    async def wait_until_received(self, *bots: Bot) -> None:
+        """Wait until these bots have received all that their connections were sent."""
+        routers: list[Any] = [bot.context.platforms["discord"] for bot in bots]
+
+        def is_received(session: Session) -> bool:
+            clients = [part.client for each in routers for part in each.shards if part.client is not None]
+            found = [each for each in clients if each.ws is not None and each.ws.session_id == session.id]
+            # The library tells of a new session after a pause.
+            return any(each.ws.sequence == session.number and not each._connection._ready_task for each in found)
 
         def received() -> bool:
-            sent = [each.number for each in self.discord.gateway.sessions.all.values() if each.connection]
-            connected = served.get_workspace("").client
-            is_ready = connected._connection._ready_task is None  # the library tells of it after a pause
-            return bool(sent) and connected.ws.sequence == sent[-1] and is_ready and not _has_library_tasks()
+            sessions = [each for each in self.discord.gateway.sessions.all.values() if each.connection]
+            return bool(sessions) and all(map(is_received, sessions)) and not _has_library_tasks()
 
         await self.wait_for(received)
 
