@@ -119,7 +119,7 @@ class DiscordExport:
         found = Channel(location.without_thread, clean_single_line(title), "closed")
         room = self._rooms.setdefault(location.room, ExportedRoom(found))
         room.files.insert(len(room.files) if is_thread else 0, entry)
-        self.until = max(self.until, _parse_time(header.get("exportedAt"), self.until))
+        self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), datetime.now(UTC)))
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
         """What a file says about itself before its messages; None if it is not an exported channel."""

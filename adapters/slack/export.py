@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -237,7 +237,7 @@ def _group_days(names: Iterable[str], root: str) -> dict[str, list[tuple[str, st
     days: dict[str, list[tuple[str, str]]] = {}
     for name in names:
         folder, _, file = name.removeprefix(root).rpartition("/")
-        if match := DAY_FILE.fullmatch(file):
+        if (match := DAY_FILE.fullmatch(file)) and _is_past(match[1]):
             days.setdefault(folder, []).append((match[1], name))
     return {folder: sorted(files) for folder, files in days.items()}
 
@@ -248,6 +248,14 @@ def _find_team(users: Iterable[Mapping[str, Any]]) -> str:
     if not teams:
         raise InvalidDocument("The export does not say which workspace it is of.", hint=WORKSPACE_HINT)
     return str(teams.most_common(1)[0][0])
+
+
+def _is_past(day: str) -> bool:
+    """Whether a day such as 2026-05-01 exists and has begun somewhere."""
+    try:
+        return _end_of_day(day) <= datetime.now(UTC) + timedelta(days=2)
+    except (ValueError, OverflowError):
+        return False
 
 
 def _end_of_day(day: str) -> datetime:

@@ -232,6 +232,15 @@ def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
         build(tmp_path, files, workspace="T1:open")
 
 
+def test_files_of_days_that_do_not_exist_are_ignored(tmp_path: Path) -> None:
+    path = roof(slack_message("U1", 0, "Tiles.")).write_folder(tmp_path / "export")
+    for day in ("2026-99-99", "9999-12-31", "0000-01-01"):
+        (path / "roof" / f"{day}.json").write_text("[]")
+    source = open_export(path, ExportOptions())
+    assert read(source) == ["Tiles."]
+    assert source.until == datetime(2026, 3, 3, tzinfo=UTC)
+
+
 def test_a_channel_that_is_listed_twice_is_closed(tmp_path: Path) -> None:
     files = roof()
     files.channels["dms"] = [{"id": "ROOF", "members": ["U1", "U2"]}]
