@@ -34,11 +34,11 @@ CREATE INDEX verified_provenance_key ON verified_provenance (key);
 
 -- People to ask about a topic, named by managers in a channel (room).
 CREATE TABLE expert (
-    platform  TEXT NOT NULL,
-    workspace TEXT NOT NULL,
     room      TEXT NOT NULL,
     person    TEXT NOT NULL,
     topic     TEXT NOT NULL,
+    platform  TEXT NOT NULL,
+    workspace TEXT NOT NULL,
     PRIMARY KEY (room, person, topic)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX expert_workspace ON expert (platform, workspace);

@@ -37,7 +37,7 @@ class Experts:
         place = expert.location
         await self._database.execute(
             "INSERT INTO expert VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-            (place.platform, place.workspace, place.room, expert.person, expert.topic),
+            (place.room, expert.person, expert.topic, place.platform, place.workspace),
         )
 
     async def remove(self, room: str, person: str, topic: str = "") -> bool:

@@ -32,6 +32,19 @@ async def test_a_file_of_an_early_version_is_refused_with_a_way_out(tmp_path: Pa
     assert "ingest your files again" in caught.value.hint
 
 
+async def test_tables_without_row_ids_begin_with_their_keys(tmp_path: Path) -> None:
+    """Otherwise SQLite's check of a restored copy finds a NULL in a column before the key, where there is none."""
+    async with BotStore.open(tmp_path / "bot.db"):
+        pass
+    with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
+        tables = connection.execute("SELECT name FROM pragma_table_list WHERE wr AND type = 'table'").fetchall()
+        assert tables
+        for (table,) in tables:
+            columns = [(row[5], row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
+            keys = sorted(each for each in columns if each[0])
+            assert sorted(columns[: len(keys)]) == keys, table
+
+
 class Asked:
     """Notes what is read of a database."""
 

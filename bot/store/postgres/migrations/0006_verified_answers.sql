@@ -34,11 +34,11 @@ CREATE INDEX verified_provenance_key ON verified_provenance (key);
 
 -- People to ask about a topic, named by managers in a channel (room).
 CREATE TABLE expert (
-    platform  text COLLATE "C" NOT NULL,
-    workspace text COLLATE "C" NOT NULL,
     room      text COLLATE "C" NOT NULL,
     person    text COLLATE "C" NOT NULL,
     topic     text COLLATE "C" NOT NULL,
+    platform  text COLLATE "C" NOT NULL,
+    workspace text COLLATE "C" NOT NULL,
     PRIMARY KEY (room, person, topic)
 );
 CREATE INDEX expert_workspace ON expert (platform, workspace);
