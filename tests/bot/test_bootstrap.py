@@ -1,38 +1,27 @@
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
-from io import BytesIO
-from pathlib import Path
+from dataclasses import replace
 from typing import Any
 
-import aiosqlite
 import pytest
-from PIL import Image
 
 from bot.bootstrap import (
-    EngineModels,
     build_context_window,
     build_engine_options,
     build_parser_limits,
     chat_model_settings,
     embedding_model_settings,
-    open_engine,
     open_models,
     rerank_model_settings,
-    vision_model_settings,
 )
 from bot.errors import BadSetting
 from bot.settings import load_settings
-from engine import ModelClient
 from engine.llm.checked_embedder import CheckedEmbedder
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
 from engine.llm.remote_model import LiteLLMModel
 from engine.llm.reranker import LiteLLMReranker
-from tests.support.fake_embedder import HashEmbedder
-from tests.support.openai_server import OpenAIServer
-from tests.support.toy_language import ToyLanguage
 
 CHAT: dict[str, Any] = {"llm_model": "openai/chat", "llm_api_base": "http://127.0.0.1:1/v1", "llm_api_key": "one"}
 EMBEDDING = {"embedding_model": "openai/e", "embedding_dimensions": 8}
@@ -114,22 +103,11 @@ def test_a_context_without_room_is_refused(settings: dict[str, Any]) -> None:
         build_engine_options(load_settings(**CHAT, **settings))
 
 
-async def test_a_vision_model_describes_the_pictures_of_files_and_its_calls_are_counted(tmp_path: Path) -> None:
-    file = BytesIO()
-    Image.new("RGB", (40, 30), "red").save(file, "PNG")
-    async with OpenAIServer(lambda _: "A red sign.") as server, AsyncExitStack() as stack:
-        eyes = {"vision_model": "openai/eyes", "vision_api_base": server.api_base, "vision_api_key": "key"}
-        settings = load_settings(data_dir=tmp_path, **eyes)
-        client = ModelClient()
-        stack.push_async_callback(client.close)
-        models = EngineModels(ToyLanguage(), HashEmbedder(), None, client, vision_model_settings(settings))
-        opened = await stack.enter_async_context(open_engine(settings, models))
-        assert opened.parser_limits.describes_pictures
-        parser = await stack.enter_async_context(opened.build_parser())
-        assert [each.text for each in (await parser.parse("a.png", file.getvalue())).passages] == ["A red sign."]
-        async with aiosqlite.connect(tmp_path / "ledger.db") as db:
-            rows = await db.execute_fetchall("SELECT purpose, model, calls FROM usage")
-        assert list(rows) == [("describe", "openai/eyes", 1)]
+async def test_a_vision_model_shares_the_key_of_its_provider() -> None:
+    async with open_models(load_settings(**CHAT, vision_model="openai/eyes")) as models:
+        assert models.vision is not None
+        assert models.vision == replace(chat_model_settings(load_settings(**CHAT)), model="openai/eyes")
+    assert build_parser_limits(load_settings(vision_model="openai/eyes")).describes_pictures
 
 
 def test_without_a_vision_model_nothing_is_described() -> None:

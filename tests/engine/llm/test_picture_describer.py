@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import base64
+from dataclasses import replace
 from io import BytesIO
+from pathlib import Path
 
 import pytest
 from PIL import Image
@@ -14,6 +16,7 @@ from engine.llm.picture_describer import MAX_LENGTH, LiteLLMPictureDescriber
 from engine.parsers.scans.pictures import encode_picture
 from engine.usage import Usage, UsageMeter
 from tests.engine.llm.stub_provider import REFUSED, StubProvider
+from tests.support.engine_fixture import open_memory_engine, sql_ledger
 from tests.support.openai_server import Fault
 
 JPEG = encode_picture(Image.new("RGB", (40, 20), "red"))
@@ -56,6 +59,17 @@ async def test_the_server_sees_the_picture_and_the_call_is_counted(
         ("describe", "openai/eyes", True)
     ]
     assert len(await describer.describe(JPEG)) == MAX_LENGTH
+
+
+async def test_the_ledger_counts_the_calls(
+    stub: StubProvider, describer: LiteLLMPictureDescriber, tmp_path: Path
+) -> None:
+    stub.reply("A red sign.")
+    async with open_memory_engine(tmp_path) as engine:
+        await replace(describer, record_usage=engine.record_usage).describe(JPEG)
+        async with sql_ledger(engine._ledger).read_connection() as db:
+            rows = await db.execute_fetchall("SELECT purpose, model, calls FROM usage")
+        assert list(map(tuple, rows)) == [("describe", "openai/eyes", 1)]
 
 
 async def test_brief_failures_are_retried_and_lasting_ones_reported(
