@@ -222,13 +222,13 @@ class ProcessRegistry:
 
         Those that hang are cut off from the database, and are among the ended ones the next time.
         """
+        if ended := await self._execute(statements.DELETE_ENDED, (statements.PROCESS_CLASS, statements.CHANNEL)):
+            self.taken_over += len(ended)
+            log.warning("database.process_ended", processes=[id_ for id_, _ in ended])
         signs = dict(await self._execute(statements.LIST_SIGNS_OF_LIFE, (self.id,)))
         for hung in self._signs_of_life.list_silent(signs, time.monotonic(), HUNG_SECONDS):
             log.warning("database.process_hangs", process=hung)
             await self._execute(statements.END_PROOF_OF_LIFE, (statements.PROCESS_CLASS, hung))
-        if ended := await self._execute(statements.DELETE_ENDED, (statements.PROCESS_CLASS, statements.CHANNEL)):
-            self.taken_over += len(ended)
-            log.warning("database.process_ended", processes=[id_ for id_, _ in ended])
 
     async def _leave(self) -> None:
         """Remove this process; the connection that proves its life ends afterwards."""

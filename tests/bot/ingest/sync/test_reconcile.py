@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
@@ -247,6 +247,20 @@ async def test_a_file_that_could_not_be_fetched_is_fetched_later_unless_its_mess
     assert documents.get(key) == (None if deleted else ["Red ones."])
     assert ("Ada: Look." in str(documents)) is (bool(text) and not deleted)
     assert not bot.ingest_service.pending_syncs
+
+
+async def test_of_what_another_process_compared_since_only_missing_files_are_fetched(bot: BotFixture) -> None:
+    await run_steps(bot, FOUR)
+    bot.share(ROOF, bot.platform.add_file("tiles.txt", b"Red ones."))
+    await run_steps(bot, [fail("fetch", PlatformError("busy")), RECONCILE, recover()])
+    compared, read = await bot.store.channels.get_synced_until(ROOF.room), bot.platform.calls.count("history")
+    assert compared is not None
+    for since, reads in ((compared - timedelta(seconds=1), 0), (compared, 1)):
+        bot.ingest_service._sync_queue.enqueue([ROOF], since)
+        await bot.ingest_service.run_sync()
+        assert bot.platform.calls.count("history") - read == reads
+        assert ["Red ones."] in (await bot.document_texts(ROOF)).values()
+        assert not bot.ingest_service.pending_syncs
 
 
 async def test_all_missed_files_are_fetched_and_useless_ones_once(
