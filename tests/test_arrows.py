@@ -128,7 +128,7 @@ plugins: admin bot settings
 bootstrap: context errors settings store
 standby: bootstrap context errors monitoring settings store
 server: admin bootstrap bot context errors monitoring plugins settings standby store
-cli: admin errors log_config plugins server settings text texts
+cli: admin errors log_config monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
