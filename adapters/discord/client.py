@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
@@ -10,7 +11,7 @@ import discord
 import structlog
 
 from adapters.discord.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.gateway import build_intents, guard_parsers
+from adapters.discord.gateway import build_intents, guard_parsers, load_members
 from adapters.discord.guild.permissions import (
     build_invite_url,
     can_roles_change_access,
@@ -45,6 +46,10 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup counts as complete
+# Discord accepts 120 requests a minute over a connection. The members of further servers are loaded at this interval
+# (seconds), so that a question in a server whose members are not loaded yet finds one left.
+LOADED_AT_ONCE, LOAD_INTERVAL = 10, 0.65
+LOAD_TIMEOUT, LOAD_RETRY_SECONDS = 60.0, 5.0  # for the members of one server; before another attempt
 
 
 class ClientShard(Protocol):
@@ -75,6 +80,7 @@ class DiscordClient(discord.Client):
             http_trace=build_rate_limit_trace(),
             enable_debug_events=True,  # include heartbeats
             guild_ready_timeout=GUILD_READY_TIMEOUT,
+            chunk_guilds_at_startup=False,  # a thousand servers would take nine minutes
         )
         self.has_servers = False  # whether a session has begun
         self._bot = bot
@@ -123,13 +129,34 @@ class DiscordClient(discord.Client):
             log.info("discord.invite_link_created", link=build_invite_url(self.application_id))
         self.has_servers = True
         self._shard.record_ready()
+        loaded = 0
         for workspace in await self._list_workspaces():
+            loaded = await self._load_members(workspace, loaded)
+            if self.is_closed():
+                return
             try:
                 await self._bot.reconcile(NAME, workspace)
             except EngineError as error:  # the bot retries it
                 log.warning("discord.reconciliation_failed", workspace=workspace, error=type(error).__name__)
         for guild in self.guilds:  # the bot may have been added while offline
             await self._emit_installed(guild)
+
+    async def _load_members(self, workspace: str, loaded: int) -> int:
+        """Load the members of a server, or of all, which a comparison needs; returns how many servers were loaded."""
+        for guild in self.guilds:
+            if workspace not in ("", str(guild.id)) or guild.unavailable or guild.chunked:
+                continue
+            if loaded >= LOADED_AT_ONCE:
+                await asyncio.sleep(LOAD_INTERVAL)
+            loaded += 1
+            while not self.is_closed():
+                try:
+                    await load_members(guild, LOAD_TIMEOUT)
+                    break
+                except (OSError, discord.ClientException) as error:
+                    log.warning("discord.members_not_loaded", workspace=guild.id, error=type(error).__name__)
+                    await asyncio.sleep(LOAD_RETRY_SECONDS)
+        return loaded
 
     @property
     def _is_partial(self) -> bool:

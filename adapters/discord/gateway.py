@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import discord
@@ -105,3 +106,16 @@ def _remove_guild(client: discord.Client, data: Any) -> None:
 def ignore_interactions(client: discord.Client) -> None:
     """Leave commands and buttons to another connection: each can be acknowledged only once."""
     client._connection.parsers["INTERACTION_CREATE"] = lambda _: None  # noqa: SLF001 - as above
+
+
+async def load_members(guild: discord.Guild, seconds: float) -> None:
+    """Load all members of a server within a time. Raises TimeoutError, OSError and discord.ClientException.
+
+    The library would never repeat a request that was lost with its connection.
+    """
+    try:
+        async with asyncio.timeout(seconds):
+            await guild.chunk()
+    except BaseException:
+        guild._state._chunk_requests.pop(guild.id, None)  # noqa: SLF001 - as above
+        raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from adapters.common.bounded_dict import BoundedDict
 from adapters.common.download import Downloader, FileHosts
 from adapters.common.reactions import StatusReactions
 from adapters.discord.calls import TokenExpired, UnknownResource, call_with_retries
-from adapters.discord.gateway import FILE_HOSTS, custom_file_origin
+from adapters.discord.gateway import FILE_HOSTS, custom_file_origin, load_members
 from adapters.discord.guild import history as histories
 from adapters.discord.guild.channels import ChannelLookup, FetchedChannel, check_available
 from adapters.discord.guild.markup import to_plain_text
@@ -115,9 +114,8 @@ class DiscordPlatform:
         if guild.chunked:
             return
         try:
-            async with asyncio.timeout(MEMBERS_TIMEOUT):
-                await guild.chunk()
-        except (TimeoutError, discord.ClientException) as error:
+            await load_members(guild, MEMBERS_TIMEOUT)
+        except (OSError, discord.ClientException) as error:
             raise PlatformUnavailable("The members of this server are not loaded yet.") from error
 
     def _check_connected(self) -> None:

@@ -82,7 +82,8 @@ class VisibilityChanges:
             for suspended_at in times:
                 self._audience.shared.record_saved(changed.location, suspended_at)
         for platform, workspace in list(self._unreconciled):
-            await self.reconcile(platform, workspace)
+            if not workspace or self._context.serves(Location(platform, workspace, "")):  # else another process does
+                await self.reconcile(platform, workspace)
         async with self._context.engine_context.engine.processes.try_lease("abandoned suspensions") as is_held:
             for each in await self._audience.shared.list_abandoned() if is_held else ():
                 if self._context.serves(each):

@@ -122,7 +122,12 @@ class Shard:
                 client.platform.record_disconnect()
 
     async def begin_session(self, *, is_first: bool) -> None:
-        """Wait until IDENTIFY may be sent; the first one of a connection was allowed before."""
+        """Wait until IDENTIFY may be sent; the first one of a connection was allowed before.
+
+        Raises PlatformError if another process has the servers: this one only finishes answers.
+        """
+        if self._is_replaced:
+            raise PlatformError("Another process is connected for these servers.")
         if not is_first:
             self._start = await self._starts.request(self.number)
         self._start.sent.set()

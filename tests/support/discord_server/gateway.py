@@ -94,6 +94,7 @@ class Gateway:
         self.connections: set[Connection] = set()
         self.identifies = 0
         self.refused_identifies = 0
+        self.lost_member_requests = 0  # how many of the next ones are not answered
         self._identified_at: dict[int, float] = {}  # by bucket
         self.resumes = 0
         world.emit = self.sessions.emit
@@ -214,6 +215,9 @@ class Gateway:
 
     def _send_members(self, data: Json, session: Session) -> None:
         """Op 8: all members of a guild."""
+        if self.lost_member_requests:
+            self.lost_member_requests -= 1
+            return
         guild = self.world.guilds[str(data["guild_id"])]
         members = [member_json(member) for member in guild.members.values()]
         chunk: dict[str, Any] = {"guild_id": guild.id, "members": members, "chunk_index": 0, "chunk_count": 1}
