@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, suppress
+import time
+from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Protocol
 
 from adapters.discord.client import DiscordClient
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 SHARD_LEASES = f"{NAME} shard "  # followed by the number of shards, a slash, and that of the shard
 READY_LEASES = f"{NAME} ready "  # the same, a blank, and the process: several may be ready for a while
-HANDOVER_SECONDS = 30.0  # for another process to become ready
+HANDOVER_SECONDS = 30.0  # for another process to take a shard that was given up
 ANSWER_SECONDS = 60.0  # afterwards, to finish the answers that were begun here
 POLL_SECONDS = 0.5  # between two looks at whether another process is ready
 
@@ -145,11 +146,15 @@ class Shard:
             await asyncio.Event().wait()
 
     async def _hand_over(self) -> None:
-        """Go on until another process is ready; then stay connected to finish the answers that were begun."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(HANDOVER_SECONDS):
-                while not await self._has_successor():  # noqa: ASYNC110 - another process has no event for it
-                    await asyncio.sleep(POLL_SECONDS)
+        """Go on until another process is ready; then stay connected to finish the answers that were begun.
+
+        Another process that has the shard may have to wait for hours before its session may begin.
+        """
+        until = time.monotonic() + HANDOVER_SECONDS
+        while self.is_serving and time.monotonic() < until and not await self._has_successor():
+            if await self._is_taken():
+                until = time.monotonic() + HANDOVER_SECONDS
+            await asyncio.sleep(POLL_SECONDS)
         self._is_replaced = True
         if self.client is not None:
             ignore_interactions(self.client)
@@ -166,3 +171,11 @@ class Shard:
         if count != self.count:
             return {f"{count}/{number}" for number in range(count)} <= {name for name, _ in ready}
         return any(name == self.name and process != here for name, process in ready)
+
+    async def _is_taken(self) -> bool:
+        """Whether another process has the shard, or any has one of the present number, if that is another one."""
+        leases, count = await self._bot.processes.list_leases(SHARD_LEASES), self._owner.count
+        if count != self.count:
+            return any(name.startswith(f"{SHARD_LEASES}{count}/") for name in leases)
+        here = self._bot.processes.id
+        return leases.get(SHARD_LEASES + self.name, here) != here

@@ -120,3 +120,20 @@ async def test_no_session_begins_while_none_is_left(fake: FakeDiscord, cluster: 
     fake.world.sessions_left = 1
     await become(cluster, halves, [[0], [0]])
     assert (fake.gateway.identifies, fake.gateway.refused_identifies) == (1, 0)
+
+
+async def test_a_shard_is_served_until_the_session_of_its_next_process_has_begun(
+    fake: FakeDiscord, cluster: Cluster, halves: list[Half], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.discord.shards.shard.HANDOVER_SECONDS", 0.1)
+    first = cluster.join(shards="2")
+    await become(cluster, halves, [[0], [0]])
+    fake.world.sessions_left, fake.world.sessions_reset_ms = 0, 50
+    with capture_logs() as logs:
+        cluster.join(shards="2")
+        await until(lambda: sum(each["event"] == "discord.sessions_used_up" for each in logs) >= 5)
+    await halves[1].ada.says(halves[1].square, "hello")
+    await until(lambda: first.heard("hello"))
+    assert cluster.served(halves) == [[0], [0]]
+    fake.world.sessions_left = 1
+    await become(cluster, halves, [[0], [1]])
