@@ -130,15 +130,21 @@ class Subscriptions:
 class SignsOfLife:
     """The latest signs of life of other processes, with the times (of a monotonic clock) at which they were new.
 
-    No clock but that of this process is trusted, which stands still while its machine sleeps.
+    No clock but that of this process is trusted, and no time in which this process itself did not look: it was stopped
+    then, perhaps like the others.
     """
 
     def __init__(self) -> None:
         self._latest: dict[int, tuple[object, float]] = {}
+        self._looked_at = 0.0
 
     def list_silent(self, signs: Mapping[int, object], now: float, seconds: float) -> list[int]:
-        """The processes whose sign has been the same for longer than some seconds. `signs`: by process."""
-        before = self._latest
+        """The processes whose sign has been the same for longer than some seconds. `signs`: by process.
+
+        Called at short intervals; it starts over if the last call is longer ago than half of the seconds.
+        """
+        before = self._latest if now - self._looked_at <= seconds / 2 else {}
+        self._looked_at = now
         self._latest = {
             id_: before[id_] if id_ in before and before[id_][0] == sign else (sign, now) for id_, sign in signs.items()
         }

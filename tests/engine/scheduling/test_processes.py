@@ -40,6 +40,16 @@ async def test_subscribers_are_woken() -> None:
 def test_a_process_is_silent_once_its_sign_has_not_changed_for_long() -> None:
     signs = SignsOfLife()
     assert signs.list_silent({1: "a", 2: "a"}, 0.0, 10.0) == []
+    assert signs.list_silent({1: "a", 2: "a"}, 4.0, 10.0) == []
     assert signs.list_silent({1: "b", 2: "a"}, 9.0, 10.0) == []
     assert signs.list_silent({1: "b", 2: "a", 3: "a"}, 11.0, 10.0) == [2]
-    assert signs.list_silent({1: "c"}, 30.0, 10.0) == []
+    assert signs.list_silent({1: "c"}, 15.0, 10.0) == []
+
+
+def test_time_in_which_this_process_was_stopped_too_counts_for_nobody() -> None:
+    signs = SignsOfLife()
+    signs.list_silent({1: "a"}, 100.0, 10.0)
+    assert signs.list_silent({1: "a"}, 900.0, 10.0) == []
+    assert signs.list_silent({1: "a"}, 905.0, 10.0) == []
+    assert signs.list_silent({1: "a"}, 909.0, 10.0) == []
+    assert signs.list_silent({1: "a"}, 911.0, 10.0) == [1]
