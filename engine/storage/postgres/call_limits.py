@@ -14,13 +14,15 @@ if TYPE_CHECKING:
 ANSWER_TIMEOUT = 2.0  # seconds for the database to count a call
 UNSEEN_WAIT = 0.02  # seconds until the next attempt, if the call that came first is not visible yet
 
-# The row lock lets one process after another count. `now()` is when the statement began, before it waited for that.
+# The row lock lets one process after another count. `now()` is when the statement began, before it waited for that; a
+# call that is much later was counted before the clock of the database was set back.
 TAKE_TURN = """
 WITH taken AS (
     INSERT INTO call_window AS w (name, calls) VALUES ($1, ARRAY[now()])
     ON CONFLICT (name) DO UPDATE SET calls = w.calls[cardinality(w.calls) - $2::integer + 2 :] || now()
-    WHERE w.paused_until <= now()
-        AND (cardinality(w.calls) < $2 OR w.calls[cardinality(w.calls) - $2 + 1] <= now() - $3 * interval '1 second')
+    WHERE w.paused_until <= now() AND (
+        cardinality(w.calls) < $2 OR w.calls[cardinality(w.calls) - $2 + 1] <= now() - $3 * interval '1 second'
+        OR w.calls[cardinality(w.calls) - $2 + 1] > now() + interval '10 seconds')
     RETURNING 1
 )
 SELECT CASE WHEN EXISTS (SELECT 1 FROM taken) THEN 0.0 ELSE COALESCE((

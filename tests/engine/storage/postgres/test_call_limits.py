@@ -79,6 +79,16 @@ async def test_windows_that_nobody_uses_are_deleted_at_a_start(both: list[CallLi
         await supervisor.stop()
 
 
+async def test_a_clock_that_was_set_back_holds_up_no_calls(both: list[CallLimits], postgres_url: str) -> None:
+    for _ in range(2):
+        await both[0].take_turn("a", 2, 60.0)
+    with psycopg.connect(postgres_url, options="-c search_path=threadlore_process") as admin:
+        admin.execute("UPDATE call_window SET calls = ARRAY(SELECT unnest(calls) + interval '1 hour')")
+    turns = [await both[1].take_turn("a", 2, 60.0) for _ in range(3)]
+    assert turns[:2] == [0, 0]
+    assert 50 < turns[2] <= 60
+
+
 async def test_a_database_that_does_not_answer_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
     async def hang(_: str, __: tuple[Any, ...]) -> Sequence[tuple[Any, ...]]:
         await asyncio.sleep(60)
