@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 
 
 ONLINE = "-- online:"
-# A script that waits for a lock makes all later statements of others wait, too.
-LIMIT_LOCK_WAIT = "SELECT set_config('lock_timeout', '5s', true)"
+# A script that waits for a lock makes all later statements of others wait, too; and several processes may try again and
+# again, while a backup, for example, reads the table.
+LIMIT_LOCK_WAIT = "SELECT set_config('lock_timeout', '500ms', true)"
 FIND_OTHER_USER = (
     "SELECT 1 FROM threadlore_process.schema_use WHERE schema_name = $1 AND process IS DISTINCT FROM $2 LIMIT 1"
 )

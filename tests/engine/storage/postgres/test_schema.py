@@ -15,7 +15,7 @@ from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres import schema
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.process_registry import ProcessRegistry
-from engine.storage.postgres.schema import PostgresSchema
+from engine.storage.postgres.schema import ONLINE, PROCESS_SCHEMA, PostgresSchema
 from engine.storage.sql.connection import Connection
 
 FIRST = "CREATE TABLE note (text text);"
@@ -99,3 +99,10 @@ async def test_an_update_keeps_nobody_waiting_behind_a_slow_reader(
             await older.write(add, "one")
         async with running(postgres_url, FIRST, ADDED):
             pass
+
+
+def test_the_list_of_processes_is_updated_online_alone() -> None:
+    """Every process uses it, before it can note what it uses."""
+    updates = PROCESS_SCHEMA.load_scripts()[1:]
+    assert updates
+    assert all(script.startswith(ONLINE) for script in updates)
