@@ -3,7 +3,7 @@
 | written                               | PostgreSQL, `rows` is `unnest($1::bigint[], ...) AS listed (c1, ...)` |
 |---------------------------------------|------------------------------------------------------------------------|
 | `INSERT INTO t VALUES (?, 0) ...`     | `INSERT INTO t SELECT listed.c1, 0 FROM rows ...`                      |
-| `INSERT INTO t SELECT ? FROM u WHERE` | `INSERT INTO t SELECT listed.c1 FROM u, rows WHERE`                    |
+| `SELECT ? FROM u WHERE`               | `SELECT listed.c1 FROM rows CROSS JOIN u WHERE`                        |
 | `UPDATE t SET a = ? WHERE`            | `UPDATE t SET a = listed.c1 FROM rows WHERE`                           |
 | `DELETE FROM t WHERE`                 | `DELETE FROM t USING rows WHERE`                                       |
 
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 _PARAMETER = re.compile(r"\$(\d+)")
 _PART = re.compile(r"'(?:[^']|'')*'|\w+|.", re.DOTALL)
 _TYPES = {bool: "boolean", float: "float8", str: "text", bytes: "bytea"}  # others are integers
-_JOINS = {"UPDATE": " FROM ", "DELETE": " USING "}
 
 
 class ColumnArray(list[Any]):
@@ -62,8 +61,11 @@ def translate_rows(sql: str, types: tuple[str, ...]) -> str:
     top = _find_keywords(parts)
     if "VALUES" in top:
         return _select_values(parts, top["VALUES"], source)
-    join = _JOINS.get(parts[0].upper(), ", " if "FROM" in top else " FROM ")
-    return f"{''.join(parts[: top['WHERE']]).rstrip()}{join}{source} {''.join(parts[top['WHERE'] :])}"
+    if "FROM" in top and parts[0].upper() != "DELETE":
+        place, source = top["FROM"] + 1, f" {source} CROSS JOIN"
+    else:
+        place, source = top["WHERE"], f"{'USING' if parts[0].upper() == 'DELETE' else 'FROM'} {source} "
+    return "".join((*parts[:place], source, *parts[place:]))
 
 
 def _find_keywords(parts: Sequence[str]) -> dict[str, int]:

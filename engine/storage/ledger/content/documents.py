@@ -131,7 +131,9 @@ async def save_passages(
         " ON CONFLICT (document, key) DO UPDATE SET position = excluded.position, time = excluded.time,"
         " author = excluded.author, label = excluded.label, link = excluded.link, text = excluded.text"
         " RETURNING key, id, time",
-        [(document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages],
+        {
+            p.key: (document, p.key, p.position, to_micros(p.time), p.author, p.label, p.link, p.text) for p in passages
+        }.values(),
     )
     return {key: (id_, time) for key, id_, time in rows}
 

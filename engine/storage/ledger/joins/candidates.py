@@ -71,7 +71,7 @@ async def save_candidates(
         " SELECT MIN(?1, ?2), MAX(?1, ?2), x.space, ?3, ?4 FROM entity x, entity y WHERE x.id = ?1 AND y.id = ?2"
         " ON CONFLICT (a, b) DO UPDATE SET space = excluded.space, similarity = excluded.similarity,"
         " score = excluded.score",
-        pairs,
+        {frozenset(row[:2]): row for row in pairs}.values(),
     )
     await db.executemany("DELETE FROM uncompared_entity WHERE id = ?", [(each.id,) for each in compared])
 

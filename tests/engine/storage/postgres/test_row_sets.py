@@ -21,8 +21,8 @@ PAIRS = "unnest($1::bigint[], $2::text[]) AS listed (c1, c2)"
             f"INSERT INTO t SELECT listed.c1, listed.c2 FROM {PAIRS} WHERE EXISTS (SELECT FROM u WHERE id = listed.c1)",
         ),
         (
-            "INSERT INTO t SELECT id, ?2 FROM u JOIN v ON true WHERE id = ?1",
-            f"INSERT INTO t SELECT id, listed.c2 FROM u JOIN v ON true, {PAIRS} WHERE id = listed.c1",
+            "INSERT INTO t SELECT id FROM u JOIN v ON v.b = ?2 WHERE id = ?1",
+            f"INSERT INTO t SELECT id FROM {PAIRS} CROSS JOIN u JOIN v ON v.b = listed.c2 WHERE id = listed.c1",
         ),
         (
             "UPDATE t SET a = (SELECT 1 FROM u WHERE b = ?2) WHERE id = ?1",

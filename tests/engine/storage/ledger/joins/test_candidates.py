@@ -11,7 +11,12 @@ async def test_many_pairs_are_saved_at_once_and_each_name_is_compared_once(ledge
     compared = await ledger.read(candidates.list_uncompared, 10)
     ids = sorted(each.id for each in compared)
     assert len(ids) == 4
-    pairs = [(ids[1], ids[0], 0.5, 0.25), (ids[2], ids[3], 0.75, 0.5), (ids[0], 10**6, 1.0, 1.0)]
+    pairs = [
+        (ids[0], ids[1], 0.4, 0.2),
+        (ids[1], ids[0], 0.5, 0.25),
+        (ids[2], ids[3], 0.75, 0.5),
+        (ids[0], 10**6, 1.0, 1.0),
+    ]
     await ledger.write(candidates.save_candidates, compared, pairs)
     found = await ledger.rows("SELECT a, b, similarity, score FROM duplicate_candidate ORDER BY a")
     assert found == [(ids[0], ids[1], 0.5, 0.25), (ids[2], ids[3], 0.75, 0.5)]
