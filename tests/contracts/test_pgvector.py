@@ -34,9 +34,8 @@ async def open_store(
 
 @pytest.fixture
 def small_index(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A table of 2,000 rows gets an index, and 300 matching rows are searched with it."""
-    monkeypatch.setattr(pgvector_tables, "INDEX_ABOVE", 2_000)
-    monkeypatch.setattr(pgvector_tables, "PARTITION_INDEX_ABOVE", 1_000)
+    """A table of 1,000 rows gets an index, and 300 matching rows are searched with it."""
+    monkeypatch.setattr(pgvector_tables, "INDEX_ABOVE", 1_000)
     monkeypatch.setattr(pgvector_plan, "MIN_EXACT_ROWS", 300)
     monkeypatch.setattr(pgvector_plan, "EXACT_ROW_FACTOR", 10)
 

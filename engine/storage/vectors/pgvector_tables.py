@@ -16,11 +16,9 @@ if TYPE_CHECKING:
     from psycopg import AsyncConnection
 
 TABLES: tuple[VectorTable, ...] = get_args(VectorTable)
-# Up to this many rows of a table, every search scans its rows: exact, fast enough, cheap to write. In a larger table,
-# a partition gets an index if one space has more than PARTITION_INDEX_ABOVE rows there; or if all of its spaces have,
-# and they are so few that a question may read all of them.
-INDEX_ABOVE = 20_000
-PARTITION_INDEX_ABOVE = 5_000
+# Up to this many rows a search scans all of them: exact, fast enough, cheap to write. A table or partition gets an
+# index if one of its spaces has more rows; or if all have, and they are so few that a question may read all of them.
+INDEX_ABOVE = 50_000
 MAX_SPACES_TOGETHER = 50
 # Longer vectors do not fit into a page of the table, and are stored apart from their rows.
 MAX_PAGE_DIM = 2_000
@@ -119,9 +117,9 @@ async def list_leaves(connection: AsyncConnection[Any], table: VectorTable) -> l
 
 def find_missing_indexes(leaves: Sequence[Leaf], dim: int) -> list[Leaf]:
     """The tables or partitions that need an index for searches."""
-    if sum(leaf.rows for leaf in leaves) <= INDEX_ABOVE or dim > MAX_INDEX_DIM:
+    if dim > MAX_INDEX_DIM:
         return []
-    return [leaf for leaf in leaves if leaf.rows_together > PARTITION_INDEX_ABOVE and not leaf.is_indexed]
+    return [leaf for leaf in leaves if leaf.rows_together > INDEX_ABOVE and not leaf.is_indexed]
 
 
 async def vacuum(connection: AsyncConnection[Any], leaf: str) -> None:
