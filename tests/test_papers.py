@@ -52,6 +52,11 @@ def test_the_papers_are_there_and_the_readme_is_short() -> None:
 
 
 @by_paper
+def test_no_paper_has_traces_of_a_merge(name: str) -> None:
+    assert re.findall(r"^(?:<{7}|={7}|>{7})(?:\s|$)", TEXTS[name], re.MULTILINE) == []
+
+
+@by_paper
 def test_make_targets_exist(name: str) -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = {each for code in code_of(TEXTS[name]) for each in re.findall(r"\bmake ([a-z-]+)", code)}
