@@ -30,6 +30,7 @@ _OUT_OF_MEMORY = (b"memory allocation of", b"bad_alloc", b"MemoryError", b"out o
 # Upper bound of the JSON size of one character, including its share of the passage's fields.
 _BYTES_PER_CHARACTER = 12
 _STDERR_TAIL = 4096
+MAX_DESCRIBED_PICTURES = 50  # of a file with all its attachments: each is a call of a model
 _WRITE_SIZE = 2**20  # bytes of a file in the buffer of the pipe
 
 
@@ -81,13 +82,15 @@ class FileParser:
             )
         process = await self._idle.get()
         with_pictures: list[ParsedFile] = []
+        described = 0
         try:
             async with aclosing(process.stream(name, data)) as documents:
                 async for document in documents:
-                    if document.pictures:
+                    described += len(document.pictures)
+                    if document.pictures and described <= MAX_DESCRIBED_PICTURES:
                         with_pictures.append(document)
-                    else:
-                        yield document
+                    elif document.passages:
+                        yield replace(document, pictures=())
         finally:
             self._idle.put_nowait(process)
         for document in with_pictures:  # a model may take minutes, in which the process parses other files

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import shutil
 from io import BytesIO
 
@@ -11,6 +12,7 @@ from PIL import Image
 from engine import FileParser, ParserLimits
 from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, ModelUnavailable
 from engine.parsers.base import ParsedFile
+from engine.parsers.sandbox.pool import MAX_DESCRIBED_PICTURES
 from engine.parsers.sandbox.worker import parse_documents
 from engine.parsers.scans.pictures import MAX_SIDE, encode_picture, open_picture
 from tests.engine.parsers.samples import pdf
@@ -80,6 +82,20 @@ async def test_pictures_and_scans_are_described_and_cited_as_such() -> None:
     assert [(each.key, each.label) for each in mixed.passages] == [("p1-1", "p. 1"), ("p2-1", "p. 2")]
     assert mixed.passages[1].text == "A page with a stamp."
     assert [max(Image.open(BytesIO(each)).size) <= MAX_SIDE for each in eyes.seen] == [True, True]
+
+
+async def test_the_attachments_of_a_file_share_the_limit_of_described_pictures() -> None:
+    part = b'--x\nContent-Disposition: attachment; filename="%d.png"\nContent-Transfer-Encoding: base64\n\n%b\n'
+    board = base64.b64encode(picture("Ferry"))
+    count = MAX_DESCRIBED_PICTURES + 3
+    parts = b"".join(part % (number, board) for number in range(count))
+    eyes = Eyes(*["A board."] * count)
+    async with FileParser(LIMITS, eyes) as parser:
+        letter = b"Subject: Boards\nContent-Type: multipart/mixed; boundary=x\n\n--x\n\nHello.\n" + parts + b"--x--"
+        documents = [each async for each in parser.stream("a.eml", letter)]
+    assert len(eyes.seen) == MAX_DESCRIBED_PICTURES
+    assert [each.title for each in documents][:2] == ["Boards", "Boards › 0.png"]
+    assert len(documents) == 1 + MAX_DESCRIBED_PICTURES
 
 
 async def test_what_cannot_be_described_is_refused_left_out_or_tried_again() -> None:
