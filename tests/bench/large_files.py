@@ -1,7 +1,7 @@
 """Large files from end to end: a log, a PDF, a CSV and a chat, each parsed, stored and asked while it is read.
 
 `python -m tests.bench.large_files [log pdf csv chat]`, each in a process of its own. The vectors are hashed words and
-nothing is extracted, so that parsing and storing are measured; a part is found by its words as soon as it is stored.
+facts come from a rule, so that parsing and storing are measured; a part is found by its words once it is stored.
 """
 
 from __future__ import annotations
