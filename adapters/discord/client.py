@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 import discord
 import structlog
 
 from adapters.discord.calls import build_rate_limit_trace, call_with_retries
-from adapters.discord.gateway import build_intents, guard_parsers, load_members
+from adapters.discord.gateway import build_intents, guard_parsers
 from adapters.discord.guild.permissions import (
     build_invite_url,
     can_roles_change_access,
@@ -23,6 +22,7 @@ from adapters.discord.interactions.command_sync import sync_commands
 from adapters.discord.interactions.commands import build_command_tree
 from adapters.discord.interactions.interactions import InteractionHandler
 from adapters.discord.platform import DiscordPlatform
+from adapters.discord.reconciliation import SessionReconciliation
 from adapters.discord.replies.buttons import ActionButton
 from adapters.discord.settings import DiscordSettings
 from adapters.discord.translate import NAME, fingerprint, is_user_message, location_of, message_of, thread_location
@@ -36,9 +36,9 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.models import Location
-from engine.errors import EngineError
 
 if TYPE_CHECKING:
+    from adapters.discord.reconciliation import ClientShard
     from bot.bot import Bot
     from bot.platform.events import PlatformEvent
     from bot.settings import Settings
@@ -46,26 +46,6 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 GUILD_READY_TIMEOUT = 1.0  # seconds without another GUILD_CREATE until startup counts as complete
-# Discord accepts 120 requests a minute over a connection. The members of further servers are loaded at this interval
-# (seconds), so that a question in a server whose members are not loaded yet finds one left.
-LOADED_AT_ONCE, LOAD_INTERVAL = 10, 0.65
-LOAD_TIMEOUT, LOAD_RETRY_SECONDS = 60.0, 5.0  # for the members of one server; before another attempt
-
-
-class ClientShard(Protocol):
-    """Which servers a client is connected for: one of `count` parts. It decides when a session begins."""
-
-    number: int
-    count: int
-
-    def contains(self, workspace: str) -> bool:
-        """Whether a server belongs to this shard."""
-
-    async def begin_session(self, *, is_first: bool) -> None:
-        """Wait until IDENTIFY may be sent."""
-
-    def record_ready(self) -> None:
-        """Use the servers of the client: it has received them."""
 
 
 class DiscordClient(discord.Client):
@@ -85,6 +65,7 @@ class DiscordClient(discord.Client):
         self.has_servers = False  # whether a session has begun
         self._bot = bot
         self._shard = shard
+        self._reconciliation = SessionReconciliation(self, bot, shard)
         self._token = DiscordSettings.load(settings).bot_token.get_secret_value()
         self._tree = build_command_tree(self)
         self.platform = DiscordPlatform(self, settings)
@@ -118,9 +99,7 @@ class DiscordClient(discord.Client):
     async def on_connect(self) -> None:
         """Suspend visibility when a session starts: changes since the last one are unknown."""
         self.platform.record_connect()
-        listed = {str(guild.id) for guild in self.guilds} if self._is_partial else {""}
-        for workspace in sorted(listed):
-            self._bot.suspend_visibility(NAME, workspace)
+        self._reconciliation.suspend()
 
     async def on_ready(self) -> None:
         """Reconcile after a new session: events before it are lost."""
@@ -129,46 +108,9 @@ class DiscordClient(discord.Client):
             log.info("discord.invite_link_created", link=build_invite_url(self.application_id))
         self.has_servers = True
         self._shard.record_ready()
-        loaded = 0
-        for workspace in await self._list_workspaces():
-            loaded = await self._load_members(workspace, loaded)
-            if self.is_closed():
-                return
-            try:
-                await self._bot.reconcile(NAME, workspace)
-            except EngineError as error:  # the bot retries it
-                log.warning("discord.reconciliation_failed", workspace=workspace, error=type(error).__name__)
+        await self._reconciliation.run()
         for guild in self.guilds:  # the bot may have been added while offline
             await self._emit_installed(guild)
-
-    async def _load_members(self, workspace: str, loaded: int) -> int:
-        """Load the members of a server, or of all, which a comparison needs; returns how many servers were loaded."""
-        for guild in self.guilds:
-            if workspace not in ("", str(guild.id)) or guild.unavailable or guild.chunked:
-                continue
-            if loaded >= LOADED_AT_ONCE:
-                await asyncio.sleep(LOAD_INTERVAL)
-            loaded += 1
-            while not self.is_closed():
-                try:
-                    await load_members(guild, LOAD_TIMEOUT)
-                    break
-                except (OSError, discord.ClientException) as error:
-                    log.warning("discord.members_not_loaded", workspace=guild.id, error=type(error).__name__)
-                    await asyncio.sleep(LOAD_RETRY_SECONDS)
-        return loaded
-
-    @property
-    def _is_partial(self) -> bool:
-        """Whether other connections have other servers."""
-        return self._shard.count > 1
-
-    async def _list_workspaces(self) -> list[str]:
-        """The servers to reconcile, with those that the bot was removed from meanwhile; "" for all."""
-        if not self._is_partial:
-            return [""]
-        known = {each for each in await self._bot.list_workspaces(NAME) if each and self._shard.contains(each)}
-        return sorted(known | {str(guild.id) for guild in self.guilds})
 
     async def on_disconnect(self) -> None:
         self.platform.record_disconnect()

@@ -149,8 +149,8 @@ async def test_discord_s_recommendation_is_followed_once_more_are_required(
 async def test_servers_are_served_before_their_members_are_loaded_and_compared_afterwards(
     fake: FakeDiscord, halves: list[Half], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("adapters.discord.client.LOAD_TIMEOUT", 0.2)
-    monkeypatch.setattr("adapters.discord.client.LOAD_RETRY_SECONDS", 0.01)
+    monkeypatch.setattr("adapters.discord.reconciliation.LOAD_TIMEOUT", 0.2)
+    monkeypatch.setattr("adapters.discord.reconciliation.LOAD_RETRY_SECONDS", 0.01)
     fake.gateway.lost_member_requests = 1
     async with connected(fake, tmp_path) as bot:
         assert (bot.platform.serves(halves[0].guild.id), bot.visibility) == (True, [("suspend", "")])
