@@ -12,8 +12,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from platformdirs import user_cache_path
 
 from engine.errors import EngineError
+from engine.llm.default_models import CACHE_NAME
 from engine.llm.minilm import embedder as minilm
 from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLMEmbedder, MiniLMModel, batch_by_length
 from engine.llm.minilm.quantization import as_feed
@@ -24,8 +26,9 @@ GOLDEN = json.loads(Path(__file__).with_name("minilm_golden.json").read_text(enc
 
 
 @pytest.fixture(scope="module")
-def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("cache") / "models"
+def cache() -> Path:
+    """The user's cache: building takes 15 seconds, and graphs that other code has built are not used."""
+    return user_cache_path(CACHE_NAME)
 
 
 @pytest.fixture(scope="module")
