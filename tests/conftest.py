@@ -63,8 +63,17 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
 LONG_FILES = (
-    *("test_linear_time.py", "test_fuzz.py", "test_bot_killed.py", "test_crash.py", "test_graph_contract.py"),
-    *("test_crash_safety.py", "test_demo_town.py", "test_examples.py", "test_damaged_files.py", "test_papers.py"),
+    *("test_bot_killed.py", "test_linear_time.py", "test_graph_contract.py", "test_downtime.py", "test_processes.py"),
+    *(
+        "test_many_engines.py",
+        "test_vectors_contract.py",
+        "test_damaged_files.py",
+        "test_crash.py",
+        "test_demo_town.py",
+    ),
+    *("test_archive_databases.py", "test_examples.py", "test_commands.py", "test_slack_many_channels.py"),
+    *("test_corrections.py", "test_subprocess.py", "test_history_import.py", "test_crash_safety.py", "test_papers.py"),
+    *("test_demo_days.py", "test_litellm_memory.py", "test_hostile_working_dir.py", "test_postgres.py"),
 )
 
 

@@ -117,18 +117,6 @@ async def test_few_or_unknown_word_pieces_are_embedded_exactly(embedder: MiniLME
     assert vectors[4] @ exact[4] >= 0.999
 
 
-def modified_times(folder: Path) -> list[int]:
-    return sorted(path.stat().st_mtime_ns for path in folder.glob("minilm-*"))
-
-
-async def test_the_graphs_are_built_once(embedder: MiniLMEmbedder, cache: Path) -> None:
-    await embedder.embed(["built by now"], UsageMeter())
-    built = modified_times(cache)
-    (await MiniLMEmbedder.open(cache, threads=1)).close()
-    assert len(built) == 2  # one exact, one with integers
-    assert modified_times(cache) == built
-
-
 async def test_missing_weights_are_reported_with_a_hint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(minilm, "WEIGHTS_PACKAGE", "no_such_package_of_weights")
     with pytest.raises(EngineError, match="not installed") as caught:
