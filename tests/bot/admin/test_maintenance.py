@@ -13,6 +13,7 @@ from bot.admin.requests import Backup, Export, Forget, GetStatus, Ingest, ListDo
 from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
 from bot.context import EngineContext
 from bot.errors import file_write_error
+from engine.data_dir import DataDir
 from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
 from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
@@ -117,7 +118,7 @@ async def test_a_backup_is_one_private_file_from_which_everything_comes_back(
 
 
 @ingested
-@pytest.mark.parametrize("step", ["replace", "_remove_projections"])
+@pytest.mark.parametrize("step", ["replace", "remove_projections"])
 async def test_an_interrupted_restore_leaves_one_ledger_or_the_other(
     perform: Perform,
     engine_context: EngineContext,
@@ -139,7 +140,7 @@ async def test_an_interrupted_restore_leaves_one_ledger_or_the_other(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Path if step == "replace" else archive, step, kill)
+        patch.setattr(Path if step == "replace" else DataDir, step, kill)
         with pytest.raises(KeyboardInterrupt):
             archive.restore_backup(tmp_path / "less.tar.gz", other, force=True)
     async with open_engine_context(other) as context:
