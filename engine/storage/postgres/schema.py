@@ -17,6 +17,7 @@ import psycopg
 from psycopg import sql
 
 from engine.errors import DatabaseInUse, NewerSchema
+from engine.storage.postgres.process_statements import PROCESS_CLASS
 from engine.storage.sql.scripts import load_numbered_scripts
 
 if TYPE_CHECKING:
@@ -29,8 +30,10 @@ ONLINE = "-- online:"
 # A script that waits for a lock makes all later statements of others wait, too; and several processes may try again and
 # again, while a backup, for example, reads the table.
 LIMIT_LOCK_WAIT = "SELECT set_config('lock_timeout', '500ms', true)"
+# Who can lock the number of a process knows that it has ended; perhaps nobody is there to remove its row.
 FIND_OTHER_USER = (
-    "SELECT 1 FROM threadlore_process.schema_use WHERE schema_name = $1 AND process IS DISTINCT FROM $2 LIMIT 1"
+    "SELECT 1 FROM threadlore_process.schema_use WHERE schema_name = $1 AND process IS DISTINCT FROM $2"
+    " AND NOT pg_try_advisory_xact_lock($3::integer, process) LIMIT 1"
 )
 INSERT_USE = "INSERT INTO threadlore_process.schema_use VALUES ($1, $2) ON CONFLICT DO NOTHING"
 
@@ -88,7 +91,7 @@ class PostgresSchema:
         connection.execute(LIMIT_LOCK_WAIT)
         if all(script.startswith(ONLINE) for script in scripts):
             return
-        if connection.execute(FIND_OTHER_USER, (self.name, process)).fetchone():
+        if connection.execute(FIND_OTHER_USER, (self.name, process, PROCESS_CLASS)).fetchone():
             raise DatabaseInUse(f"The {self.label} is updated once the processes of the former version have ended.")
 
 

@@ -13,6 +13,7 @@ import pytest
 from engine.errors import DatabaseInUse, NewerSchema
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres import schema
+from engine.storage.postgres.connection import connection_options
 from engine.storage.postgres.database import PostgresDatabase
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import ONLINE, PROCESS_SCHEMA, PostgresSchema
@@ -71,6 +72,17 @@ async def test_an_update_that_would_break_others_waits_until_they_have_ended(pos
         await older.write(add, "one")
     async with running(postgres_url, FIRST, ADDED, RENAMED), running(postgres_url, FIRST, ADDED, RENAMED):
         pass
+
+
+async def test_an_update_does_not_wait_for_processes_that_ended_without_a_word(postgres_url: str) -> None:
+    async with running(postgres_url, FIRST):
+        pass
+    with psycopg.connect(postgres_url) as killed:  # nobody is there to remove its row
+        killed.execute("INSERT INTO threadlore_process.process (name) VALUES ('killed')")
+        killed.execute("INSERT INTO threadlore_process.schema_use SELECT id, 'notes' FROM threadlore_process.process")
+    with psycopg.connect(postgres_url, **connection_options("notes")) as raw:
+        ScriptedSchema("none", "notes", "notes", (FIRST, RENAMED)).migrate(raw)
+        assert raw.execute("SELECT count(words) FROM notes.note").fetchall() == [(0,)]
 
 
 async def test_of_several_processes_one_updates_and_the_others_wait(postgres_url: str) -> None:
