@@ -157,6 +157,11 @@ class Settings(BaseSettings):
         return self.data_dir.expanduser().absolute()
 
     @property
+    def active_watchdog_seconds(self) -> float:
+        """The seconds of the watchdog; 0 on files, where no other process could take over."""
+        return self.watchdog_seconds if self.database.get_secret_value() else 0.0
+
+    @property
     def store_place(self) -> Path | str:
         """Where the bot's tables are: a file in the data directory, or the address of the database."""
         return self.database.get_secret_value() or self.data_path / "bot.db"

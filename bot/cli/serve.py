@@ -41,7 +41,7 @@ def serve(
             loop.add_signal_handler(each, _handle_signal, stop, each)
         settings = common.load_settings()
         try:
-            with watchdog(settings.watchdog_seconds):
+            with watchdog(settings.active_watchdog_seconds):
                 await serve_platforms(settings, stop, platform or ())
         finally:
             for each in (signal.SIGINT, signal.SIGTERM):

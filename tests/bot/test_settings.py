@@ -187,3 +187,8 @@ async def test_an_unknown_setting_of_an_adapter_is_logged_and_named_where_a_toke
     assert logs[0]["names"] == ["THREADLORE_SLACK_BOT_TOKN"]
     with pytest.raises(BadSetting, match="THREADLORE_SLACK_BOT_TOKN"):
         await serve(settings, asyncio.Event())
+
+
+def test_the_watchdog_ends_only_a_process_whose_work_others_can_take_over() -> None:
+    assert Settings(database=SecretStr("postgresql://h/d")).active_watchdog_seconds == 120
+    assert Settings().active_watchdog_seconds == 0

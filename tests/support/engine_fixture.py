@@ -81,6 +81,8 @@ async def add_indexed(engine: Engine, *texts: str, stop_worker: bool = False) ->
     await engine.wait_until_indexed()
     if stop_worker:
         await engine._worker.stop()
+        async with engine._projector.suspend():  # finishes the delivery of the last batch
+            pass
 
 
 async def wait_until(condition: Callable[[], Awaitable[bool]] | Callable[[], bool]) -> None:
