@@ -19,7 +19,7 @@ from tests.support.discord_server import FakeDiscord
 async def bot(fake: FakeDiscord, halves: list[Half], tmp_path: Path) -> AsyncIterator[RecordingBot]:
     """The adapter with two shards, once both are ready."""
     async with connected(fake, tmp_path, shards="2") as opened:
-        await until(lambda: {("reconcile", half.guild.id) for half in halves} <= {*opened.visibility})
+        await until(lambda: {("reconcile", each.id) for each in fake.world.guilds.values()} <= {*opened.visibility})
         opened.visibility.clear()
         yield opened
 

@@ -58,7 +58,7 @@ def test_a_database_of_another_program_or_version_is_refused(tmp_path: Path) -> 
         database.execute("CREATE TABLE other (n)")
     with pytest.raises(sqlite3.DatabaseError, match="no table event"):
         database_file.check_file(tmp_path / "x.db", BOT)
-    for change, error in (("PRAGMA user_version = 10", NewerSchema), ("CREATE TABLE inbox (n)", EarlySchema)):
+    for change, error in (("PRAGMA user_version = 1000", NewerSchema), ("CREATE TABLE inbox (n)", EarlySchema)):
         with closing(sqlite3.connect(made(tmp_path / f"{error}.db", BOT))) as database:
             database.execute(change)
         with pytest.raises(error):
