@@ -89,6 +89,11 @@ class BotContext:
         platform = self.platforms.get(Location.from_room(room).platform)
         return ChannelSettings(ingest=platform is not None and platform.traits.reads_by_default)
 
+    async def indexes_bot_messages(self, room: str) -> bool:
+        """Whether the messages and files of other bots in a channel are read."""
+        chosen = (await self.get_channel_settings(room)).bot_messages
+        return chosen == "on" if chosen else self.settings.index_bot_messages
+
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""
         try:

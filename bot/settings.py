@@ -85,6 +85,7 @@ class Settings(BaseSettings):
     llm_model: str = ""
     extraction_model: str = ""
     query_model: str = ""
+    answer_models: str = ""
     llm_api_base: str = ""
     llm_api_key: SecretStr = SecretStr("")
     llm_temperature: float | None = Field(default=None, ge=0)
@@ -155,6 +156,12 @@ class Settings(BaseSettings):
     def data_path(self) -> Path:
         """The data directory as an absolute path."""
         return self.data_dir.expanduser().absolute()
+
+    @property
+    def selectable_models(self) -> tuple[str, ...]:
+        """The models that managers may choose for the answers of a channel; none without a language model."""
+        names = (each.strip() for each in self.answer_models.split(","))
+        return tuple(filter(None, names)) if self.llm_model else ()
 
     @property
     def active_watchdog_seconds(self) -> float:

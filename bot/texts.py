@@ -95,6 +95,10 @@ TOO_MANY_QUESTIONS = "You've asked too many questions in the last minute. Wait a
 BUDGET_SPENT = (
     "This workspace has used up its tokens for today. I can answer again tomorrow (UTC); an admin can raise the limit."
 )
+FILES_NOT_READ = "In this channel I only read messages."
+GUESTS_MAY_NOT_ASK = "Guests can't ask me in this channel. You can ask me in a direct message."
+ONLY_MANAGERS_ASK = "Only managers can ask me in this channel. You can ask me in a direct message."
+ONLY_SOME_ASK = "Managers chose who can ask me in this channel. You can ask me in a direct message."
 
 _ADMIN_HINT = "An admin of this bot can find details in its log."
 EMBEDDING_REFUSED = f"the embedding model refused it. {_ADMIN_HINT}"

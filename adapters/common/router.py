@@ -27,6 +27,9 @@ class RoutedCalls(Protocol):
     async def fetch_person(self, workspace: str, person: str) -> Person:
         return await self.get_workspace(workspace).fetch_person(workspace, person)
 
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:
+        return await self.get_workspace(workspace).is_in_group(workspace, person, group)
+
     async def open_direct(self, workspace: str, person: str) -> Location:
         return await self.get_workspace(workspace).open_direct(workspace, person)
 

@@ -143,6 +143,15 @@ class DiscordPlatform:
         except UnknownResource:
             return None
 
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:
+        """Whether a member has a role. Raises PermissionDenied if there is no such role."""
+        guild = self.client.get_guild(int(workspace)) if workspace else None
+        self._check_connected()
+        if guild is None or guild.get_role(int(group)) is None:
+            raise PermissionDenied("There is no such role in this server.")
+        member = await self._fetch_member(guild, int(person))
+        return member is not None and member.get_role(int(group)) is not None
+
     async def open_direct(self, workspace: str, person: str) -> Location:  # noqa: ARG002
         return await self.channel_lookup.open_direct(person)
 

@@ -22,6 +22,7 @@ ACCESS_ERRORS = frozenset(
         "is_archived",
         "missing_scope",
         "no_permission",
+        "no_such_subteam",
         "not_authed",
         "not_in_channel",
         "restricted_action",

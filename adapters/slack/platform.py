@@ -91,6 +91,9 @@ class SlackPlatform:
     async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - it is this workspace
         return await self._context.users.get_person(person, self._max_member_age)
 
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:  # noqa: ARG002
+        return await self._user_groups.has_member(group, person)
+
     async def open_direct(self, workspace: str, person: str) -> Location:
         with map_errors():
             return Location(NAME, workspace, await self._private_messages.open_direct(person))

@@ -46,6 +46,7 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
         mode=cast("RetrievalMode", request.mode or chosen.mode or context.settings.retrieval_mode),
         instructions=f"Answer in {chosen.language}." if chosen.language else "",
         style=chosen.style,
+        model=chosen.model if chosen.model in context.settings.selectable_models else "",
         asker=await _asker_name(context, request),
         is_unaddressed=request.overheard,
     )

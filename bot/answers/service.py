@@ -26,6 +26,7 @@ from bot.answers.history import ThreadHistory
 from bot.answers.question import build_heading, build_question, resolve_request_scope
 from bot.answers.review.lookup import VerifiedLookup
 from bot.errors import PermissionDenied, PlatformError
+from bot.permissions.askers import AskerPolicy
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
 from bot.store import AnswerResult
@@ -43,9 +44,7 @@ if TYPE_CHECKING:
 
 log = structlog.get_logger(__name__)
 
-MAX_CONCURRENT_QUERIES = (
-    4  # recalls; so that the status of many questions does not wait for the search of the first ones
-)
+MAX_CONCURRENT_QUERIES = 4  # so that the status of many questions does not wait for the search of the first ones
 
 
 class AnswerService:
@@ -54,6 +53,7 @@ class AnswerService:
     def __init__(self, context: BotContext, guards: Quotas, filing: FileIngest, metrics: Metrics) -> None:
         self._context = context
         self._quotas = guards
+        self._askers = AskerPolicy(context.store, context.audience)
         self._file_ingest = filing
         self._metrics = metrics
         self._thread_history = ThreadHistory(context)
@@ -116,10 +116,12 @@ class AnswerService:
 
     async def _admit(self, request: AnswerRequest) -> bool:
         """Check quotas and permissions of a new question, and store it; false if it was refused."""
-        refusal = await self._quotas.check_question(request.location, request.person)
+        forbidden = "" if request.digest else await self._askers.find_refusal(request.location, request.person)
+        refusal = forbidden or await self._quotas.check_question(request.location, request.person)
         if refusal and request.overheard:
             return False
-        if refusal:
+        was_told = forbidden and not request.handle and self._askers.was_told(request.location, request.person)
+        if refusal and not was_told:
             await self._context.send_private(request.reply_target(), Card(refusal))
         await self._context.store.answers.begin(request.to_stored_answer())
         if refusal:
@@ -175,10 +177,8 @@ class AnswerService:
         draft.journey.prepared_at = time.time()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
             self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))
-            draft.provenance, draft.retrieved = (
-                build_provenance(answer.context, question.scope, past.source_scope, since),
-                answer.context.sources,
-            )
+            draft.provenance = build_provenance(answer.context, question.scope, past.source_scope, since)
+            draft.retrieved = answer.context.sources
             draft.history = past
             delivery.can_show = partial(
                 can_read, self._context.audience, draft.provenance, draft.request.location, draft.request.sole_reader

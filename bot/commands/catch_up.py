@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from bot.answers.footer import message_time
 from bot.answers.request import AnswerRequest, answer_id
+from bot.errors import NotAllowed
+from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
 from bot.text.format import format_utc, parse_since
 from bot.text.markdown import markdown_link, sanitize_inline
@@ -29,6 +31,9 @@ CATCH_UP_QUESTION = (
 
 async def catch_up_command(call: CommandContext) -> Card | None:
     """Summarize this channel since a time, or since the caller's last message; None: the answer follows."""
+    policy = AskerPolicy(call.store, call.services.context.audience)
+    if refusal := await policy.find_refusal(call.location, call.invocation.person):
+        raise NotAllowed(refusal)
     time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
     newest = await call.find_last_message_time()
     if newest is None or newest < time:

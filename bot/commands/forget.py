@@ -10,20 +10,27 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import NotAllowed
-from bot.platform.models import Card
+from bot.platform.models import Button, Card
 from bot.text.document_match import choose_document, match_title
 from bot.text.format import format_utc, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bot.commands.context import CommandContext
+    from bot.ingest.service import ContentKind
     from bot.platform.models import Location
     from bot.store import MessageRecord
     from engine import DocumentInfo
 
+CHANNEL_WORDS: Mapping[str, ContentKind] = {
+    "channel": "",
+    "channel messages": "messages",
+    "channel files": "files",
+}
+CONFIRMED = " now"
 SELF_WORDS = frozenset({"me", "myself", "everything of me"})
 
 _LINK_PATTERN = re.compile(r"<?https?://[^\s<>|]++(?:\|[^<>]*+)?>?")
@@ -39,12 +46,40 @@ async def forget_command(call: CommandContext) -> Card:
         )
     if words.casefold() in SELF_WORDS:
         return await forget_me_command(call)
+    if words.casefold() in CHANNEL_WORDS:
+        return await _confirm_forget_channel(call, CHANNEL_WORDS[words.casefold()])
+    if words.casefold().removesuffix(CONFIRMED) in CHANNEL_WORDS:
+        return await _forget_channel(call, CHANNEL_WORDS[words.casefold().removesuffix(CONFIRMED)])
     found = _find_document(words, await call.engine.list_documents(await call.resolve_scope()))
     if found:
         return await _forget_document(call, found)
     if is_message_link(words):
         return await _forget_message(call, words)
     raise NotFound(f"I found no “{words}” that you can read.", hint="Give the full title, or better a link.")
+
+
+async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Card:
+    """Show what would be forgotten of this channel, with a button that forgets it."""
+    await call.require_manager("have a channel forgotten")
+    documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    if not documents:
+        return Card("There is nothing to forget here.")
+    value = next(words for words, each in CHANNEL_WORDS.items() if each == kind)
+    files = sum(each.kind != "conversation" for each in documents)
+    passages = sum(each.passages for each in documents if each.kind == "conversation")
+    what = " and ".join(pluralize(count, noun) for count, noun in ((passages, "message"), (files, "file")) if count)
+    return Card(
+        f"This forgets {what} of this channel for good, and what I answered from them. They remain in the chat.",
+        buttons=(Button("Forget them", "forget", f"{value}{CONFIRMED}"),),
+    )
+
+
+async def _forget_channel(call: CommandContext, kind: ContentKind) -> Card:
+    await call.require_manager("have a channel forgotten")
+    documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
+    for each in documents:
+        await call.services.ingest_service.forget_document(each.key)
+    return Card(f"Forgotten: {pluralize(len(documents), 'document')} of this channel. They remain in the chat.")
 
 
 def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInfo | None:

@@ -9,6 +9,7 @@ from bot import texts
 from bot.ingest.files import RejectedFile
 from bot.platform.events import MessageReceived
 from bot.platform.models import Card
+from bot.store import FILES_ONLY
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion
@@ -27,6 +28,7 @@ BOT_MESSAGE = "That message is from a bot. I only index what people write and sh
 AUTHOR_OPTED_OUT = "I can't index that message: it was forgotten, or its author asked me not to read their messages."
 ADDRESSED_TO_BOT = "I don't index messages addressed to me."
 DIRECT_MESSAGE = "In direct messages I only read files. Post it in a channel that I read."
+MESSAGES_NOT_READ = "I only index files in this channel; a manager can change that."
 CANNOT_POST = "I can't index that message until I'm allowed to post in this channel, because I announce it first."
 
 
@@ -78,7 +80,8 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
     """Why a message may not be ingested (by a bot, opted out, forgotten); empty if it may."""
     location, store = message.location, call.store
-    if message.own or (message.by_bot and not call.settings.index_bot_messages):
+    is_read = await call.services.context.indexes_bot_messages(location.room)
+    if message.own or (message.by_bot and not is_read):
         return BOT_MESSAGE
     written = None if _is_author(call, message) else message.time
     out = await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written)
@@ -111,8 +114,11 @@ async def _text_exclusion_reason(call: CommandContext, message: Message) -> str:
     location, kept = message.location, call.settings.retention_days
     if (await call.services.context.audience.get_channel(location)).kind == "direct":
         return DIRECT_MESSAGE
-    if not (await call.services.context.get_channel_settings(location.room)).ingest:
+    chosen = await call.services.context.get_channel_settings(location.room)
+    if not chosen.ingest:
         return f"I don't index this channel until a manager runs {call.format_example('settings ingest on')}."
+    if chosen.content == FILES_ONLY:
+        return MESSAGES_NOT_READ
     if message.addressed:
         return ADDRESSED_TO_BOT
     if kept and message.time < call.now - timedelta(days=kept):

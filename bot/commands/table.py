@@ -79,10 +79,10 @@ COMMANDS: Mapping[str, Command] = {
     "forget": Command(
         forget.forget_command,
         "forget a file, a message or you",
-        "TITLE | LINK | me",
+        "TITLE | LINK | me | channel",
         "Authors can have their own messages and files forgotten, managers everything. It happens at once: in the "
-        "graph, in answers that quoted it, and on my disk.",
-        ("minutes.pdf", "https://… (the link to a message)", "me"),
+        "graph, in answers that quoted it, and on my disk. A channel: all of it, or its messages or files.",
+        ("minutes.pdf", "https://… (the link to a message)", "me", "channel files"),
     ),
     "forget-me": Command(
         forget.forget_me_command,
@@ -143,10 +143,19 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "settings": Command(
         channel_settings.settings_command,
-        "the settings of this channel: mode, style, language, reply-to, ingest, links",
+        "how I answer in this channel, who may ask, and what I read",
         "[NAME VALUE]",
-        "`default` resets a setting.",
-        ("reply-to thread", "ingest off", "language German", "style short and friendly", "mode hybrid"),
+        "`default` resets a setting. When I stop reading something, what I've indexed stays until you have it "
+        "forgotten.",
+        (
+            "reply-to thread",
+            "askers managers",
+            "content files",
+            "ingest off",
+            "language German",
+            "style short and friendly",
+            "mode hybrid",
+        ),
         managers_only=True,
     ),
     "backfill": Command(

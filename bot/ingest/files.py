@@ -19,7 +19,7 @@ from bot.permissions.audience import home_space, personal_space
 from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
-from bot.store import FileRecord
+from bot.store import MESSAGES_ONLY, FileRecord
 from engine import Document, Scope, plausible_time
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
 
@@ -76,7 +76,9 @@ class FileIngest:
         `is_explicit`: the author asked for it, even if they had opted out at that time.
         Raises PlatformError for a temporary failure.
         """
-        if not message.uploads or message.own or (message.by_bot and not self._context.settings.index_bot_messages):
+        if not message.uploads or message.own:
+            return []
+        if message.by_bot and not await self._context.indexes_bot_messages(message.location.room):
             return []
         was_announced = await self._context.store.channels.is_announced(message.location.room)
         link = self._context.platform_for(message.location).message_link(message.location, message.id)
@@ -154,11 +156,10 @@ class FileIngest:
             return texts.LINKS_NOT_READ
         if shared.with_question or (await self._context.audience.get_channel(location)).kind == "direct":
             return ""
-        return (
-            ""
-            if announced and (await self._context.get_channel_settings(location.room)).ingest
-            else texts.CHANNEL_NOT_INDEXED
-        )
+        chosen = await self._context.get_channel_settings(location.room)
+        if not (announced and chosen.ingest):
+            return texts.CHANNEL_NOT_INDEXED
+        return texts.FILES_NOT_READ if chosen.content == MESSAGES_ONLY and not shared.is_link else ""
 
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
         """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""

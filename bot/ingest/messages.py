@@ -15,6 +15,7 @@ from bot.ingest.conversations import (
     to_unindexed_record,
 )
 from bot.ingest.shared_file import LINK_PREFIX
+from bot.store import FILES_ONLY
 from bot.store.models import message_key
 from bot.text.content_words import content_words, has_any_word
 from bot.text.format import EPOCH
@@ -135,9 +136,11 @@ class MessageIngest:
         self, location: Location, messages: Sequence[Message], *, is_explicit: bool = False
     ) -> list[Message]:
         """The messages of a channel that may be indexed at all."""
-        bots = self._context.settings.index_bot_messages
+        bots = any(each.by_bot for each in messages) and await self._context.indexes_bot_messages(location.room)
         ours = [each for each in messages if not (each.own or each.addressed or (each.by_bot and not bots))]
         if not ours or not await self._membership.ensure_joined(location):
+            return []
+        if (await self._context.get_channel_settings(location.room)).content == FILES_ONLY:
             return []
         authors = {each.author for each in ours}
         opted_out_until = await self._store.opt_outs.find_ends(location.platform, location.workspace, authors)

@@ -10,7 +10,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import structlog
 
@@ -42,10 +42,11 @@ from bot.platform.events import (
     WorkspaceLeft,
 )
 from bot.platform.history_source import SourcePlatform
+from engine import Scope
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable
+    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 
     from bot.context import BotContext
     from bot.ingest.room_visibility import VisibilityReport
@@ -53,7 +54,14 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Location, Message
-    from engine import Document, FileParser
+    from engine import Document, DocumentInfo, FileParser
+
+ContentKind = Literal["", "messages", "files"]  # of a channel; empty for both
+CONTENT_KINDS: Mapping[ContentKind, frozenset[str]] = {
+    "": frozenset({"conversation", "file"}),
+    "messages": frozenset({"conversation"}),
+    "files": frozenset({"file"}),
+}  # of documents
 
 log = structlog.get_logger(__name__)
 
@@ -138,6 +146,11 @@ class IngestService:
         """Ingest a message that was first treated as a question to the bot."""
         async with self._documents.lock(message.location.room):
             await self._messages.ingest_unaddressed(message)
+
+    async def list_channel_documents(self, location: Location, kind: ContentKind) -> list[DocumentInfo]:
+        """The documents of a channel that were read from its messages, its files, or both."""
+        scope, kinds = Scope(frozenset(), frozenset({location.room})), CONTENT_KINDS[kind]
+        return [each for each in await self._context.engine_context.engine.list_documents(scope) if each.kind in kinds]
 
     async def forget_document(self, document: str) -> bool:
         """Forget a document permanently; returns whether it existed."""

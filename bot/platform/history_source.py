@@ -131,6 +131,9 @@ class SourcePlatform:
             return await self._live.fetch_person(workspace, person)
         raise PermissionDenied("The export does not contain this person.")
 
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:  # noqa: ARG002
+        raise PermissionDenied("An export does not contain groups.")
+
     async def open_direct(self, workspace: str, person: str) -> Location:  # noqa: ARG002
         raise PermissionDenied(READ_ONLY)
 

@@ -96,6 +96,9 @@ class WorkspacePlatform(Protocol):
     async def fetch_person(self, workspace: str, person: str) -> Person:
         """A person as the workspace knows them."""
 
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:
+        """Whether a person is in a group of people that can be mentioned. Raises PlatformError if that is unknown."""
+
     async def open_direct(self, workspace: str, person: str) -> Location:
         """The direct messages of a person with the bot."""
 

@@ -44,6 +44,8 @@ from bot.store.event_queue import EventQueueTable
 from bot.store.installations import Installations, InstallationStates
 from bot.store.messages import Messages, UnconfirmedDeletions
 from bot.store.models import (
+    FILES_ONLY,
+    MESSAGES_ONLY,
     AnswerResult,
     AnswerSource,
     AnswerState,
@@ -73,6 +75,8 @@ if TYPE_CHECKING:
     from bot.store.database import Database
 
 __all__ = [
+    "FILES_ONLY",
+    "MESSAGES_ONLY",
     "AnswerCorrection",
     "AnswerResult",
     "AnswerSource",

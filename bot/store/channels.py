@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, fields
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
 
+SETTINGS_COLUMNS = ", ".join(each.name for each in fields(ChannelSettings))
+SETTINGS_UPDATES = ", ".join(f"{each.name} = excluded.{each.name}" for each in fields(ChannelSettings))
 FAR_FUTURE = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -27,20 +29,17 @@ class ChannelSettingsTable:
 
     async def get(self, room: str) -> ChannelSettings | None:
         """The settings of a channel; None if none were changed."""
-        row = await self._database.fetch_one(
-            "SELECT mode, style, language, reply_to, ingest, links FROM channel_settings WHERE room = ?", (room,)
-        )
+        row = await self._database.fetch_one(f"SELECT {SETTINGS_COLUMNS} FROM channel_settings WHERE room = ?", (room,))
         if row is None:
             return None
-        mode, style, language, reply_to, ingest, links = row
-        return ChannelSettings(mode, style, language, reply_to, bool(ingest), bool(links))
+        mode, style, language, reply_to, ingest, links, *others = row
+        return ChannelSettings(mode, style, language, reply_to, bool(ingest), bool(links), *others)
 
     async def save(self, room: str, settings: ChannelSettings) -> None:
         """Store the settings of a channel."""
         await self._database.execute(
-            "INSERT INTO channel_settings VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (room) DO UPDATE SET"
-            " mode = excluded.mode, style = excluded.style, language = excluded.language,"
-            " reply_to = excluded.reply_to, ingest = excluded.ingest, links = excluded.links",
+            f"INSERT INTO channel_settings (room, {SETTINGS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            f" ON CONFLICT (room) DO UPDATE SET {SETTINGS_UPDATES}",
             (room, *astuple(settings)),
         )
 

@@ -117,12 +117,16 @@ def parse_message_ids(reply_ref: str) -> tuple[str, ...]:
     return tuple(filter(None, rest.partition(":")[0].split(",")))
 
 
+MESSAGES_ONLY, FILES_ONLY = "messages", "files"  # what of a channel is read, if not both
+
+
 @dataclass(frozen=True, slots=True)
 class ChannelSettings:
     """Settings of one channel; an empty value means the bot's own setting.
 
-    `reply_to`: mention | thread | all. `ingest`: whether its messages are read. `links`: whether the pages are read
-    that they link to.
+    `reply_to`: mention | thread | all. `ingest`: whether the channel is read, and `content` what of it: messages |
+    files, empty for both. `links`: whether the pages are read that messages link to. `bot_messages`: on | off.
+    `askers`: who may ask here, as in bot/permissions/askers.py; empty for everyone.
     """
 
     mode: str = ""
@@ -131,6 +135,10 @@ class ChannelSettings:
     reply_to: str = ""
     ingest: bool = True
     links: bool = False
+    model: str = ""
+    askers: str = ""
+    content: str = ""
+    bot_messages: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -101,6 +101,7 @@ class FakePlatform:
         self.limits = MessageLimits(max_length=2000, write_interval=0.0)
         self.channels: dict[str, Channel] = {}
         self.people: dict[str, Person] = {}
+        self.groups: dict[str, set[str]] = {}
         self.messages: list[Message] = []
         self.posted: dict[str, Message] = {}
         self.listed_messages: list[Message] | None = None
@@ -249,6 +250,12 @@ class FakePlatform:
         if person not in self.people:
             raise PlatformError(f"There is no person {person}.")
         return self.people[person]
+
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:
+        self.record_call("group")
+        if group not in self.groups:
+            raise PermissionDenied(f"There is no group {group}.")
+        return person in self.groups[group]
 
     async def open_direct(self, workspace: str, person: str) -> Location:
         self.record_call("open_direct")

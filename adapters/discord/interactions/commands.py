@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 MAX_CHOICES = 25
 MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 Interaction = discord.Interaction[Any]
-Setting = Literal["mode", "style", "language", "reply-to", "ingest", "links"]
+Setting = Literal[
+    "mode", "style", "language", "model", "reply-to", "askers", "ingest", "content", "bot-messages", "links"
+]
 Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
 
 
@@ -85,7 +87,7 @@ async def learn(interaction: Interaction, file: discord.Attachment) -> None:
 
 
 @app_commands.command(description="Delete a file, a message or what you wrote from my index")
-@app_commands.describe(what="The title of a file, the link of a message, or “me”")
+@app_commands.describe(what="The title of a file, the link of a message, “me”, or “channel” (managers)")
 async def forget(interaction: Interaction, what: str) -> None:
     """Delete something from the index."""
     await _submit_command(interaction, "forget", what)

@@ -12,6 +12,7 @@ import structlog
 from adapters.slack.errors import SLACK_ERRORS, error_code, map_errors
 from bot.errors import PlatformError
 from bot.platform.models import Person
+from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping
@@ -30,6 +31,7 @@ SLACKBOT_ID = "USLACKBOT"
 
 GROUP_CACHE_SECONDS = 3600.0  # also after a refusal
 GROUP_RETRY_SECONDS = 60.0  # before another listing for a group that is not in the list
+GROUP_MEMBERS_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,6 +174,16 @@ class UserGroups:
         self._names: Mapping[str, str] = {}
         self._listed_at = -GROUP_CACHE_SECONDS
         self._lock = asyncio.Lock()
+        self._members: TTLCache[frozenset[str]] = TTLCache(GROUP_MEMBERS_SECONDS, clock)
+
+    async def has_member(self, group: str, user_id: str) -> bool:
+        """Whether a user is in an enabled group. Raises PlatformError."""
+        return user_id in await self._members.get_or_fetch((group,), lambda: self._fetch_members(group))
+
+    async def _fetch_members(self, group: str) -> frozenset[str]:
+        with map_errors():
+            found = await self._client.usergroups_users_list(usergroup=group)
+        return frozenset(map(str, found.get("users") or ()))
 
     async def get_names(self, ids: Collection[str]) -> Mapping[str, str]:
         """The names of groups; unknown ones are left out."""

@@ -84,8 +84,10 @@ class LinkIngest:
 
     async def _list_urls(self, message: Message) -> tuple[str, ...]:
         """The addresses that may be read; none in a channel that does not allow it, or in a message to the bot."""
-        ours = message.own or message.addressed or (message.by_bot and not self._context.settings.index_bot_messages)
-        if ours or not (await self._context.get_channel_settings(message.location.room)).links:
+        room, ours = message.location.room, message.own or message.addressed
+        if ours or not (await self._context.get_channel_settings(room)).links:
+            return ()
+        if message.by_bot and not await self._context.indexes_bot_messages(room):
             return ()
         platform = self._context.platform_for(message.location)
         return find_urls(await platform.to_plain_text(message.location.workspace, message.text), MAX_LINKS)

@@ -60,6 +60,9 @@ class JsonlPlatform:
     async def fetch_person(self, workspace: str, person: str) -> Person:  # noqa: ARG002  - the port's signature
         return Person(person, person.title())
 
+    async def is_in_group(self, workspace: str, person: str, group: str) -> bool:
+        raise PlatformError(f"There is no group {group} of people in {workspace}, with or without {person}.")
+
     async def open_direct(self, workspace: str, person: str) -> Location:  # noqa: ARG002  - the port's signature
         return self.locate(f"direct-{person}")
 

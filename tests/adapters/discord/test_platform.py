@@ -95,6 +95,16 @@ async def test_people_are_members_managers_or_guests(town: Town) -> None:
     assert [(each.name, each.is_manager, each.is_guest) for each in people] == expected
 
 
+async def test_members_have_roles_and_strangers_none(town: Town) -> None:
+    crew, guild = town.fake.role(town.guild, "crew"), town.platform.client.get_guild(int(town.guild.id))
+    town.fake.gives(town.ada, crew)
+    await until(lambda: guild and (role := guild.get_role(int(crew.id))) and role.members)
+    people = (town.ada.id, town.bob.id, town.fake.user("Eve").id)
+    assert [await town.platform.is_in_group(town.guild.id, each, crew.id) for each in people] == [True, False, False]
+    with pytest.raises(PermissionDenied):
+        await town.platform.is_in_group(town.guild.id, town.ada.id, "1")
+
+
 async def test_markup_becomes_words_and_hidden_channels_stay_unnamed(town: Town) -> None:
     crew = town.fake.role(town.guild, "crew")
     guild = town.platform.client.get_guild(int(town.guild.id))

@@ -40,6 +40,16 @@ async def test_user_groups_have_their_current_names_if_the_app_may_list_them(
     assert len(scene.slack.calls_to("usergroups.list")) == 1
 
 
+async def test_members_of_a_user_group_are_looked_up_once_a_minute(scene: Scene) -> None:
+    scene.slack.space.groups["S1"] = "crew"
+    scene.slack.space.group_members["S1"] = [scene.ada.id]
+    for person, expected in ((scene.ada.id, True), ("U9", False), (scene.ada.id, True)):
+        assert await scene.platform.is_in_group("T1", person, "S1") is expected
+    assert len(scene.slack.calls_to("usergroups.users.list")) == 1
+    with pytest.raises(PermissionDenied):
+        await scene.platform.is_in_group("T1", scene.ada.id, "S9")
+
+
 async def test_links_equal_those_of_slack(scene: Scene) -> None:
     root = await scene.ada.says(scene.roof, "root")
     reply = await scene.ada.says(scene.roof, "reply", thread=root)

@@ -52,6 +52,13 @@ async def test_mode_style_and_language_are_those_of_the_question_the_channel_or_
     assert (await build(bot, mode="local")).mode == "local"
 
 
+@with_settings(llm_model="a/default", answer_models="a/small, b/large")
+async def test_a_channel_has_its_own_model_while_the_bot_allows_it(bot: BotFixture) -> None:
+    for chosen, used in (("", ""), ("b/large", "b/large"), ("c/removed", "")):
+        await bot.save_settings(HALL, model=chosen)
+        assert (await build(bot)).model == used
+
+
 async def test_what_was_missed_is_asked_of_this_room_since_then(bot: BotFixture) -> None:
     assert (await build(bot, since=START)).filters == Filters(rooms=ROOM, since=START)
     message = await bot.post(HALL, "ada", "Good night.")

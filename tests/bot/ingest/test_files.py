@@ -269,6 +269,10 @@ async def turn_off(bot: BotFixture) -> None:
     await bot.save_settings(ROOF, ingest=False)
 
 
+async def read_messages_only(bot: BotFixture) -> None:
+    await bot.save_settings(ROOF, content="messages")
+
+
 OPTED_OUT = texts.opted_out_notice(TRAITS["slack"])
 
 
@@ -282,6 +286,7 @@ OPTED_OUT = texts.opted_out_notice(TRAITS["slack"])
         (remove_bot, "message", texts.CHANNEL_NOT_INDEXED),
         (remove_bot, "question", texts.CHANNEL_NOT_INDEXED),
         (turn_off, "message", texts.CHANNEL_NOT_INDEXED),
+        (read_messages_only, "message", texts.FILES_NOT_READ),
     ],
 )
 async def test_a_file_obeys_what_changed_while_it_was_fetched(

@@ -145,6 +145,21 @@ async def test_bots_are_indexed_if_that_is_set_and_the_bot_itself_never(
     assert list((await bot.document_texts(ROOF)).values()) == expected
 
 
+@pytest.mark.parametrize(("chosen", "expected"), [("", 0), ("off", 0), ("on", 1)])
+async def test_a_channel_decides_whether_bots_are_indexed(bot: BotFixture, chosen: str, expected: int) -> None:
+    await bot.save_settings(ROOF, bot_messages=chosen)
+    await run_steps(bot, [say("robot", "Build 7 failed.", by_bot=True)])
+    assert len(await bot.document_texts(ROOF)) == expected
+
+
+async def test_a_channel_of_files_keeps_the_messages_that_it_has_and_reads_no_more(bot: BotFixture) -> None:
+    await run_steps(bot, [ONE, TWO])
+    await bot.save_settings(ROOF, content="files")
+    await run_steps(bot, [THREE, edit(1, "A.")])
+    await bot.reconcile()
+    assert await bot.document_texts(ROOF) == {"window:m1": ["Ada: A.", "Ada: Two."]}
+
+
 async def test_a_name_that_is_withheld_is_an_id_and_one_that_fails_is_tried_again(bot: BotFixture) -> None:
     bot.platform.failing["person"] = PlatformError("busy")
     with pytest.raises(PlatformError):

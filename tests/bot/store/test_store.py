@@ -64,7 +64,7 @@ async def test_a_cancelled_writer_leaves_nothing_half_done(store: BotStore) -> N
 
 async def test_settings_of_a_channel_are_none_until_they_are_saved(store: BotStore) -> None:
     assert await store.channel_settings.get(ROOF.room) is None
-    chosen = ChannelSettings("naive", "short", "de", "all", ingest=False)
+    chosen = ChannelSettings("naive", "short", "de", "all", False, True, "m/1", "managers", "files", "on")
     await store.channel_settings.save(ROOF.room, chosen)
     assert await store.channel_settings.get(ROOF.room) == chosen
 

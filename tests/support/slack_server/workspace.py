@@ -64,6 +64,7 @@ class Workspace:
         self.files: dict[str, StoredFile] = {}
         self.homes: dict[str, JSON] = {}  # views by user
         self.groups: dict[str, str] = {}  # handles of user groups by id
+        self.group_members: dict[str, list[str]] = {}
         self.pings: list[Ping] = []
         self.revoked = ""
         self.hidden = "0"

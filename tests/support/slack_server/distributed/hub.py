@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 CLIENT_ID, CLIENT_SECRET = "1000.2000", "5ecret0fTheApp"
 # With the token of an organization, these need the workspace (docs.slack.dev, developing for Enterprise).
-NEED_TEAM = frozenset({"users.list", "users.conversations", "usergroups.list"})
+NEED_TEAM = frozenset({"users.list", "users.conversations", "usergroups.list", "usergroups.users.list"})
 
 
 class Hub:

@@ -1,4 +1,4 @@
-"""conversations.info, members, history, replies, open; users.conversations, info, list; usergroups.list."""
+"""conversations.info, members, history, replies, open; users.conversations, info, list; usergroups.list, users.list."""
 
 from __future__ import annotations
 
@@ -105,3 +105,10 @@ def list_users(call: Call) -> JSON:
 def list_groups(call: Call) -> JSON:
     groups = call.space.groups.items()
     return {"usergroups": [{"id": id_, "name": handle.title(), "handle": handle} for id_, handle in groups]}
+
+
+@method("usergroups.users.list", "usergroups:read", minute=20)
+def list_group_members(call: Call) -> JSON:
+    if (group := call.text("usergroup")) not in call.space.groups:
+        raise SlackError("no_such_subteam")
+    return {"users": call.space.group_members.get(group, [])}

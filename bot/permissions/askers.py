@@ -1,0 +1,94 @@
+"""Decide who may ask in a channel.
+
+A channel's `askers` are empty for everyone, MEMBERS (no guests), MANAGERS, or mentions of people and groups, separated
+by blanks. Managers always may.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.errors import PermissionDenied
+from bot.permissions.channel_facts import find_platform
+
+if TYPE_CHECKING:
+    from bot.permissions.resolver import AudienceResolver
+    from bot.platform.models import Location, Person
+    from bot.store import BotStore
+
+MEMBERS = "members"
+MANAGERS = "managers"
+MAX_NOTIFIED = 10_000
+
+_MENTION = re.compile(r"<@!?(?P<person>\w+)(?:\|[^<>]*)?>|<(?:@&|!subteam\^)(?P<group>\w+)(?:\|[^<>]*)?>")
+
+
+def _refusal_text(askers: str) -> str:
+    texts_by_value = {MEMBERS: texts.GUESTS_MAY_NOT_ASK, MANAGERS: texts.ONLY_MANAGERS_ASK}
+    return texts_by_value.get(askers, texts.ONLY_SOME_ASK)
+
+
+def list_people(askers: str) -> tuple[str, ...]:
+    """The ids of the mentioned people."""
+    return tuple(found["person"] for found in _MENTION.finditer(askers) if found["person"])
+
+
+def list_groups(askers: str) -> tuple[str, ...]:
+    """The ids of the mentioned groups."""
+    return tuple(found["group"] for found in _MENTION.finditer(askers) if found["group"])
+
+
+def parse_mentions(text: str) -> str:
+    """The mentions of a text without labels, separated by blanks; empty if it contains anything else."""
+    if _MENTION.sub("", text).strip(" ,;"):
+        return ""
+    return " ".join(dict.fromkeys(re.sub(r"\|[^<>]*", "", found[0]) for found in _MENTION.finditer(text)))
+
+
+class AskerPolicy:
+    """Applies the `askers` of channels, and remembers who was told that they may not ask."""
+
+    def __init__(self, store: BotStore, audience: AudienceResolver) -> None:
+        self._store = store
+        self._audience = audience
+        self._notified: set[tuple[str, str]] = set()
+
+    async def find_refusal(self, location: Location, person: str) -> str:
+        """Why a person may not ask in a channel; empty if they may. Raises PlatformError if that is unknown."""
+        chosen = await self._store.channel_settings.get(location.room)
+        if chosen is None or not chosen.askers:
+            return ""
+        known = await self._audience.get_person(location.platform, location.workspace, person)
+        return "" if await self._may_ask(location, known, chosen.askers) else _refusal_text(chosen.askers)
+
+    async def _may_ask(self, location: Location, person: Person, askers: str) -> bool:
+        if person.is_manager or askers == MANAGERS:
+            return person.is_manager
+        if askers == MEMBERS:
+            return not person.is_guest
+        if person.id in list_people(askers):
+            return True
+        for group in list_groups(askers):
+            if await self.is_in_group(location, person.id, group):
+                return True
+        return False
+
+    async def is_in_group(self, location: Location, person: str, group: str) -> bool:
+        """Whether a person is certainly in a group. Raises PlatformError for transient failures."""
+        platform = find_platform(self._audience.platforms, location.platform)
+        try:
+            return await platform.is_in_group(location.workspace, person, group)
+        except PermissionDenied:
+            return False
+
+    def was_told(self, location: Location, person: str) -> bool:
+        """Whether a person was told before that they may not ask in a channel; from now on they were."""
+        key = (location.room, person)
+        if key in self._notified:
+            return True
+        if len(self._notified) >= MAX_NOTIFIED:
+            self._notified.clear()
+        self._notified.add(key)
+        return False
