@@ -76,6 +76,11 @@ class CommandContext:
         return self.invocation.words.strip()
 
     @property
+    def is_public(self) -> bool:
+        """Whether others may see the result, because the command was a message to the bot."""
+        return self.invocation.message is not None and not self.invocation.handle
+
+    @property
     def engine(self) -> Engine:
         """The engine."""
         return self.services.context.engine_context.engine

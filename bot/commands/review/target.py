@@ -18,7 +18,10 @@ UNKNOWN_MESSAGE = "I found no answer and no message there that you can read."
 
 
 async def find_target(call: CommandContext, link: str = "") -> StoredAnswer | Message:
-    """The answer or message that a command means. Raises InvalidQuestion, NotFound and PlatformError."""
+    """The answer or message that a command means; no private answer if others may see the result.
+
+    Raises InvalidQuestion, NotFound and PlatformError.
+    """
     chosen = call.invocation.message
     if link:
         return await _find_linked(call, link)
@@ -29,7 +32,8 @@ async def find_target(call: CommandContext, link: str = "") -> StoredAnswer | Me
         if found is not None:
             return found
     thread = call.location.thread if chosen is None or chosen.id != call.location.thread else ""
-    last = await call.store.answers.get_latest(call.location.room, thread, call.invocation.person)
+    asker = "" if call.is_public else call.invocation.person
+    last = await call.store.answers.get_latest(call.location.room, thread, asker)
     if last is None:
         raise InvalidQuestion(NOTHING_ANSWERED, hint="Name one by its link.")
     return last
@@ -71,4 +75,6 @@ async def _find_answer(call: CommandContext, place: Location, message: str) -> S
     answer = await call.store.answers.get_by_message(place.without_thread, message)
     if answer is None or (answer.message_id == message and message not in answer.reply_message_ids):
         return None  # the message of the question is not the answer
+    if answer.private and call.is_public:
+        return None
     return answer if await call.can_read(answer.location.room) else None

@@ -19,6 +19,7 @@ from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from bot.commands.context import CommandContext
+    from bot.platform.models import Location
     from bot.store import VerifiedAnswer
 
 SHOWN_ID_LENGTH = 6  # characters of an id that tell the answers of a channel apart
@@ -42,8 +43,8 @@ async def verify_command(call: CommandContext) -> Card:
     target = await find_target(call, link)
     verifier = _verifier(call)
     if isinstance(target, Message):
-        return Card(await verifier.take_reply(target, call.invocation.person))
-    return Card(await verifier.verify(target, call.invocation.person))
+        return _confirm(call, target.location, await verifier.take_reply(target, call.invocation.person))
+    return _confirm(call, target.location, await verifier.verify(target, call.invocation.person))
 
 
 async def correct_answer(call: CommandContext, words: str) -> Card:
@@ -57,7 +58,7 @@ async def correct_answer(call: CommandContext, words: str) -> Card:
     target = await find_target(call, link)
     if isinstance(target, Message):
         raise InvalidQuestion("That message is not an answer of mine.", hint="Use the link to my answer.")
-    return Card(await _verifier(call).verify(target, call.invocation.person, text))
+    return _confirm(call, target.location, await _verifier(call).verify(target, call.invocation.person, text))
 
 
 async def pin_command(call: CommandContext) -> Card:
@@ -69,6 +70,12 @@ async def pin_command(call: CommandContext) -> Card:
             "A question and an answer are needed.", hint=f"Put each in quotation marks, for example {example}."
         )
     return Card(await _verifier(call).pin(call.location, call.invocation.person, *words.positional))
+
+
+def _confirm(call: CommandContext, source: Location, sentence: str) -> Card:
+    """The confirmation; without the question if others see it who may not be able to read where it was asked."""
+    is_readable = source.room == call.location.room or not call.is_public
+    return Card(sentence if is_readable else review_texts.VERIFIED_ELSEWHERE)
 
 
 def _verifier(call: CommandContext) -> AnswerVerifier:

@@ -8,6 +8,7 @@ import pytest
 
 from bot import review_texts, texts
 from bot.errors import NotAllowed
+from bot.ingest.conversations import to_unindexed_record
 from bot.store import AnswerResult, AnswerSource, Expert
 from engine.errors import InvalidQuestion, NotFound
 from tests.bot.commands.conftest import ATTIC, Workspace
@@ -117,3 +118,25 @@ async def test_what_is_verified_is_listed_and_removed(workspace: Workspace) -> N
     for line in ("verify me", 'pin "Only a question?"', "correct answer", "correct answer “”"):
         with pytest.raises(InvalidQuestion):
             await workspace.text("ada", line)
+
+
+async def test_a_public_message_to_the_bot_reveals_no_question_of_elsewhere(workspace: Workspace) -> None:
+    """On Discord everyone reads the reply to "@bot verify"; Ada can read the closed channel, and asked in private."""
+    await answer(workspace, "a1", location=ATTIC, question="Where is the chest?")
+    await answer(workspace, "a2", "m8", asker="ada", private=True, question="Who is dismissed?")
+    message = make_message("m9", "<@BOT> verify", author="ada", location=ROOF)
+    link = "https://chat.example/T1/ATTIC/m7"
+    card = await workspace.run("ada", f"verify {link}", message=message, handle="")
+    assert card is not None
+    assert card.text == review_texts.VERIFIED_ELSEWHERE
+    root = await workspace.post("ada", "Where is the key?", ATTIC)
+    reply = workspace.platform.add_message(replace(ATTIC, thread=root.id), "ada", "There.")
+    await workspace.context.store.messages.insert([to_unindexed_record(reply)])
+    card = await workspace.run("ada", f"verify https://chat.example/T1/ATTIC/{reply.id}", message=message, handle="")
+    assert card is not None
+    assert card.text == review_texts.VERIFIED_ELSEWHERE
+    with pytest.raises(InvalidQuestion, match="answered anything"):
+        await workspace.run("ada", "verify", message=message, handle="")
+    with pytest.raises(NotFound):
+        await workspace.run("ada", "verify https://chat.example/T1/ROOF/m8", message=message, handle="")
+    assert "Who is dismissed?" in await workspace.text("ada", "verify"), "a command, whose result only she sees"
