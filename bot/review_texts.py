@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 SOMEBODY = "somebody"
 WITHDRAWN_TITLE = "an answer whose source changed"
 VERIFY_BUTTON, ASK_EXPERT_BUTTON = "Verify", "Ask an expert"
-VERIFIED_ELSEWHERE = (
-    "Verified. I show this answer first when somebody asks its question."  # where others cannot read it
-)
+VERIFIED_ELSEWHERE = "Verified. I show this answer first when somebody asks its question."
 VERIFIED_HINT = "If that is not what you meant, ask in other words."
 VERIFY_IN_CHANNEL = "Answers can be verified in channels, not in direct messages."
 CANNOT_VERIFY = "Only managers, and experts of this channel, can verify answers."

@@ -50,6 +50,8 @@ class AnswerVerifier:
     async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
         """Verify an answer of the bot; with a text, in these words instead of its own."""
         await self._check_allowed(stored.location, person)
+        now = self._clock()
+        stored = await self._store.answers.get(stored.id) or stored  # what is removed after `now` is noticed by `_save`
         based = provenance_of_answer(stored)
         if stored.private and stored.asker != person:
             raise NotFound(texts.NO_ANSWER)
@@ -66,17 +68,17 @@ class AnswerVerifier:
             stored.asker,
             person if text else "",
             person,
-            self._clock(),
+            now,
             sources=stored.sources,
             spaces=based.source_scope.spaces,
             rooms=based.source_scope.rooms,
             keys=source_keys_of(stored) | own,
         )
-        return await self._save(verified, since=stored.time)
+        return await self._save(verified)
 
     async def take_reply(self, message: Message, person: str) -> str:
-        """Verify the message of a person as the answer to the question of its thread."""
-        location = message.location
+        """Verify the message of a person, fetched just now, as the answer to the question of its thread."""
+        location, now = message.location, self._clock()
         await self._check_allowed(location, person)
         if message.own or message.by_bot:
             raise InvalidQuestion(review_texts.NOT_A_REPLY)
@@ -95,11 +97,11 @@ class AnswerVerifier:
             asker,
             message.author,
             person,
-            self._clock(),
+            now,
             sources=(source,),
             keys=used | {message_key(location.room, each) for each in (message.id, question_message) if each},
         )
-        return await self._save(verified, since=message.time)
+        return await self._save(verified)
 
     async def pin(self, location: Location, person: str, question: str, text: str) -> str:
         """Verify an answer in a person's own words to a question in their own words."""
@@ -107,7 +109,7 @@ class AnswerVerifier:
         asked = await self._plain(location, question)
         answer = clean_text(await self._plain(location, text), asked)
         verified = VerifiedAnswer("", location, "", asked, answer, person, person, person, self._clock())
-        return await self._save(verified, since=self._clock())
+        return await self._save(verified)
 
     async def _check_allowed(self, location: Location, person: str) -> None:
         if (await self._context.audience.get_channel(location)).kind == "direct":
@@ -159,7 +161,8 @@ class AnswerVerifier:
     async def _plain(self, location: Location, text: str) -> str:
         return (await self._context.platform_for(location).to_plain_text(location.workspace, text)).strip()
 
-    async def _save(self, verified: VerifiedAnswer, since: datetime) -> str:
+    async def _save(self, verified: VerifiedAnswer) -> str:
+        """Store what was read since `verified_at`, unless a source was changed or removed since then."""
         question, room = " ".join(verified.question.split()), verified.location.room
         verified = replace(
             verified,
@@ -172,7 +175,7 @@ class AnswerVerifier:
             raise InvalidQuestion(review_texts.UNCLEAR_QUESTION)
         if not verified.text or len(verified.text) > MAX_TEXT_LENGTH:
             raise InvalidQuestion(review_texts.UNUSABLE_ANSWER.format(length=MAX_TEXT_LENGTH))
-        if not await self._store.verified_answers.save(verified, since):
+        if not await self._store.verified_answers.save(verified):
             raise NotFound(texts.NO_ANSWER)
         return review_texts.format_verification(verified.question)
 

@@ -59,9 +59,9 @@ class VerifiedAnswers:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def save(self, answer: VerifiedAnswer, since: datetime) -> bool:
-        """Store a verified answer in place of the one with its id; False if a source was removed after `since`."""
-        return await self._database.write(_save, answer, since)
+    async def save(self, answer: VerifiedAnswer) -> bool:
+        """Store a verified answer in place of the one with its id; False if a source was removed since it was read."""
+        return await self._database.write(_save, answer)
 
     async def get(self, id_: str) -> VerifiedAnswer | None:
         """The valid answer with this id, or None."""
@@ -141,11 +141,11 @@ async def withdraw_verified_using(db: Connection, keys: Collection[str], part_of
     await db.execute("DELETE FROM verified_provenance WHERE verified IN (SELECT value FROM json_each(?))", which)
 
 
-async def _save(db: Connection, answer: VerifiedAnswer, since: datetime) -> bool:
+async def _save(db: Connection, answer: VerifiedAnswer) -> bool:
     removed = await fetch(
         db,
         "SELECT 1 FROM recent_removal WHERE key IN (SELECT value FROM json_each(?)) AND removed_at * 1e6 >= ? LIMIT 1",
-        (text_list(sorted(answer.keys)), to_micros(since)),
+        (text_list(sorted(answer.keys)), to_micros(answer.verified_at)),
     )
     if removed:
         return False

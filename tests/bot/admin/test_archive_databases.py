@@ -41,7 +41,7 @@ async def fill(engine: Engine, store: BotStore) -> None:
     await store.answers.begin(make_answer("a2"))
     await store.answers.finish("a2", AnswerResult("She.", documents=frozenset({"b"})))
     verified = VerifiedAnswer("v1", ROOF, "m1", "Who?", "Sie – ß.", "ada", "", "bob", START, keys=frozenset({"b"}))
-    await store.verified_answers.save(verified, START)
+    await store.verified_answers.save(verified)
     await store.experts.add(Expert(ROOF, "ada", "roofing"))
     await store.experts.begin_request("a2", Expert(ROOF, "ada", "roofing"), "bob", 1.5)
 

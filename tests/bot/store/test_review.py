@@ -33,9 +33,9 @@ async def test_a_verified_answer_is_kept_until_one_of_its_sources_goes(store: Bo
     verified = store.verified_answers
     for number in range(3):
         newer = replace(VERIFIED, id=f"v{number}", verified_at=START + timedelta(number))
-        assert await verified.save(newer, START)
-        assert await verified.save(newer, START), "it replaces itself"
-    assert await verified.save(replace(VERIFIED, id="v3", keys=frozenset({f"{ROOF.room}:file:f:1"})), START)
+        assert await verified.save(newer)
+        assert await verified.save(newer), "it replaces itself"
+    assert await verified.save(replace(VERIFIED, id="v3", keys=frozenset({f"{ROOF.room}:file:f:1"})))
     assert await verified.get("v0") == replace(VERIFIED, id="v0")
     assert await questions(store) == ["v2", "v1", "v0", "v3"]
     assert not await verified.delete("v2", HALL.room)
@@ -50,8 +50,8 @@ async def test_a_verified_answer_is_kept_until_one_of_its_sources_goes(store: Bo
     assert [(each.id, each.question, each.text, each.sources, each.keys) for each in withdrawn] == [
         (id_, "", "", (), frozenset()) for id_ in ("v0", "v1")
     ]
-    assert not await verified.save(VERIFIED, START), "its source was removed meanwhile"
-    assert await verified.save(replace(VERIFIED, keys=frozenset()), START)
+    assert not await verified.save(VERIFIED), "its source was removed meanwhile"
+    assert await verified.save(replace(VERIFIED, keys=frozenset()))
 
     assert [each.id for each in await verified.list_unreported(10)] == ["v0"]
     await verified.record_reported("v0")
@@ -61,7 +61,7 @@ async def test_a_verified_answer_is_kept_until_one_of_its_sources_goes(store: Bo
 async def test_verified_answers_and_experts_go_with_people_channels_and_time(store: BotStore) -> None:
     async def fill() -> None:
         for id_, facts in {"a": {"asker": "eve"}, "b": {"verifier": "eve"}, "c": {"author": "eve"}, "d": {}}.items():
-            await store.verified_answers.save(replace(VERIFIED, id=id_, **facts), START)  # type: ignore[arg-type]
+            await store.verified_answers.save(replace(VERIFIED, id=id_, **facts))  # type: ignore[arg-type]
         for person in ("eve", "ada"):
             await store.experts.add(Expert(ROOF, person, "roofing"))
             await store.experts.add(Expert(ROOF, person, "roofing"))

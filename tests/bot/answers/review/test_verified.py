@@ -13,7 +13,7 @@ from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Location, Message, Person
 from bot.store import Expert
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
-from tests.support.bot_fixture import BotFixture
+from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
 from tests.support.fake_platform import START, RecordedReply
 
@@ -178,6 +178,31 @@ async def test_a_reply_is_taken_to_the_question_that_began_its_thread(bot: BotFi
     assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
 
 
+async def test_what_was_edited_before_it_was_verified_is_taken_as_it_is_now(bot: BotFixture) -> None:
+    root = await bot.post(ROOF, "bob", "When do teh Nails come?")
+    reply = await bot.post(request_from_message(root).location, "ada", "On Fryday.")
+    await bot.edit(root, "When do the Nails come?")
+    await AnswerVerifier(bot.context).take_reply(await bot.edit(reply, "On Friday."), "max")
+    [taken] = await bot.store.verified_answers.list_in_room(ROOF.room)
+    assert (taken.question, taken.text) == ("When do the Nails come?", "On Friday. [1]")
+
+
+async def test_an_answer_is_verified_after_its_question_was_edited(bot: BotFixture) -> None:
+    asked = bot.platform.add_message(ROOF, "bob", "<@BOT> When do teh Tiles come?")
+    await bot.ingest_service.handle(MessageReceived(asked, addressed=True))
+    await bot.answer(asked)
+    await bot.edit(asked, f"<@BOT> {ASKED}")
+    assert (await press_verify(bot, bot.last_reply)).startswith("Verified.")
+
+
+async def test_what_is_edited_while_it_is_verified_is_not_taken(bot: BotFixture) -> None:
+    root = await bot.post(ROOF, "bob", "When do the Nails come?")
+    reply = await bot.post(request_from_message(root).location, "ada", "On Friday.")
+    run_before(bot.store.verified_answers, "save", lambda: bot.edit(reply, "On Monday."))
+    with pytest.raises(NotFound):
+        await AnswerVerifier(bot.context).take_reply(reply, "max")
+
+
 async def test_a_reply_that_was_forgotten_or_answers_nothing_is_not_taken(bot: BotFixture) -> None:
     verifier = AnswerVerifier(bot.context)
     root = await bot.post(ROOF, "bob", "When do the Nails come?")
@@ -267,6 +292,7 @@ async def test_a_question_that_found_nothing_offers_experts_where_there_are_some
 
     assert "expert" not in await actions()
     await bot.store.experts.add(Expert(ROOF, "ada", "magic"))
+    assert "expert" in await actions()
     assert "verify" not in await actions()
 
 
