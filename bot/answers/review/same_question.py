@@ -3,6 +3,8 @@
 Similar vectors are not enough: "the warranty on the tiles" and "the warranty on the gutters", "enable" and "disable",
 2025 and 2026 are close to each other. So the words decide as well: no question may have a word that the other replaces
 by a different one. A wrong answer is worse than none, therefore a paraphrase with other words is not recognized.
+
+The words that turn a question into another one are known in English, German, French, Spanish and Portuguese.
 """
 
 from __future__ import annotations
@@ -18,12 +20,12 @@ ADDED_WORD_SIMILARITY = 0.88  # if one of them has a further word
 
 _WORD = re.compile(r"\w+(?:[-.]\w+)*")
 _KINDS = {  # words that say what is asked for
-    "who": "person whom whose who",
-    "when": "when time date day",
-    "where": "where place",
-    "why": "why reason",
-    "number": "number",
-    "way": "how way step process",
+    "who": "person whom whose who wer wen wem wessen qui quién quiénes quien quienes quem",
+    "when": "when time date day wann quand cuándo cuando quando",
+    "where": "where place wo wohin woher où dónde adónde donde onde aonde",
+    "why": "why reason warum wieso weshalb pourquoi porqué",
+    "number": "number wieviel wieviele combien cuánto cuánta cuántos cuántas quanto quanta quantos quantas",
+    "way": "how way step process wie cómo como",
 }
 _HOW = {  # the same for words after "how"
     "number": "many much big large expensive high heavy",
@@ -39,8 +41,20 @@ _FILLERS = (  # words that a paraphrase adds or drops
 )
 _OPPOSITE_WORDS = (
     "off out down up without not no nor never before after above below over against least less few fewer other"
+    " nicht kein keine keinen keinem keiner keines nie niemals ohne außer ne pas non sans jamais aucun aucune sauf"
+    " sin nunca jamás ni ningún ninguno ninguna não sem nem nenhum nenhuma"
 )
-_DIRECTION_WORDS = "to from into onto over instead than before after versus vs"
+_DAYS = (
+    "today tomorrow yesterday tonight monday tuesday wednesday thursday friday saturday sunday weekend"
+    " heute morgen gestern montag dienstag mittwoch donnerstag freitag samstag sonntag wochenende"
+    " hui demain hier lundi mardi mercredi jeudi vendredi samedi dimanche"
+    " hoy mañana ayer lunes martes miércoles jueves viernes sábado domingo hoje amanhã ontem segunda terça quarta"
+    " quinta sexta"
+)
+_DIRECTION_WORDS = (
+    "to from into onto over instead than before after versus vs von nach zu zum zur aus vor bis statt als"
+    " de du vers depuis avant après desde hasta hacia para antes después até depois"
+)
 
 
 def _index(groups: dict[str, str]) -> dict[str, str]:
@@ -117,7 +131,7 @@ def _matters(word: str) -> bool:
 
 def _is_decisive(stem: str) -> bool:
     """Whether a word changes what is asked whatever the others are."""
-    return stem in _OPPOSITES or _has_digit(stem)
+    return stem in _DECISIVE_STEMS or _has_digit(stem)
 
 
 def _has_digit(word: str) -> bool:
@@ -133,3 +147,6 @@ def _stem(word: str) -> str:
             word = word.removesuffix(suffix)
             break
     return word[:-1] if len(word) > _MIN_STEM and word[-1] == word[-2] else word
+
+
+_DECISIVE_STEMS = frozenset(map(_stem, [*_OPPOSITES, *_DAYS.split()]))

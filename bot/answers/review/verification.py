@@ -162,7 +162,7 @@ class AnswerVerifier:
         return (await self._context.platform_for(location).to_plain_text(location.workspace, text)).strip()
 
     async def _save(self, verified: VerifiedAnswer) -> str:
-        """Store what was read since `verified_at`, unless a source was changed or removed since then."""
+        """Store an answer that was read after its time, unless a source was changed or removed since then."""
         question, room = " ".join(verified.question.split()), verified.location.room
         verified = replace(
             verified,
