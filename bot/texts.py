@@ -56,6 +56,7 @@ ONLY_NEWEST = "That was too much to process at once, so this covers only the new
 NO_SOURCE_FOUND = "This answer isn't backed by any source."
 CANNOT_WRITE = "Only people who can post in this channel can add to what I know about it."
 LINKS_NOT_READ = "This channel does not allow me to read links."
+MESSAGE_CHANGED = "The message was edited or deleted in the meantime."
 CHANNEL_NOT_INDEXED = "I'm not indexing this channel."
 INVITE_HINT = "Invite me and let me post here; I'll introduce myself before I start reading."
 STILL_INDEXING = "I'm still reading this channel's history. Ask again later for a more complete answer."

@@ -154,6 +154,7 @@ class Dispatcher:
             request_from_message(message, overheard=overheard)
         ):
             await self.ingest_service.ingest_unaddressed(message)
+            await self.ingest_service.links.ingest(message)
 
     def _build_request(self, event: PlatformEvent) -> AnswerRequest | None:
         match event:

@@ -14,6 +14,7 @@ import structlog
 
 from bot import texts
 from bot.errors import PermissionDenied, PlatformError
+from bot.ingest.conversations import message_digest
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
 from bot.platform.events import CommandInvoked, QuestionAsked
@@ -152,14 +153,21 @@ class FileIngest:
         announced = await store.channels.is_announced(location.room)
         if shared.was_announced and not announced:
             return texts.CHANNEL_NOT_INDEXED  # the bot was removed in the meantime
-        if shared.is_link and not (await self._context.get_channel_settings(location.room)).links:
-            return texts.LINKS_NOT_READ
+        if shared.is_link and (reason := await self._get_link_rejection(message)):
+            return reason
         if shared.with_question or (await self._context.audience.get_channel(location)).kind == "direct":
             return ""
         chosen = await self._context.get_channel_settings(location.room)
         if not (announced and chosen.ingest):
             return texts.CHANNEL_NOT_INDEXED
         return texts.FILES_NOT_READ if chosen.content == MESSAGES_ONLY and not shared.is_link else ""
+
+    async def _get_link_rejection(self, message: Message) -> str:
+        """Why the pages that a message links to may not be ingested, empty if they may."""
+        if not (await self._context.get_channel_settings(message.location.room)).links:
+            return texts.LINKS_NOT_READ
+        known = await self._context.store.messages.get(message.location.room, message.id)
+        return "" if known and known.digest == message_digest(message) else texts.MESSAGE_CHANGED
 
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
         """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""

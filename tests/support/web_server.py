@@ -17,12 +17,14 @@ HTML = "text/html"
 class WebServer:
     """Pages by path: type and text, or the address of a redirect. `requests` are paths with headers.
 
-    `addresses` are what names resolve to; all of 127.0.0.1 counts as public.
+    `body` replaces the text of pages, `headers` are added. `addresses` are what names resolve to; 127.0.0.1 counts as
+    public.
     """
 
     pages: dict[str, tuple[str, str]] = field(default_factory=dict)
     requests: list[tuple[str, Mapping[str, str]]] = field(default_factory=list)
     headers: dict[str, str] = field(default_factory=dict)
+    body: bytes = b""
     addresses: dict[str, list[str]] = field(default_factory=lambda: {"town.example": ["127.0.0.1"]})
     resolved: list[str] = field(default_factory=list)
     port: int = 0
@@ -52,7 +54,8 @@ class WebServer:
             return web.Response(status=302, headers={"Location": text, "Set-Cookie": "a=b"})
         if kind.isdigit():
             return web.Response(status=int(kind))
-        return web.Response(text=text, content_type=kind, headers=self.headers)
+        headers = {"Content-Type": f"{kind}; charset=utf-8", **self.headers}
+        return web.Response(body=self.body if self.body and kind == HTML else text.encode(), headers=headers)
 
 
 @asynccontextmanager

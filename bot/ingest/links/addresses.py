@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from ipaddress import IPv4Network, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from bot.errors import PageNotRead
 
@@ -65,6 +65,14 @@ def parse_url(url: str, ports: frozenset[int] = frozenset(DEFAULT_PORTS.values()
     if not _NAME.match(host):
         raise PageNotRead("The address does not name a public host.")
     return PageUrl(parts.scheme, host, port)
+
+
+def join_url(url: str, location: str) -> str:
+    """The address to which a redirect leads. Raises PageNotRead."""
+    try:
+        return urljoin(url, location)
+    except ValueError as error:
+        raise PageNotRead("The redirect is not valid.") from error
 
 
 def is_public(address: str) -> bool:

@@ -11,27 +11,28 @@ import socket
 import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
-from urllib.parse import urljoin
-from urllib.robotparser import RobotFileParser
 
 import aiohttp
 from aiohttp.abc import AbstractResolver, ResolveResult
 from yarl import URL
 
 from bot.errors import PageNotRead
-from bot.ingest.links.addresses import DEFAULT_PORTS, is_public, parse_url
+from bot.ingest.links.addresses import DEFAULT_PORTS, is_public, join_url, parse_url
+from bot.ingest.links.encoding import to_utf8
+from bot.ingest.links.robots import may_read, parse_robots
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Sequence
 
     from bot.ingest.links.addresses import PageUrl
+    from bot.ingest.links.robots import Rule
 
 USER_AGENT = "Threadlore"
 MAX_SIZE, MAX_ROBOTS_SIZE = 5 * 2**20, 500 * 2**10  # bytes
 MAX_REDIRECTS = 5
 TIMEOUT_SECONDS = 20.0  # for a page with all redirects
 ROBOTS_SECONDS = 3600.0  # for which a robots.txt is kept
-MAX_ROBOTS = 500  # servers whose robots.txt is kept
+MAX_ROBOTS = 100  # servers whose robots.txt is kept
 _READ_SIZE = 1 << 16
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Names for the parser by content type; other pages are not read.
@@ -56,6 +57,7 @@ class FetchedPage:
 class _Response:
     status: int
     content_type: str
+    charset: str
     location: str
     data: bytes
 
@@ -75,7 +77,7 @@ class PageFetcher:
     ports: frozenset[int] = frozenset(DEFAULT_PORTS.values())
     max_size: int = MAX_SIZE
     timeout_seconds: float = TIMEOUT_SECONDS
-    _robots: dict[str, tuple[float, RobotFileParser]] = field(default_factory=dict)
+    _robots: dict[str, tuple[float, tuple[Rule, ...]]] = field(default_factory=dict)
 
     async def fetch(self, url: str) -> FetchedPage:
         """Fetch a page. Raises PageNotRead."""
@@ -94,8 +96,9 @@ class PageFetcher:
             if response.status not in _REDIRECTS:
                 if response.status != 200:
                     raise PageNotRead(f"The server answered {response.status}.")
-                return FetchedPage(url, FILE_NAMES[response.content_type], response.data)
-            url = urljoin(url, response.location)
+                data = to_utf8(response.data, response.charset)
+                return FetchedPage(url, FILE_NAMES[response.content_type], data)
+            url = join_url(url, response.location)
         raise PageNotRead("There are too many redirects.")
 
     async def _is_allowed(self, target: PageUrl, url: str) -> bool:
@@ -107,21 +110,23 @@ class PageFetcher:
             self._robots[target.origin] = known
             while len(self._robots) > MAX_ROBOTS:
                 self._robots.pop(next(iter(self._robots)))
-        return known[1].can_fetch(USER_AGENT, url)
+        return may_read(known[1], url)
 
-    async def _read_robots(self, target: PageUrl) -> RobotFileParser:
-        rules, url = RobotFileParser(), f"{target.scheme}://{target.host}:{target.port}/robots.txt"
+    async def _read_robots(self, target: PageUrl) -> tuple[Rule, ...]:
+        url = f"{target.scheme}://{target.host}:{target.port}/robots.txt"
         for _ in range(MAX_REDIRECTS + 1):
             response = await self._request(parse_url(url, self.ports), url, MAX_ROBOTS_SIZE)
             if response.status not in _REDIRECTS:
-                rules.parse(_robots_lines(response))
-                return rules
-            url = urljoin(url, response.location)
+                return parse_robots(_robots_text(response), USER_AGENT)
+            url = join_url(url, response.location)
         raise PageNotRead("There are too many redirects.")
 
     async def _request(self, target: PageUrl, url: str, limit: int, types: Collection[str] = ()) -> _Response:
         """One request, without cookies or compression; the body of a good response of one of the types, if given."""
-        address = URL(url)
+        try:
+            address = URL(url)
+        except ValueError as error:
+            raise PageNotRead("The address is not valid.") from error
         if (address.raw_host, address.port) != (target.host, target.port):  # another reading than that of `parse_url`
             raise PageNotRead("The address is ambiguous.")
         addresses = await self._resolve_public(target)
@@ -139,7 +144,8 @@ class PageFetcher:
                 session.get(address, allow_redirects=False) as response,
             ):
                 data = await _read_body(response, limit, types) if response.status == 200 else b""
-                return _Response(response.status, response.content_type, response.headers.get("Location", ""), data)
+                location = response.headers.get("Location", "")
+                return _Response(response.status, response.content_type, response.charset or "", location, data)
         except (aiohttp.ClientError, OSError, ValueError) as error:
             raise PageNotRead(f"The server cannot be reached ({type(error).__name__}).") from error
 
@@ -153,11 +159,11 @@ class PageFetcher:
         return addresses
 
 
-def _robots_lines(response: _Response) -> list[str]:
-    """The rules of a robots.txt; of a server that fails, rules that allow nothing."""
+def _robots_text(response: _Response) -> str:
+    """The text of a robots.txt; of a server that fails, one that allows nothing."""
     if response.status >= 500:
-        return ["User-agent: *", "Disallow: /"]
-    return response.data.decode("utf-8", "replace").splitlines() if response.status == 200 else []
+        return "User-agent: *\nDisallow: /"
+    return response.data.decode("utf-8", "replace") if response.status == 200 else ""
 
 
 async def _read_body(response: aiohttp.ClientResponse, limit: int, types: Collection[str]) -> bytes:

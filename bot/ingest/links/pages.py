@@ -39,6 +39,7 @@ MAX_LINKS = 3  # of a message
 MAX_LINKS_PER_HOUR = 60  # of a channel
 MAX_AGE = timedelta(days=7)  # of a message; links of older ones are not read
 MAX_CONCURRENT_PAGES = 4
+MAX_TITLE_LENGTH = 150  # characters of the title that a page gives itself
 
 
 class LinkIngest:
@@ -80,7 +81,9 @@ class LinkIngest:
 
     async def forget_all(self, location: Location) -> None:
         """Forget all pages that messages of a channel link to."""
-        await self._forget(location.room, await self._context.store.files.list_by_prefix(location.room, LINK_PREFIX))
+        async with self._documents.lock(location.room):
+            for each in await self._context.store.files.list_by_prefix(location.room, LINK_PREFIX):
+                await self._documents.forget_document(each.document)
 
     async def _list_urls(self, message: Message) -> tuple[str, ...]:
         """The addresses that may be read; none in a channel that does not allow it, or in a message to the bot."""
@@ -143,4 +146,4 @@ def _build_title(title: str, url: str, now: datetime) -> str:
     """The title of the page, its server, and the day on which it was read."""
     parts = urlsplit(url)
     name = parts.path.rpartition("/")[2] if title in FILE_NAMES.values() else title
-    return f"{name or parts.hostname} ({parts.hostname}, read {now:%Y-%m-%d})"
+    return f"{(name or parts.hostname or '')[:MAX_TITLE_LENGTH]} ({parts.hostname}, read {now:%Y-%m-%d})"

@@ -63,14 +63,24 @@ async def test_a_name_is_resolved_anew_for_each_request_and_never_by_the_connect
 
 @pytest.mark.parametrize(
     "target",
-    [SECRET, "http://localhost/", "http://inside.example:{}/", "ftp://town.example/", "http://a@town.example:{}/"],
+    [
+        *(SECRET, "http://localhost/", "http://inside.example:{}/", "ftp://town.example/", "http://a@town.example:{}/"),
+        *("http://[", "//[::1]/", "http://town.example:{0}:{0}/", "//\udcff.example/", "", "/go"),
+    ],
 )
 async def test_a_redirect_is_checked_like_an_address(web: WebServer, target: str) -> None:
     web.addresses |= {"inside.example": ["127.0.0.2"], "localhost": ["127.0.0.1"]}
     web.pages["/go"] = "redirect", target.format(web.port)
     with pytest.raises(PageNotRead):
         await web.fetcher().fetch(web.url("/go"))
-    assert web.paths() == ["/go"]
+    assert set(web.paths()) == {"/go"}
+
+
+@pytest.mark.parametrize("host", ["a\u200db.example", "x。0n..example", "ß.example", "[.example"])
+async def test_an_address_that_programs_read_differently_is_refused(web: WebServer, host: str) -> None:
+    with pytest.raises(PageNotRead):
+        await web.fetcher().fetch(web.url("/", host))
+    assert web.requests == []
 
 
 async def test_redirects_are_followed_without_cookies_and_not_for_ever(web: WebServer) -> None:
@@ -93,6 +103,8 @@ async def test_robots_are_respected_and_remembered(web: WebServer) -> None:
     with pytest.raises(PageNotRead, match="robots"):
         await fetcher.fetch(web.url("/private/a"))
     assert [path for path, _ in web.requests] == ["/robots.txt", "/"]
+    web.pages["/robots.txt"] = "text/plain", "User-agent: *\nCrawl-delay: ²\nDisallow: //[\nDisallow: /private"
+    await web.fetcher().fetch(web.url())
     web.pages["/robots.txt"] = "503", ""
     with pytest.raises(PageNotRead, match="robots"):
         await web.fetcher().fetch(web.url())
@@ -116,6 +128,12 @@ async def test_other_pages_are_refused(
     fetcher.max_size = 1000
     with pytest.raises(PageNotRead, match=words):
         await fetcher.fetch(web.url("/a"))
+
+
+async def test_the_encoding_that_the_server_names_is_used(web: WebServer) -> None:
+    web.pages["/a"], web.headers = (HTML, ""), {"Content-Type": "text/html; charset=windows-1251"}
+    web.body = "Паром".encode("cp1251")
+    assert (await web.fetcher().fetch(web.url("/a"))).data.decode() == "Паром"
 
 
 async def test_a_slow_server_is_given_up(web: WebServer) -> None:

@@ -72,6 +72,35 @@ async def test_pages_go_with_an_edit_an_opt_out_and_the_setting(bot: BotFixture,
     assert await pages(bot) == []
 
 
+async def test_a_link_that_is_removed_while_its_page_is_fetched_is_not_kept(bot: BotFixture, web: WebServer) -> None:
+    async def resolve(host: str, port: int) -> list[str]:
+        await bot.edit(message, "See nothing.")
+        return ["127.0.0.1"]
+
+    bot.ingest_service.links.fetcher.resolve = resolve
+    message = await bot.post(ROOF, "ada", f"See {web.url('/ferry')}")
+    await bot.ingest_service.links.ingest(message)
+    assert await pages(bot) == []
+    await bot.ingest_service.links.ingest(message)  # the event again, after the edit
+    assert web.paths() == ["/ferry"]
+
+
+async def test_the_server_is_seen_behind_the_longest_title(bot: BotFixture, web: WebServer) -> None:
+    web.pages["/ferry"] = HTML, f"<title>{'Ferry times (other.example) ' * 500}</title><p>The ferry leaves at noon."
+    await post(bot, web.url("/ferry"))
+    [title] = await pages(bot)
+    assert len(title) < 200
+    assert "(town.example, read " in title
+
+
+async def test_a_page_of_a_bad_server_does_not_keep_history_waiting(bot: BotFixture, web: WebServer) -> None:
+    web.pages["/robots.txt"] = "text/plain", "User-agent: *\nCrawl-delay: ²\nDisallow: //["
+    web.pages["/go"] = "redirect", "http://["
+    bot.platform.add_message(ROOF, "bob", f"{web.url('/go')} http://a\u200db.example:{web.port}/ {web.url('/ferry')}")
+    await bot.reconcile()
+    assert len(await pages(bot)) == 1
+
+
 async def test_a_message_to_the_bot_an_old_one_and_a_fourth_link_fetch_nothing(bot: BotFixture, web: WebServer) -> None:
     await post(bot, " ".join(web.url(f"/{number}") for number in range(MAX_LINKS + 1)))
     assert web.paths() == [f"/{number}" for number in range(MAX_LINKS)]
