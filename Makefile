@@ -13,7 +13,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -99,6 +99,9 @@ bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undist
 
 bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 times while people talk and ask
 	$(BIN)/python -m tests.bench.processes
+
+catalogs: $(DEV) ## renew the template of the bot's sentences and merge it into the translations
+	@$(BIN)/python -m scripts.catalogs
 
 lock: $(DEV) ## resolve the dependencies again into the three locks
 	$(COMPILE) --upgrade --extra otel --extra postgres pyproject.toml locking/weights.in -o requirements.lock

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
 
 from bot.errors import NotConnected, PermissionDenied
+from bot.i18n import SOURCE_LANGUAGE, match_language, match_locale
 from bot.platform.models import Location
 from bot.platform.traits import PlatformTraits
 from bot.store import ChannelSettings
 from engine import FileParser
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -93,6 +96,26 @@ class BotContext:
         """Whether the messages and files of other bots in a channel are read."""
         chosen = (await self.get_channel_settings(room)).bot_messages
         return chosen == "on" if chosen else self.settings.index_bot_messages
+
+    async def find_person_language(self, location: Location, person: str, locale: str = "") -> str:
+        """The language of what one person reads; `locale`: what their platform reported with an event."""
+        if not locale and person:
+            with suppress(EngineError):
+                locale = (await self.audience.get_person(location.platform, location.workspace, person)).locale
+        return match_locale(locale) or match_language(self.settings.language) or SOURCE_LANGUAGE
+
+    async def find_channel_language(self, location: Location, person: str = "", locale: str = "") -> str:
+        """The language of what all readers of a channel see; `person`: whose event it is about."""
+        chosen = match_language((await self.get_channel_settings(location.room)).language)
+        if not chosen and not await self._is_direct(location):
+            chosen = match_language(self.settings.language)
+        return chosen or await self.find_person_language(location, person, locale)
+
+    async def _is_direct(self, location: Location) -> bool:
+        try:
+            return (await self.audience.get_channel_info(location)).kind == "direct"
+        except EngineError:
+            return False
 
     async def send_private(self, target: ReplyTarget, card: Card) -> None:
         """Send a card to one person, unless the platform forbids it. Raises PlatformError for other failures."""

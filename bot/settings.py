@@ -138,6 +138,7 @@ class Settings(BaseSettings):
 
     adapter_settings: dict[str, SecretStr] = Field(default_factory=dict)  # by lower-case name, such as acme_bot_token
 
+    language: str = ""
     reply_to: Literal["mention", "thread", "all"] = "thread"
     index_bot_messages: bool = False
     backfill_days: int = Field(default=90, ge=0)

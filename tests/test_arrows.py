@@ -80,7 +80,7 @@ def test_a_folder_holds_at_most_twelve_modules_and_says_what_it_is_for(folder: P
 
 # Which part of a package may import which: a part is a folder below it, or a module beside them. The words of a line
 # are parts; LEAVES, BASE and PLATFORM stand for several.
-LEAVES, BASE = "errors models usage", "errors platform text texts review_texts"
+LEAVES, BASE = "errors models usage", "errors i18n platform text texts review_texts"
 PLATFORM = f"{BASE} bot commands settings"
 ENGINE_TABLE = f"""
 errors:
@@ -107,17 +107,18 @@ maintenance: {LEAVES} options scheduling storage runtime projection ingest
 """
 BOT_TABLE = f"""
 errors:
-text:
+i18n:
+text: i18n
 log_config:
 monitoring: errors
 settings: errors
-texts: errors platform text
-review_texts: text
-platform: errors text
+texts: errors i18n platform text
+review_texts: i18n text
+platform: errors i18n text
 store: platform
-graph_image: platform text
+graph_image: i18n platform text
 permissions: {BASE} store
-context: errors platform store permissions settings
+context: errors i18n platform store permissions settings
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
 admin: {BASE} store permissions context settings ingest
@@ -128,12 +129,12 @@ plugins: admin bot settings
 bootstrap: context errors settings store
 standby: bootstrap context errors monitoring settings store
 server: admin bootstrap bot context errors monitoring plugins settings standby store
-cli: admin errors log_config monitoring plugins server settings text texts
+cli: admin errors i18n log_config monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
-common: errors platform settings text
-console: admin cli settings text
+common: errors i18n platform settings text
+console: admin cli i18n settings text
 discord: {PLATFORM} store
 slack: {PLATFORM} store
 """  # parts of the bot

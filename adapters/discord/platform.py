@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from uuid import uuid4
 
@@ -58,6 +59,7 @@ class DiscordPlatform:
         self.disconnected_at: float | None = None  # a monotonic time
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
         self._responded: BoundedDict[str, None] = BoundedDict()  # commands whose first response was written
+        self.locales: BoundedDict[str, str] = BoundedDict()  # of people's clients, as their last interactions said
         self._status_reactions = StatusReactions(self)
 
     def record_disconnect(self) -> None:
@@ -124,6 +126,15 @@ class DiscordPlatform:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
+        found = await self._fetch_user(workspace, person)
+        return replace(found, locale=self.locales.get(person) or self._guild_locale(workspace))
+
+    def _guild_locale(self, workspace: str) -> str:
+        """The language that a community server chose; other servers cannot choose one."""
+        guild = self.client.get_guild(int(workspace)) if workspace else None
+        return str(guild.preferred_locale) if guild is not None and "COMMUNITY" in guild.features else ""
+
+    async def _fetch_user(self, workspace: str, person: str) -> Person:
         guild = self.client.get_guild(int(workspace)) if workspace else None
         self._check_connected()
         if guild is not None and (found := await self._fetch_member(guild, int(person))):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pydantic import Field, SecretStr
 
 from adapters.common.settings import AdapterSettings
+from bot.i18n import N_
 from bot.platform.traits import PlatformTraits
 
 TRAITS = PlatformTraits(
@@ -21,11 +22,11 @@ TRAITS = PlatformTraits(
         "pin": ("words",),
         "expert": ("words",),
     },
-    private_ask_hint="with /ask and its option “private”",
+    private_ask_hint=N_("with /ask and its option “private”"),
     reads_by_default=False,
     commands_take_files=True,
-    manager_name="Someone with Manage Server",
-    features=("`/ask` – an answer for everyone here; with `private`, only for you, from everything you can read",),
+    manager_name=N_("Someone with Manage Server"),
+    features=(N_("`/ask` – an answer for everyone here; with `private`, only for you, from everything you can read"),),
 )
 
 

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import Field, SecretStr
 
 from adapters.common.settings import AdapterSettings
+from bot.i18n import N_
 from bot.platform.traits import PlatformTraits
 
 _PERMALINK_ID = re.compile(r"p(\d{10})(\d{6})")  # a message's timestamp without its dot
@@ -44,10 +45,10 @@ def parse_link_part(part: str) -> str:
 
 TRAITS = PlatformTraits(
     command_prefix="/threadlore ",
-    private_ask_hint="with /threadlore ask",
+    private_ask_hint=N_("with /threadlore ask"),
     features=(
-        "`/threadlore ask QUESTION` – an answer only for you, from everything you can read",
-        "share a file in a channel that I'm in, or in a direct message to me – I read it and add ✅ when I'm done",
+        N_("`/threadlore ask QUESTION` – an answer only for you, from everything you can read"),
+        N_("share a file in a channel that I'm in, or in a direct message to me – I read it and add ✅ when I'm done"),
     ),
     parse_link_part=parse_link_part,
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.admin.document_lookup import build_scope
 from bot.admin.ingest.progress import run_with_progress, wait_until_applied
 from bot.admin.results import Completed, DuplicatesResult
-from bot.texts import (
+from bot.texts.corrections import (
     format_description,
     format_merge,
     format_separation,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self
 import structlog
 
 from bot import texts
+from bot.i18n import gettext
 from bot.ingest.files import RejectedFile
 from bot.platform.models import Message
 
@@ -56,18 +57,18 @@ class Attachments:
         until = time.monotonic() + self._limit
         keys = await self._ingested_keys(self._ingest_task, notes)
         if keys and not await self._file_ingest.wait_for_indexed(keys, max(0.0, until - time.monotonic())):
-            notes.append(texts.FILE_NOT_READY)
+            notes.append(gettext(texts.FILE_NOT_READY))
             return frozenset()
         return frozenset(keys)
 
     async def _ingested_keys(self, taking: asyncio.Task[Sequence[FileResult]], notes: list[str]) -> tuple[str, ...]:
         """The keys of the files that were ingested within the limit."""
         if not (await asyncio.wait({taking}, timeout=self._limit))[0]:
-            notes.append(texts.FILE_NOT_READY)
+            notes.append(gettext(texts.FILE_NOT_READY))
             return ()
         if error := taking.exception():
             log.warning("answer.attachments_failed", reference=self._request.reference, error=type(error).__name__)
-            notes.append(texts.FILE_NOT_READ)
+            notes.append(gettext(texts.FILE_NOT_READ))
             return ()
         outcomes = taking.result()
         notes += [texts.file_refused(each.name, each.reason) for each in outcomes if isinstance(each, RejectedFile)]

@@ -12,6 +12,7 @@ from bot.answers.request import shared_answer_id, strip_mention
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PermissionDenied
+from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Card, title_with_time
 from bot.platform.ports import ReplyTarget
@@ -56,10 +57,10 @@ class AnswerButtons:
         try:
             stored = await self.context.store.answers.get(clicked.value.partition(":")[0])
             if stored is None or not _is_same_workspace(clicked.location, stored.location):
-                raise NotFound(texts.NO_ANSWER)  # noqa: TRY301 - shown below like every other
+                raise NotFound(gettext(texts.NO_ANSWER))  # noqa: TRY301 - shown below like every other
             notice: str | Card = await BUTTON_ACTIONS[clicked.action](self, clicked, stored)
         except (NotFound, NotAllowed, InvalidQuestion) as error:
-            notice = str(error)
+            notice = gettext(str(error))
         except PermissionDenied as error:
             notice = texts.describe_error(error)
         if notice:
@@ -70,15 +71,15 @@ class AnswerButtons:
         """Record feedback; the same vote of the same person counts once."""
         if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
             self._metrics.record_feedback(stored.location.platform, clicked.action)
-        return texts.POSITIVE_FEEDBACK if clicked.action == "up" else texts.NEGATIVE_FEEDBACK
+        return gettext(texts.POSITIVE_FEEDBACK) if clicked.action == "up" else gettext(texts.NEGATIVE_FEEDBACK)
 
     async def list_sources(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Show the sources of an answer that the person may still read."""
         if stored.state != "done" and not stored.sources:
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         allowed = await can_read(self.context.audience, provenance_of_answer(stored), clicked.location, clicked.person)
         if not (allowed and stored.sources):
-            return texts.NO_SOURCES
+            return gettext(texts.NO_SOURCES)
         return "\n".join(map(_format_source, stored.sources))
 
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
@@ -96,9 +97,9 @@ class AnswerButtons:
     async def delete_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Delete an answer from the chat and the store, for its asker or a manager."""
         if clicked.person != stored.asker and not await self._is_manager(clicked):
-            raise NotAllowed(texts.NOT_THE_ASKER)
+            raise NotAllowed(gettext(texts.NOT_THE_ASKER))
         if stored.private:
-            raise NotFound(texts.NO_ANSWER)  # only the asker saw it, and it cannot be deleted
+            raise NotFound(gettext(texts.NO_ANSWER))  # only the asker saw it, and it cannot be deleted
         await self.context.platform_for(stored.location).delete_answer(_public_target(stored, stored.reply_ref))
         await self.context.store.answers.delete(stored.id)
         return ""
@@ -106,33 +107,39 @@ class AnswerButtons:
     async def share_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Post a private answer in the channel, if everyone there could read all of its sources."""
         if clicked.person != stored.asker:
-            raise NotAllowed(texts.NOT_THE_ASKER)
+            raise NotAllowed(gettext(texts.NOT_THE_ASKER))
         if stored.state != "done":
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         id_ = shared_answer_id(stored.id)
         before = await self.context.store.answers.get(id_)
         if before is not None and before.state != "started":
-            return texts.ANSWER_SHARED
+            return gettext(texts.ANSWER_SHARED)
         if before is None and not await self._can_channel_read(stored):
-            return texts.ANSWER_NOT_SHARED
+            return gettext(texts.ANSWER_NOT_SHARED)
         shared = replace(stored, id=id_, message_id="", private=False, state="started")
         reply = self.context.platform_for(stored.location).start_reply(
             _public_target(shared, before.reply_ref if before else "")
         )
+        language = await self.context.find_channel_language(stored.location, clicked.person, clicked.locale)
         try:
-            return await self._publish(stored, shared, reply)
+            with use_language(language):
+                is_shared = await self._publish(stored, shared, reply)
         except PermissionDenied:
             await self.context.store.answers.delete_unfinished(id_)
             raise
+        return gettext(texts.ANSWER_SHARED) if is_shared else gettext(texts.ANSWER_NOT_SHARED)
 
-    async def _publish(self, stored: StoredAnswer, shared: StoredAnswer, reply: Reply) -> str:
-        """Post the answer again in the channel, as an answer of its own; an earlier run may have started it."""
+    async def _publish(self, stored: StoredAnswer, shared: StoredAnswer, reply: Reply) -> bool:
+        """Post the answer again in the channel, as an answer of its own; an earlier run may have started it.
+
+        False if not everyone in the channel may read it any more.
+        """
         answers, platform = self.context.store.answers, self.context.platform_for(stored.location)
         below = await self._build_footer(shared)
         await answers.begin(shared)
         if not await self._can_channel_read(stored):  # the audience may have changed in the meantime
             await self._unpublish(reply, shared)
-            return texts.ANSWER_NOT_SHARED
+            return False
         try:
             linked = link_citations(stored.text, source_urls(stored.sources))
             text = f"{await self._quote_question(stored)}\n\n{linked}"
@@ -143,8 +150,8 @@ class AnswerButtons:
             stored.text, stored.sources, stored.documents, stored.spaces, stored.rooms, stored.shown_keys
         )
         if not await answers.finish(shared.id, outcome):
-            await reply.replace(texts.SOURCE_REMOVED)
-        return texts.ANSWER_SHARED
+            await reply.replace(gettext(texts.SOURCE_REMOVED))
+        return True
 
     async def _quote_question(self, stored: StoredAnswer) -> str:
         """The question, quoted for readers who did not see it."""
@@ -158,14 +165,14 @@ class AnswerButtons:
     async def _unpublish(self, reply: Reply, shared: StoredAnswer) -> None:
         """Remove what was already posted of a shared answer."""
         if reply.reply_ref:
-            await reply.replace(texts.ANSWER_WITHDRAWN)
+            await reply.replace(gettext(texts.ANSWER_WITHDRAWN))
         await self.context.store.answers.delete(shared.id)
 
     async def _build_footer(self, shared: StoredAnswer) -> AnswerFooter:
         location = shared.location
         asker = await self.context.audience.get_person(location.platform, location.workspace, shared.asker)
         channel = await self.context.audience.get_channel(location)
-        notes = [texts.format_sharer(asker.name), texts.describe_sources(texts.channel_content(channel.name))]
+        notes = [texts.format_sharer(asker.name), texts.describe_sources(channel.name)]
         return footer.build_answer_footer(shared.id, shared.sources, notes, private=False, share=False)
 
     async def _can_channel_read(self, stored: StoredAnswer) -> bool:

@@ -16,6 +16,7 @@ import structlog
 
 from bot import texts
 from bot.answers.review.notices import WithdrawalNotices
+from bot.i18n import gettext, use_language
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.models import Location
 from bot.platform.ports import ReplyTarget
@@ -127,7 +128,10 @@ class AnswerCorrector:
             reply_ref=correction.reply_ref,
             asked_at=correction.asked_at,
         )
-        await self._context.platform_for(correction.location).replace_answer(target, texts.SOURCE_REMOVED)
+        find = self._context.find_channel_language
+        with use_language(await find(correction.location, correction.asker)):
+            notice = gettext(texts.SOURCE_REMOVED)
+        await self._context.platform_for(correction.location).replace_answer(target, notice)
         return True
 
     async def _check_audience(self, correction: AnswerCorrection) -> bool:

@@ -13,6 +13,7 @@ import structlog
 from bot import texts
 from bot.answers.footer import link_citations
 from bot.errors import PlatformError
+from bot.i18n import gettext
 from bot.text import splitting
 
 if TYPE_CHECKING:
@@ -107,9 +108,9 @@ class StreamingReply:
         for left in reversed(range(MAX_CHECKS)):
             allowed = await self.can_show()
             if allowed is not None:
-                return "" if allowed else texts.ANSWER_WITHDRAWN
+                return "" if allowed else gettext(texts.ANSWER_WITHDRAWN)
             await asyncio.sleep(RECHECK_DELAY if left else 0.0)
-        return texts.AUDIENCE_UNKNOWN
+        return gettext(texts.AUDIENCE_UNKNOWN)
 
     async def _run(self) -> None:
         while not self._ended.is_set():
@@ -140,7 +141,7 @@ class StreamingReply:
         elif allowed:
             await self._show(parts)
         else:
-            self.withdrawal_text = texts.ANSWER_WITHDRAWN
+            self.withdrawal_text = gettext(texts.ANSWER_WITHDRAWN)
             self._ended.set()
             await self._call_platform(self.reply.replace(self.withdrawal_text))
 

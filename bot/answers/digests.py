@@ -16,6 +16,7 @@ import structlog
 from bot import texts
 from bot.answers.request import AnswerRequest, answer_id
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
+from bot.i18n import gettext, use_language
 from bot.platform.models import Card
 from bot.text.schedule import parse_schedule
 from engine import Filters, Overview, Question, backoff_seconds
@@ -88,7 +89,9 @@ class DigestWriter:
         try:
             direct = await platform.open_direct(digest.location.workspace, digest.person)
             name = await self._readable_name(digest)
-            await platform.post(direct, Card(texts.digest_ended(name, digest.schedule, str(error))))
+            with use_language(await self._context.find_person_language(digest.location, digest.person)):
+                card = Card(texts.digest_ended(name, digest.schedule, gettext(str(error))))
+            await platform.post(direct, card)
         except PlatformError as refused:
             log.warning("digest.end_not_reported", channel=digest.location.room, error=type(refused).__name__)
 
@@ -127,7 +130,9 @@ class DigestWriter:
         if digest.posted:
             return digest
         platform = self._context.platform_for(digest.location)
-        heading = texts.digest_heading(digest.since, self._clock(), personal=digest.personal)
+        find = self._context.find_person_language if digest.personal else self._context.find_channel_language
+        with use_language(await find(digest.location, digest.person)):
+            heading = texts.digest_heading(digest.since, self._clock(), personal=digest.personal)
         posted = replace(digest, posted=await platform.post(digest.location, Card(heading)))
         await self._store.digests.update_progress(posted)
         return posted

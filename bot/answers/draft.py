@@ -11,6 +11,7 @@ from bot.answers import footer
 from bot.answers.attribution import find_used_keys, is_fully_cited
 from bot.answers.history import History
 from bot.answers.review.rights import list_experts, may_verify
+from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter, Button
@@ -124,10 +125,10 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         _audience_notice(draft),
         await _model_hint(context, draft),
         *draft.notices,
-        texts.GAP_NOTICES[draft.gap] if draft.gap and draft.is_supported else "",
+        gettext(texts.GAP_NOTICES[draft.gap]) if draft.gap and draft.is_supported else "",
         await _not_indexed_notice(context, draft),
         *_unsupported_notices(draft, context.traits_of(draft.request.location.platform)),
-        texts.STILL_INDEXING if await _is_indexing(context, draft) else "",
+        gettext(texts.STILL_INDEXING) if await _is_indexing(context, draft) else "",
     ]
     share = draft.is_supported and draft.channel is not None and draft.channel.kind != "direct"
     return footer.build_answer_footer(
@@ -150,10 +151,10 @@ async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[B
         return []
     if draft.sources:
         shown = not request.private or await may_verify(context, request.location, request.person)
-        return [Button(review_texts.VERIFY_BUTTON, "verify", request.id)] if shown else []
+        return [Button(gettext(review_texts.VERIFY_BUTTON), "verify", request.id)] if shown else []
     if request.private or not await list_experts(context, request.location):
         return []
-    return [Button(review_texts.ASK_EXPERT_BUTTON, "expert", request.id)]
+    return [Button(gettext(review_texts.ASK_EXPERT_BUTTON), "expert", request.id)]
 
 
 async def _not_indexed_notice(context: BotContext, draft: AnswerDraft) -> str:
@@ -175,15 +176,16 @@ async def _model_hint(context: BotContext, draft: AnswerDraft) -> str:
     """How to set a language model, in a workspace's first extractive answers."""
     location, quotes = draft.request.location, bool(draft.sources) and not context.settings.llm_model
     first = quotes and await context.store.hints.record_if_new(location.platform, location.workspace, "model")
-    return texts.MODEL_HINT if first else ""
+    return gettext(texts.MODEL_HINT) if first else ""
 
 
 def _audience_notice(draft: AnswerDraft) -> str:
     """Who can see the answer, and which sources were searched."""
-    everybody = texts.channel_content(draft.channel.name) if draft.channel else texts.CHANNEL_CONTENT
-    what = texts.ASKER_CONTENT if draft.is_private else everybody
-    sources_notice = texts.describe_sources(what, found=draft.is_supported)
-    return f"{texts.ONLY_VISIBLE_TO_YOU} {sources_notice}" if draft.request.private else sources_notice
+    if draft.is_private:
+        sources_notice = texts.describe_private_sources(found=draft.is_supported)
+    else:
+        sources_notice = texts.describe_sources(draft.channel.name if draft.channel else None, found=draft.is_supported)
+    return f"{gettext(texts.ONLY_VISIBLE_TO_YOU)} {sources_notice}" if draft.request.private else sources_notice
 
 
 def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str]:
@@ -195,7 +197,7 @@ def _unsupported_notices(draft: AnswerDraft, traits: PlatformTraits) -> list[str
     if draft.is_supported:
         return []
     offer = "" if draft.is_private else texts.ask_privately_hint(traits)
-    return ["" if texts.is_nothing_found(draft.text) else texts.NO_SOURCE_FOUND, offer]
+    return ["" if texts.is_nothing_found(draft.text) else gettext(texts.NO_SOURCE_FOUND), offer]
 
 
 async def _is_indexing(context: BotContext, draft: AnswerDraft) -> bool:

@@ -177,3 +177,18 @@ async def _last_message_time(context: BotContext, request: AnswerRequest) -> dat
     """The time of the asker's previous message in the channel."""
     last = await context.store.messages.get_last_time(request.location.room, request.person, before=request.time)
     return last or request.time - DEFAULT_PERIOD
+
+
+async def find_channel(context: BotContext, request: AnswerRequest) -> Channel | None:
+    """The channel of a question; None if the platform cannot be asked now."""
+    try:
+        return await context.audience.get_channel(request.location)
+    except PlatformError:
+        return None
+
+
+async def find_language(context: BotContext, request: AnswerRequest, *, private: bool = False) -> str:
+    """The language around an answer: that of its readers. `private`: of a message to the asker alone."""
+    private = private or request.private or request.digest == "personal"
+    find = context.find_person_language if private else context.find_channel_language
+    return await find(request.location, request.person, request.locale)

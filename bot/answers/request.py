@@ -7,14 +7,14 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 from typing import TYPE_CHECKING, Literal
 
-from bot.platform.events import ButtonPressed
+from bot.platform.events import ButtonPressed, QuestionAsked
 from bot.platform.ports import ReplyTarget
 from bot.store import StoredAnswer
 
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.platform.events import CommandInvoked, QuestionAsked
+    from bot.platform.events import CommandInvoked
     from bot.platform.models import Location, Message, Upload
 
 REFERENCE_LENGTH = 8  # characters of an answer's id that are shown to people
@@ -49,6 +49,11 @@ class AnswerRequest:
     def uploads(self) -> tuple[Upload, ...]:
         """The files attached to the question."""
         return self.origin.uploads if self.origin else ()
+
+    @property
+    def locale(self) -> str:
+        """The locale of the asker's client, if the platform reported it with the question."""
+        return self.origin.locale if isinstance(self.origin, QuestionAsked) else ""
 
     @property
     def sole_reader(self) -> str:

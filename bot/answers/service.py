@@ -23,9 +23,10 @@ from bot.answers.delivery import StreamingReply
 from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.answers.footer import source_urls
 from bot.answers.history import ThreadHistory
-from bot.answers.question import build_heading, build_question, resolve_request_scope
+from bot.answers.question import build_heading, build_question, find_channel, find_language, resolve_request_scope
 from bot.answers.review.lookup import VerifiedLookup
 from bot.errors import PermissionDenied, PlatformError
+from bot.i18n import gettext, use_language
 from bot.permissions.askers import AskerPolicy
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
@@ -39,7 +40,6 @@ if TYPE_CHECKING:
     from bot.monitoring.metrics import Metrics
     from bot.permissions.provenance import Provenance
     from bot.permissions.quotas import Quotas
-    from bot.platform.models import Channel
     from engine import Answer, Question
 
 log = structlog.get_logger(__name__)
@@ -67,14 +67,16 @@ class AnswerService:
         False if a message that does not mention the bot gets no reply: it is no question to it, or nothing was found.
         Raises PlatformError for transient failures; the caller then calls again.
         """
-        async with Attachments(request, self._file_ingest, self._context.settings.attachment_wait_seconds) as enclosed:
-            if request.id in self._in_progress:
-                return True
-            self._in_progress.add(request.id)
-            try:
-                return await self._answer_once(request, enclosed)
-            finally:
-                self._in_progress.discard(request.id)
+        wait = self._context.settings.attachment_wait_seconds
+        with use_language(await find_language(self._context, request)):
+            async with Attachments(request, self._file_ingest, wait) as enclosed:
+                if request.id in self._in_progress:
+                    return True
+                self._in_progress.add(request.id)
+                try:
+                    return await self._answer_once(request, enclosed)
+                finally:
+                    self._in_progress.discard(request.id)
 
     async def post_failure(self, request: AnswerRequest, error: Exception) -> None:
         """Report to the asker that their question was dropped."""
@@ -84,20 +86,17 @@ class AnswerService:
         if request.overheard and (stored is None or not stored.reply_ref):
             await self._context.store.answers.delete(request.id)
             return
-        sentence = texts.describe_error(error, request.reference)
-        if (
-            stored is None
-            or not stored.reply_ref
-            or not await self._replace_started(request, stored.reply_ref, sentence)
-        ):
-            await self._refuse(request, sentence, "failed")
+        if stored is None or not stored.reply_ref or not await self._replace_started(request, stored.reply_ref, error):
+            await self._refuse(request, error)
 
-    async def _replace_started(self, request: AnswerRequest, mark: str, sentence: str) -> bool:
-        """Show a text in place of an answer that was started; false if there is none."""
+    async def _replace_started(self, request: AnswerRequest, mark: str, error: Exception) -> bool:
+        """Show an error in place of an answer that was started; false if there is none."""
+        with use_language(await find_language(self._context, request)):
+            sentence = texts.describe_error(error, request.reference)
         try:
             await self._context.platform_for(request.location).start_reply(request.reply_target(mark)).replace(sentence)
-        except PlatformError as error:
-            log.warning("answer.stale_answer_left", reference=request.reference, error=type(error).__name__)
+        except PlatformError as failed:
+            log.warning("answer.stale_answer_left", reference=request.reference, error=type(failed).__name__)
             return False
         await self._fail(request, "failed")
         return True
@@ -116,8 +115,11 @@ class AnswerService:
 
     async def _admit(self, request: AnswerRequest) -> bool:
         """Check quotas and permissions of a new question, and store it; false if it was refused."""
-        forbidden = "" if request.digest else await self._askers.find_refusal(request.location, request.person)
-        refusal = forbidden or await self._quotas.check_question(request.location, request.person)
+        forbidden = ""
+        with use_language(await find_language(self._context, request, private=True)):
+            if not request.digest:
+                forbidden = await self._askers.find_refusal(request.location, request.person)
+            refusal = forbidden or await self._quotas.check_question(request.location, request.person)
         if refusal and request.overheard:
             return False
         was_told = forbidden and not request.handle and self._askers.was_told(request.location, request.person)
@@ -128,16 +130,19 @@ class AnswerService:
             await self._fail(request, "refused")
         return not refusal
 
-    async def _refuse(self, request: AnswerRequest, sentence: str, outcome: str) -> None:
-        """Report why a question is refused: privately if the channel allows it, otherwise below the question."""
+    async def _refuse(self, request: AnswerRequest, error: Exception) -> None:
+        """Report why a question failed: privately if the channel allows it, otherwise below the question."""
+        with use_language(await find_language(self._context, request, private=True)):
+            sentence = texts.describe_error(error, request.reference)
         await self._context.send_private(request.reply_target(), Card(sentence))
-        await self._fail(request, outcome)
+        await self._fail(request, "failed")
 
     async def _deliver(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> bool:
         """Stream the answer or its failure, and finish it. False if there is no reply."""
         began = time.monotonic()
         if not draft.request.overheard:
-            delivery.set_status(texts.STATUS_READING_FILE if draft.request.uploads else texts.STATUS_SEARCHING)
+            status = gettext(texts.STATUS_READING_FILE) if draft.request.uploads else gettext(texts.STATUS_SEARCHING)
+            delivery.set_status(gettext(status))
         try:
             await self._write_answer(draft, delivery, enclosed)
         except Exception as error:  # noqa: BLE001 - every failure is shown to the asker
@@ -159,7 +164,7 @@ class AnswerService:
         self._metrics.record_question(draft.request.location.platform, "silent")
 
     async def _write_answer(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> None:
-        draft.channel = await self._get_channel(draft.request)
+        draft.channel = await find_channel(self._context, draft.request)
         delivery.heading = await build_heading(self._context, draft.request, draft.channel)
         since = self._context.audience.clock()  # a change after the scope was resolved is seen by every check
         reach = await resolve_request_scope(self._context, draft.request)
@@ -173,7 +178,7 @@ class AnswerService:
             return
         within = await enclosed.wait_for_documents(draft.notices)
         if draft.request.uploads and not draft.request.overheard:
-            delivery.set_status(texts.STATUS_SEARCHING)
+            delivery.set_status(gettext(texts.STATUS_SEARCHING))
         draft.journey.prepared_at = time.time()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
             self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))
@@ -197,17 +202,12 @@ class AnswerService:
         if draft.request.overheard:
             draft.silent = True
             return
-        draft.text, draft.failed = texts.EMPTY_QUESTION, True
+        draft.text, draft.failed = gettext(texts.EMPTY_QUESTION), True
         if draft.request.uploads:
             notes: list[str] = []
-            read = await enclosed.wait_for_documents(notes) or notes in ([texts.FILE_NOT_READY], [texts.FILE_NOT_READ])
-            draft.text = texts.FILE_RECEIVED if read else " ".join(notes) or texts.EMPTY_QUESTION
-
-    async def _get_channel(self, request: AnswerRequest) -> Channel | None:
-        try:
-            return await self._context.audience.get_channel(request.location)
-        except PlatformError:
-            return None
+            pending = (gettext(texts.FILE_NOT_READY), gettext(texts.FILE_NOT_READ))
+            read = await enclosed.wait_for_documents(notes) or (len(notes) == 1 and notes[0] in pending)
+            draft.text = gettext(texts.FILE_RECEIVED) if read else " ".join(notes) or gettext(texts.EMPTY_QUESTION)
 
     async def _ask_engine(self, question: Question, within: frozenset[str], draft: AnswerDraft) -> Answer:
         """Ask about the attached files first, then about everything in scope."""
@@ -218,7 +218,7 @@ class AnswerService:
                 if not answer.context.is_empty or answer.context.question.ignored:
                     return answer
                 draft.usage += answer.usage
-                draft.notices.append(texts.NOT_IN_FILE)
+                draft.notices.append(gettext(texts.NOT_IN_FILE))
             return await engine.ask(question)
 
     async def _stream_answer(self, answer: Answer, draft: AnswerDraft, delivery: StreamingReply) -> None:
@@ -228,7 +228,7 @@ class AnswerService:
             draft.text = texts.nothing_found(draft.gap)
             return
         if answer.context.overview is not None and answer.context.overview.truncated:
-            draft.notices.append(texts.ONLY_NEWEST)
+            draft.notices.append(gettext(texts.ONLY_NEWEST))
         text = ""
         async for piece in answer:
             text += piece
@@ -239,10 +239,10 @@ class AnswerService:
             if delivery.withdrawal_text:
                 return
         draft.silent = overheard and not draft.text
-        if draft.gap and not answer.sources and texts.is_nothing_found(draft.text):
-            draft.text = texts.nothing_found(draft.gap)
+        if not answer.sources and texts.is_nothing_found(draft.text):
+            draft.text = texts.nothing_found(draft.gap) if draft.gap else texts.translate_nothing_found(draft.text)
         if answer.is_truncated:
-            notice = texts.ANSWER_FILTERED if answer.is_filtered else texts.ANSWER_CUT_OFF
+            notice = gettext(texts.ANSWER_FILTERED) if answer.is_filtered else gettext(texts.ANSWER_CUT_OFF)
             draft.text = f"{draft.text.rstrip()}\n\n_{notice}_".lstrip()
 
     def _record_error(self, draft: AnswerDraft, error: Exception) -> None:
@@ -263,7 +263,7 @@ class AnswerService:
         try:
             delivered = await delivery.finish(draft.text, await build_draft_footer(self._context, draft))
         except PermissionDenied as error:
-            await self._refuse(request, texts.describe_error(error, request.reference), "failed")
+            await self._refuse(request, error)
             return
         if not delivered:
             await self._fail(request, "withdrawn")
@@ -288,7 +288,7 @@ class AnswerService:
 
     async def _retract(self, request: AnswerRequest, delivery: StreamingReply) -> None:
         try:
-            await delivery.reply.replace(texts.SOURCE_REMOVED)
+            await delivery.reply.replace(gettext(texts.SOURCE_REMOVED))
         except PlatformError as error:
             log.warning("answer.redaction_failed", reference=request.reference, error=type(error).__name__)
         else:

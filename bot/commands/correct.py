@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from bot import texts
 from bot.commands.review.verify import correct_answer
 from bot.errors import NotAllowed
+from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.arguments import parse_arguments
 from bot.text.markdown import escape_markdown
-from bot.texts import (
+from bot.texts.corrections import (
     format_description,
     format_merge,
     format_separation,
@@ -109,7 +110,7 @@ async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> 
 async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -> str:  # noqa: ARG001  - a correction's signature
     """Add a fact as if the caller had posted it; they must be allowed to post, and the channel must be read."""
     if not await _can_write(call):
-        raise NotAllowed(texts.CANNOT_WRITE, hint="Join it, or ask someone who can post there.")
+        raise NotAllowed(gettext(texts.CANNOT_WRITE), hint="Join it, or ask someone who can post there.")
     name, description = words.positional
     options = (words.options.get(each, "") for each in OPTIONS)
     fact = build_fact(name, description, *options)

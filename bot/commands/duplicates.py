@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from bot.platform.models import Card
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
-from bot.texts import format_duplicate_evidence
+from bot.texts.corrections import format_duplicate_evidence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

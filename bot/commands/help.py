@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.errors import PlatformError
+from bot.i18n import gettext
 from bot.platform.models import Card
 
 if TYPE_CHECKING:
@@ -27,9 +28,9 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
     lines = [
         INTRODUCTION.format(channels=INVITED_CHANNELS if traits.reads_by_default else ENABLED_CHANNELS),
         "",
-        traits.usage_heading,
+        gettext(traits.usage_heading),
     ]
-    lines += [f"- {each}" for each in traits.features]
+    lines += [f"- {gettext(each)}" for each in traits.features]
     lines += [
         f"- `{_format_usage(traits, name, command)}` – {command.summary}"
         for name, command in commands.items()

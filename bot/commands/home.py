@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from bot.commands.help import format_overview
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
+from bot.i18n import use_language
 from bot.platform.models import Button, Card, Location
 from bot.text.format import format_ago, pluralize
 from bot.text.markdown import escape_markdown
@@ -24,6 +25,12 @@ MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 async def build_home_card(context: BotContext, platform: str, workspace: str, person: str, now: datetime) -> Card:
     """Build the home page of one person. Raises PlatformError if the workspace does not know them."""
     location = Location(platform, workspace, "")
+    with use_language(await context.find_person_language(location, person)):
+        return await _build_card(context, location, person, now)
+
+
+async def _build_card(context: BotContext, location: Location, person: str, now: datetime) -> Card:
+    platform, workspace = location.platform, location.workspace
     known = await context.audience.get_person(platform, workspace, person)
     scope = await context.audience.scope_for_person(location, person)
     out = await context.store.opt_outs.is_opted_out(platform, workspace, person)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from bot import texts as wording
 from bot.errors import PlatformError
 from bot.graph_image.render import load_graph_model, render_graph
+from bot.i18n import gettext
 from bot.platform.models import Card, title_with_time
 from bot.text.format import format_ago, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
@@ -91,8 +92,8 @@ async def status_command(call: CommandContext) -> Card:
     known = await call.engine.get_status(scope)
     lines = ["**Indexed content you can read**", *_format_counts(known, graph=bool(scope.spaces))]
     lines += [f"In progress: {_format_pending(known)}." if _format_pending(known) else "Everything is indexed."]
-    lines += [wording.MODEL_TROUBLE] if known.trouble else []
-    lines += [wording.BACKGROUND_FAILING] if known.background else []
+    lines += [wording.with_admin_hint(gettext(wording.MODEL_TROUBLE))] if known.trouble else []
+    lines += [wording.with_admin_hint(gettext(wording.BACKGROUND_FAILING))] if known.background else []
     judged = await summarize_feedback(call)
     return Card("\n".join([*lines, "", *await _format_channel_status(call), *([""] if judged else []), *judged]))
 

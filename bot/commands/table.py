@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None:
     """Run a command, or show the help for an unknown one. None: the command has sent its answer itself.
 
-    Raises EngineError (bot/texts.py has words for it).
+    Raises EngineError (bot/texts has words for it).
     """
     call = CommandContext(parts, called, called.time or datetime.now(UTC))
     command = list_commands(call.traits).get(called.command.casefold())

@@ -17,6 +17,7 @@ from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
+from bot.i18n import SOURCE_LANGUAGE, use_language
 from bot.platform.events import (
     ButtonPressed,
     CommandInvoked,
@@ -100,9 +101,22 @@ class Dispatcher:
 
     async def process(self, event: PlatformEvent) -> None:
         """Answer a question, run a command, handle a button, or ingest the files of a message."""
+        with use_language(await self._find_language(event)):
+            await self._process(event)
+
+    async def _find_language(self, event: PlatformEvent) -> str:
+        """The language of the person whom an event may get a private message."""
+        match event:
+            case MessageReceived(message) if event.addressed or message.uploads or self._is_addressed(message):
+                return await self.context.find_person_language(message.location, message.author)
+            case QuestionAsked() | CommandInvoked() | ButtonPressed():
+                return await self.context.find_person_language(event.location, event.person, event.locale)
+        return SOURCE_LANGUAGE
+
+    async def _process(self, event: PlatformEvent) -> None:
         match event:
             case MessageReceived(message):
-                if _message_key(message) not in self._addressed:
+                if not self._is_addressed(message):
                     await self.ingest_service.files.ingest_and_confirm(message)
                     await self.ingest_service.links.ingest(message)
                     return
@@ -119,6 +133,10 @@ class Dispatcher:
 
     async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
         """Report a dropped event to the person who waits for it."""
+        with use_language(await self._find_language(event)):
+            await self._report_failure(event, error)
+
+    async def _report_failure(self, event: PlatformEvent, error: Exception) -> None:
         request = self._build_request(event)
         if isinstance(event, MessageReceived):
             self._addressed.discard(_message_key(event.message))
@@ -156,9 +174,13 @@ class Dispatcher:
             await self.ingest_service.ingest_unaddressed(message)
             await self.ingest_service.links.ingest(message)
 
+    def _is_addressed(self, message: Message) -> bool:
+        """Whether a message that is being handled was found to address the bot."""
+        return _message_key(message) in self._addressed
+
     def _build_request(self, event: PlatformEvent) -> AnswerRequest | None:
         match event:
-            case MessageReceived(message) if _message_key(message) in self._addressed:
+            case MessageReceived(message) if self._is_addressed(message):
                 return request_from_message(message, overheard=not event.addressed)
             case QuestionAsked():
                 return request_from_command(event)
@@ -181,7 +203,13 @@ class Dispatcher:
             return
         await self._run_command(
             CommandInvoked(
-                pressed.id, pressed.location, pressed.person, pressed.action, pressed.value, handle=pressed.handle
+                pressed.id,
+                pressed.location,
+                pressed.person,
+                pressed.action,
+                pressed.value,
+                handle=pressed.handle,
+                locale=pressed.locale,
             )
         )
 

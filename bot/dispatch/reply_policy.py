@@ -11,6 +11,7 @@ from bot import texts
 from bot.answers.request import strip_mention
 from bot.dispatch.follow_up.question_rules import classify_message
 from bot.errors import PlatformError
+from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.platform.ports import ReplyTarget
 
@@ -70,7 +71,7 @@ class ReplyPolicy:
             _thread_settings_key(thread), replace(chosen, reply_to="mention")
         )
         target = ReplyTarget("", thread, message.author, message.id)  # reply in the thread
-        await self._context.send_private(target, Card(texts.THREAD_MUTED))
+        await self._context.send_private(target, Card(gettext(texts.THREAD_MUTED)))
         return True
 
     async def _is_follow_up(self, message: Message) -> bool:

@@ -11,6 +11,7 @@ import structlog
 
 from bot import texts
 from bot.errors import ChannelGone, PermissionDenied, PlatformError
+from bot.i18n import use_language
 from bot.ingest.conversations import thread_key
 from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card, Location
@@ -76,10 +77,10 @@ class ChannelMembership:
         now = time.monotonic()
         if now < self._next_announcement.get(location.room, now):
             return False
+        with use_language(await self._context.find_channel_language(location)):
+            card = Card(texts.channel_welcome(self._context.traits_of(location.platform), days))
         try:
-            await self._context.platform_for(location).post(
-                location.without_thread, Card(texts.channel_welcome(self._context.traits_of(location.platform), days))
-            )
+            await self._context.platform_for(location).post(location.without_thread, card)
         except PermissionDenied:
             log.warning("channel.post_permission_denied", channel=location.room)
             self._next_announcement[location.room] = now + ANNOUNCE_RETRY_SECONDS
@@ -97,7 +98,8 @@ class ChannelMembership:
         if await self._store.channels.list_joined(location.platform, location.workspace):
             return
         try:
-            card = Card(texts.workspace_welcome(self._context.traits_of(location.platform), installed.lacking))
+            with use_language(await self._context.find_channel_language(location)):
+                card = Card(texts.workspace_welcome(self._context.traits_of(location.platform), installed.lacking))
             await self._context.platform_for(location).post(location.without_thread, card)
         except BaseException:
             await hints.delete(location.platform, location.workspace, WELCOME_HINT)

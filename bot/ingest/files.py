@@ -14,6 +14,7 @@ import structlog
 
 from bot import texts
 from bot.errors import PermissionDenied, PlatformError
+from bot.i18n import gettext
 from bot.ingest.conversations import message_digest
 from bot.ingest.shared_file import SharedFiles
 from bot.permissions.audience import home_space, personal_space
@@ -103,7 +104,7 @@ class FileIngest:
         )
         was_announced = not space and await self._context.store.channels.is_announced(location.room)
         shared = SharedFiles(message, space=space, with_question=True, is_explicit=True, was_announced=was_announced)
-        reason = await self.get_rejection(shared) or ("" if space or event.may_write else texts.CANNOT_WRITE)
+        reason = await self.get_rejection(shared) or ("" if space or event.may_write else gettext(texts.CANNOT_WRITE))
         if reason:
             return [RejectedFile(each.name, reason) for each in event.uploads]
         return [each for upload in event.uploads for each in await self._ingest_upload(shared, upload)]
@@ -152,22 +153,22 @@ class FileIngest:
             return texts.opted_out_notice(self._context.traits_of(location.platform))
         announced = await store.channels.is_announced(location.room)
         if shared.was_announced and not announced:
-            return texts.CHANNEL_NOT_INDEXED  # the bot was removed in the meantime
+            return gettext(texts.CHANNEL_NOT_INDEXED)  # the bot was removed in the meantime
         if shared.is_link and (reason := await self._get_link_rejection(message)):
             return reason
         if shared.with_question or (await self._context.audience.get_channel(location)).kind == "direct":
             return ""
         chosen = await self._context.get_channel_settings(location.room)
         if not (announced and chosen.ingest):
-            return texts.CHANNEL_NOT_INDEXED
-        return texts.FILES_NOT_READ if chosen.content == MESSAGES_ONLY and not shared.is_link else ""
+            return gettext(texts.CHANNEL_NOT_INDEXED)
+        return gettext(texts.FILES_NOT_READ) if chosen.content == MESSAGES_ONLY and not shared.is_link else ""
 
     async def _get_link_rejection(self, message: Message) -> str:
         """Why the pages that a message links to may not be ingested, empty if they may."""
         if not (await self._context.get_channel_settings(message.location.room)).links:
-            return texts.LINKS_NOT_READ
+            return gettext(texts.LINKS_NOT_READ)
         known = await self._context.store.messages.get(message.location.room, message.id)
-        return "" if known and known.digest == message_digest(message) else texts.MESSAGE_CHANGED
+        return "" if known and known.digest == message_digest(message) else gettext(texts.MESSAGE_CHANGED)
 
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
         """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""
@@ -259,7 +260,7 @@ class FileIngest:
         if stage is None or stage.status != "failed":
             return ""
         log.warning("ingest.file_extraction_failed", channel=filed.room, error=stage.error, hint=stage.hint)
-        return texts.EMBEDDING_REFUSED
+        return gettext(texts.EMBEDDING_REFUSED)
 
     async def _get_stage(self, document: str) -> DocumentStatus | None:
         """The progress of a document; None if it was deleted."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.i18n import gettext
 from bot.store import FileRecord
 from engine.errors import InvalidQuestion
 
@@ -39,6 +40,6 @@ class ManualFacts:
             raise InvalidQuestion("Reading is turned off in this channel, so nothing can be added to it.")
         direct = (await self._context.audience.get_channel(location)).kind == "direct"
         if not (direct or await store.channels.is_announced(location.room)):
-            raise InvalidQuestion(texts.CHANNEL_NOT_INDEXED, hint=texts.INVITE_HINT)
+            raise InvalidQuestion(gettext(texts.CHANNEL_NOT_INDEXED), hint=gettext(texts.INVITE_HINT))
         if await store.opt_outs.is_opted_out(location.platform, location.workspace, person):
             raise InvalidQuestion(texts.opted_out_notice(self._context.traits_of(location.platform)))

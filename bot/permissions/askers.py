@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.errors import PermissionDenied
+from bot.i18n import gettext
 from bot.permissions.channel_facts import find_platform
 
 if TYPE_CHECKING:
@@ -26,8 +27,8 @@ _MENTION = re.compile(r"<@!?(?P<person>\w+)(?:\|[^<>]*)?>|<(?:@&|!subteam\^)(?P<
 
 
 def _refusal_text(askers: str) -> str:
-    texts_by_value = {MEMBERS: texts.GUESTS_MAY_NOT_ASK, MANAGERS: texts.ONLY_MANAGERS_ASK}
-    return texts_by_value.get(askers, texts.ONLY_SOME_ASK)
+    texts_by_value = {MEMBERS: gettext(texts.GUESTS_MAY_NOT_ASK), MANAGERS: gettext(texts.ONLY_MANAGERS_ASK)}
+    return texts_by_value.get(askers, gettext(texts.ONLY_SOME_ASK))
 
 
 def list_people(askers: str) -> tuple[str, ...]:

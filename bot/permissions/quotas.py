@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.i18n import gettext
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,12 +30,12 @@ class Quotas:
         """Count a question; returns why it is refused, empty if it is not."""
         who = (location.platform, location.workspace, person)
         if not await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock()):
-            return texts.TOO_MANY_QUESTIONS
+            return gettext(texts.TOO_MANY_QUESTIONS)
         if (
             self.per_day
             and await self.store.usage.get_tokens(location.platform, location.workspace, current_day()) >= self.per_day
         ):
-            return texts.BUDGET_SPENT
+            return gettext(texts.BUDGET_SPENT)
         return ""
 
     async def record_usage(self, location: Location, usage: Iterable[Usage]) -> None:

@@ -80,7 +80,7 @@ class VisibilityChanged:
 class QuestionAsked:
     """A question by a command. `private`: only the asker sees the reply. `handle`: the adapter's id to reply to it.
 
-    `may_write`: whether the asker may post messages there, if the platform reports it.
+    `may_write`: whether the asker may post messages there, if the platform reports it. `locale`: of their client.
     """
 
     id: str
@@ -93,6 +93,7 @@ class QuestionAsked:
     mode: str = ""
     handle: str = ""
     may_write: bool = True
+    locale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,7 @@ class CommandInvoked:
     """A command of bot/commands by name, with its arguments; only the caller sees the result.
 
     `message`: the one whose menu it was chosen from, or that contained it. `time`: when it was sent; None if unknown.
-    `may_write`: as in QuestionAsked.
+    `may_write`, `locale`: as in QuestionAsked.
     """
 
     id: str
@@ -113,11 +114,15 @@ class CommandInvoked:
     message: Message | None = None
     time: datetime | None = None
     may_write: bool = True
+    locale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ButtonPressed:
-    """A button of a reply; the action is one of BUTTON_ACTIONS, else a command. `value`: the answer, or arguments."""
+    """A button of a reply; the action is one of BUTTON_ACTIONS, else a command. `value`: the answer, or arguments.
+
+    `locale`: as in QuestionAsked.
+    """
 
     id: str
     location: Location
@@ -125,6 +130,7 @@ class ButtonPressed:
     action: str
     value: str
     handle: str = ""
+    locale: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,8 @@ class Location:
 class Person:
     """A person. `is_guest`: may not read every open channel (an invited guest, or a person of another workspace).
 
-    `is_manager`: may change settings and forget what others wrote.
+    `is_manager`: may change settings and forget what others wrote. `locale`: of their client, such as pt-BR; empty if
+    the platform does not report it.
     """
 
     id: str
@@ -63,6 +64,7 @@ class Person:
     is_guest: bool = False
     is_bot: bool = False
     is_manager: bool = False
+    locale: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bot.i18n import N_
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -17,6 +19,8 @@ def _same(part: str) -> str:
 class PlatformTraits:
     """How people use the bot on a platform. The defaults fit a platform with plain slash commands.
 
+    Sentences are English; they are translated where they are shown.
+
     `argument_names`: by command, where the platform wants arguments named (`/forget what:…`), in their order.
     `private_ask_hint`: how to ask so that only the asker sees the answer; completes "Ask me in a direct message, or".
     `reads_by_default`: False where channels are read only once a manager enables them.
@@ -28,11 +32,11 @@ class PlatformTraits:
 
     command_prefix: str = "/"
     argument_names: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    private_ask_hint: str = "privately with my command"
+    private_ask_hint: str = N_("privately with my command")
     reads_by_default: bool = True
     commands_take_files: bool = False
-    manager_name: str = "An admin"
-    usage_heading: str = "Mention me with a question, or:"
+    manager_name: str = N_("An admin")
+    usage_heading: str = N_("Mention me with a question, or:")
     features: tuple[str, ...] = ()
     parse_link_part: Callable[[str], str] = _same
 

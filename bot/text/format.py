@@ -5,6 +5,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 
+from babel.dates import format_date
+from babel.numbers import format_decimal
+
+from bot.i18n import N_, get_language, gettext, ngettext
 from engine.errors import InvalidQuestion
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -12,13 +16,20 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _AGO = re.compile(r"(\d{1,4}) ?(m|mins?|minutes?|h|hours?|d|days?|w|weeks?)(?: ago)?")
 _UNIT_LENGTHS = {"m": timedelta(minutes=1), "h": timedelta(hours=1), "d": timedelta(days=1), "w": timedelta(weeks=1)}
 _WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-TIME_HINT = "Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30 (UTC)."
+TIME_HINT = N_("Use 90m, 2h, 3 days, today, yesterday, monday, 2026-05-12 or 2026-05-12 09:30 (UTC).")
 
 
-def pluralize(number: int, name: str) -> str:
-    """A number and its noun, in the plural unless it is 1."""
-    many = f"{name[:-1]}ies" if name.endswith("y") and name[-2] not in "aeiou" else f"{name}s"
-    return f"{number:,} {name if number == 1 else many}"
+def pluralize(number: int, singular: str, plural: str = "") -> str:
+    """A number with its noun in the active language: `pluralize(2, "{count} file", "{count} files")`."""
+    if not plural:
+        many = f"{singular[:-1]}ies" if singular.endswith("y") and singular[-2] not in "aeiou" else f"{singular}s"
+        return f"{format_number(number)} {singular if number == 1 else many}"
+    return ngettext(singular, plural, number).format(count=format_number(number))
+
+
+def format_number(number: int) -> str:
+    """A number with the separators of the active language: 1,234 or 1.234."""
+    return str(format_decimal(number, locale=get_language()))
 
 
 def format_utc(instant: datetime) -> str:
@@ -27,9 +38,8 @@ def format_utc(instant: datetime) -> str:
 
 
 def format_day(instant: datetime) -> str:
-    """Format the day of an instant in UTC: May 3, 2026."""
-    day = instant.astimezone(UTC)
-    return f"{day:%B} {day.day}, {day.year}"
+    """Format the day of an instant in UTC, as the active language writes it: May 3, 2026."""
+    return str(format_date(instant.astimezone(UTC).date(), format="long", locale=get_language()))
 
 
 def parse_since(words: str, now: datetime) -> datetime:
@@ -37,20 +47,26 @@ def parse_since(words: str, now: datetime) -> datetime:
     text = " ".join(words.casefold().split()).removeprefix("since ").removeprefix("last ")
     found = _parse_ago(text, now) or _parse_day(text, now) or _parse_iso_time(text)
     if found is None:
-        raise InvalidQuestion(f"“{words}” is not a time that I understand.", hint=TIME_HINT)
+        raise InvalidQuestion(
+            gettext("“{words}” is not a time that I understand.").format(words=words), hint=gettext(TIME_HINT)
+        )
     if found > now:
-        raise InvalidQuestion(f"{format_utc(found)} is in the future.", hint=TIME_HINT)
+        raise InvalidQuestion(
+            gettext("{time} is in the future.").format(time=format_utc(found)), hint=gettext(TIME_HINT)
+        )
     return found
 
 
 def format_ago(instant: datetime, now: datetime) -> str:
     """Format the age of an instant in its largest unit."""
     seconds = max(0.0, (now - instant).total_seconds())
-    for name, length in (("day", 86400), ("hour", 3600), ("minute", 60)):
-        if seconds >= length:
-            number = int(seconds // length)
-            return f"{pluralize(number, name)} ago"
-    return "just now"
+    if seconds >= 86400:
+        return pluralize(int(seconds // 86400), "{count} day ago", "{count} days ago")
+    if seconds >= 3600:
+        return pluralize(int(seconds // 3600), "{count} hour ago", "{count} hours ago")
+    if seconds >= 60:
+        return pluralize(int(seconds // 60), "{count} minute ago", "{count} minutes ago")
+    return gettext("just now")
 
 
 def _parse_ago(text: str, now: datetime) -> datetime | None:

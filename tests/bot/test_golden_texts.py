@@ -14,6 +14,7 @@ from bot.commands.help import format_command_help, format_overview
 from bot.commands.table import list_commands
 from bot.platform.traits import PlatformTraits
 from bot.text.format import pluralize
+from bot.texts import corrections
 from tests.support.fake_platform import START, TRAITS
 
 ROOT = Path(__file__).parents[2]
@@ -50,11 +51,11 @@ def render_texts() -> str:
 
 def correction_texts() -> Iterator[str]:
     """The confirmations of corrections."""
-    yield texts.format_merge("Ada L.", "Ada Lovelace", ["Ada L."])
-    yield texts.format_unmerge("Ada L.")
-    subject = texts.format_subject("Ada", "Charles")
-    yield from (texts.format_description(subject, text) for text in ("They wrote letters.", ""))
-    yield from (texts.format_visibility(subject, hidden=hidden) for hidden in (True, False))
+    yield corrections.format_merge("Ada L.", "Ada Lovelace", ["Ada L."])
+    yield corrections.format_unmerge("Ada L.")
+    subject = corrections.format_subject("Ada", "Charles")
+    yield from (corrections.format_description(subject, text) for text in ("They wrote letters.", ""))
+    yield from (corrections.format_visibility(subject, hidden=hidden) for hidden in (True, False))
 
 
 def review_sentences() -> Iterator[str]:

@@ -64,7 +64,7 @@ def test_a_denied_permission_is_told_from_a_failure() -> None:
     [
         texts.describe_error(InvalidDocument("@everyone <!channel> https://evil.example/x is broken.")),
         texts.file_refused("@everyone.txt", "it is empty."),
-        texts.channel_content("@everyone"),
+        texts.describe_sources("@everyone"),
     ],
     ids=["error", "file", "channel"],
 )

@@ -222,6 +222,7 @@ async def _submit_question(
             mode=mode,
             handle=handle,
             may_write=_can_write(interaction),
+            locale=str(interaction.locale),
         )
 
     await interactions.submit(interaction, build_event, private=private)
@@ -241,9 +242,9 @@ async def _submit_command(
 
     def build_event(handle: str) -> CommandInvoked:
         interaction_id, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
-        may_write = _can_write(interaction)
+        may_write, locale = _can_write(interaction), str(interaction.locale)
         return CommandInvoked(
-            interaction_id, location, person, command, words, uploads, handle, message, now, may_write
+            interaction_id, location, person, command, words, uploads, handle, message, now, may_write, locale
         )
 
     await interactions.submit(interaction, build_event, private=True)

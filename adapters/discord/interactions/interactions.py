@@ -14,6 +14,7 @@ from adapters.discord.replies.refs import TOKEN_LIFETIME, InteractionHandle
 from adapters.discord.translate import NAME
 from bot import texts
 from bot.errors import PlatformError
+from bot.i18n import match_locale, use_language
 from bot.platform.events import ButtonPressed
 from bot.platform.models import Card, Location
 from bot.platform.ports import ReplyTarget
@@ -67,6 +68,7 @@ class InteractionHandler:
             is_private=private,
             is_button=is_button,
         )
+        self._platform.locales[str(interaction.user.id)] = str(interaction.locale)
         self._platform.pending_acks.start(handle.interaction)
         receiving = asyncio.create_task(
             self._bot.receive(build_event(str(handle)), f"discord:interaction:{interaction.id}")
@@ -83,7 +85,9 @@ class InteractionHandler:
             target = ReplyTarget(
                 "", self.resolve_location(interaction), str(interaction.user.id), private=True, handle=str(handle)
             )
-            await self._platform.send_private(target, Card(texts.describe_error(error)))
+            with use_language(match_locale(str(interaction.locale))):
+                card = Card(texts.describe_error(error))
+            await self._platform.send_private(target, card)
 
     async def handle_button(self, interaction: Interaction, action: str, value: str) -> None:
         """Queue a pressed button; only the person who pressed it sees the response."""
@@ -94,7 +98,7 @@ class InteractionHandler:
         )
 
         def build_event(handle: str) -> ButtonPressed:
-            return ButtonPressed(interaction_id, location, person, action, value, handle)
+            return ButtonPressed(interaction_id, location, person, action, value, handle, str(interaction.locale))
 
         await self.submit(interaction, build_event, private=True)
 

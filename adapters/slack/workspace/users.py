@@ -56,6 +56,7 @@ def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
         is_guest=is_guest or identity.team not in teams,
         is_bot=bool(user.get("is_bot")) or user.get("id") == SLACKBOT_ID,
         is_manager=any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
+        locale=str(user.get("locale") or ""),
     )
 
 
@@ -80,7 +81,7 @@ class UserDirectory:
             return cached.person
         async with self._semaphore:
             with map_errors():
-                found = await self._client.users_info(user=user_id)
+                found = await self._client.users_info(user=user_id, include_locale=True)
         self.save_user(found.get("user") or {"id": user_id})
         return self._cache[user_id].person
 
@@ -117,6 +118,8 @@ class UserDirectory:
         """Cache a user payload; whether it changes what the user may read, or may do so for another process."""
         person = parse_person(user, self._identity)
         before, is_deactivated = self._cache.get(person.id), bool(user.get("deleted"))
+        if before is not None and not person.locale:  # Slack leaves it out of some payloads
+            person = replace(person, locale=before.person.locale)
         self._cache[person.id] = CachedUser(
             person, str(user.get("team_id") or self._identity.team), is_deactivated, self._clock()
         )
@@ -157,7 +160,7 @@ class UserDirectory:
     async def _list(self) -> None:
         cursor = ""
         while True:
-            page = await self._client.users_list(limit=PAGE_SIZE, cursor=cursor or None)
+            page = await self._client.users_list(limit=PAGE_SIZE, cursor=cursor or None, include_locale=True)
             for user in page.get("members") or ():
                 self.save_user(user)
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")

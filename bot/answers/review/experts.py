@@ -9,6 +9,7 @@ from bot import review_texts, texts
 from bot.answers.request import strip_mention
 from bot.answers.review.rights import can_read_room, list_experts
 from bot.answers.review.same_question import QuestionWords
+from bot.i18n import gettext, use_language
 from bot.platform.models import Button, Card
 from engine.errors import ModelError, NotFound
 
@@ -32,7 +33,7 @@ class ExpertRequests:
         """Ask the only expert of the question's topic; if that is not clear, let the person choose."""
         ranked = await self._rank(stored, person)
         if not ranked:
-            return Card(review_texts.NO_EXPERT)
+            return Card(gettext(review_texts.NO_EXPERT))
         question = set(QuestionWords.parse(stored.question).stems)
         named = {each.person for each in ranked if question & set(QuestionWords.parse(each.topic).stems)}
         if len(named) == 1:
@@ -41,34 +42,36 @@ class ExpertRequests:
         for each in ranked:
             label = f"{await self._name(stored, each.person)} – {each.topic}"
             choices.setdefault(each.person, Button(label, "ask-expert", f"{stored.id}:{each.person}"))
-        return Card(review_texts.CHOOSE_EXPERT, buttons=tuple(choices.values())[:MAX_CHOICES])
+        return Card(gettext(review_texts.CHOOSE_EXPERT), buttons=tuple(choices.values())[:MAX_CHOICES])
 
     async def ask(self, stored: StoredAnswer, expert: str, person: str) -> str:
         """Mention an expert below a question; returns the sentence for the person who wants it."""
         chosen = [each for each in await self._find(stored, person) if each.person == expert]
         if not chosen:
-            return review_texts.NO_EXPERT
+            return gettext(review_texts.NO_EXPERT)
         experts, name = self._context.store.experts, await self._name(stored, expert)
         refusal = await experts.begin_request(stored.id, chosen[0], person, self._clock())
         if refusal:
-            return review_texts.EXPERT_REQUEST_REFUSED[refusal]
+            return gettext(review_texts.EXPERT_REQUEST_REFUSED[refusal])
         platform = self._context.platform_for(stored.location)
         try:
             question = await platform.to_plain_text(stored.location.workspace, strip_mention(stored.question))
-            text = review_texts.format_expert_request(await self._name(stored, person), question)
+            asker = await self._name(stored, person)
+            with use_language(await self._context.find_channel_language(stored.location, person)):
+                text = review_texts.format_expert_request(asker, question)
             await platform.post(stored.location, Card(text, mentions=(expert,)))
         except BaseException:
             await experts.cancel_request(stored.id, expert)
             raise
-        return review_texts.EXPERT_ASKED.format(name=name)
+        return gettext(review_texts.EXPERT_ASKED).format(name=name)
 
     async def _find(self, stored: StoredAnswer, person: str) -> list[Expert]:
         """The experts who can be asked by a person: others who can read the channel of the question now."""
         location = stored.location
         if stored.private or stored.state != "done" or not stored.question:
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         if not await can_read_room(self._context, location.room, location, person):
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         found = [each for each in await list_experts(self._context, location) if each.person != person]
         return [each for each in found if await can_read_room(self._context, location.room, location, each.person)]
 

@@ -13,6 +13,7 @@ from bot import review_texts
 from bot.answers.footer import source_urls
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
+from bot.i18n import gettext
 from bot.permissions.provenance import Provenance, can_read
 from engine import Filters, Scope
 from engine.errors import ModelError
@@ -57,7 +58,7 @@ class VerifiedLookup:
         name = await self._verifier_name(verified)
         heading = review_texts.format_verified(name, verified.verified_at, verified.question)
         delivery.heading = f"{delivery.heading}\n\n{heading}" if delivery.heading else heading
-        draft.notices.append(review_texts.VERIFIED_HINT)
+        draft.notices.append(gettext(review_texts.VERIFIED_HINT))
         return True
 
     async def _find(self, question: Question, request: AnswerRequest) -> VerifiedAnswer | None:
@@ -98,7 +99,7 @@ class VerifiedLookup:
                 await self._context.audience.get_person(location.platform, location.workspace, verified.verifier)
             ).name
         except PlatformError:
-            return review_texts.SOMEBODY
+            return gettext(review_texts.SOMEBODY)
 
 
 def provenance_of(verified: VerifiedAnswer) -> Provenance:

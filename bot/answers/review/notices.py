@@ -9,6 +9,7 @@ import structlog
 from bot import review_texts
 from bot.answers.review.rights import can_read_room
 from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
+from bot.i18n import use_language
 from bot.platform.models import Card
 
 if TYPE_CHECKING:
@@ -48,4 +49,6 @@ class WithdrawalNotices:
         platform = self._context.platform_for(location)
         link = platform.message_link(location, verified.message) if verified.message else ""
         direct = await platform.open_direct(location.workspace, person)
-        await platform.post(direct, Card(review_texts.format_withdrawal(verified.verified_at, link)))
+        with use_language(await self._context.find_person_language(location, person)):
+            card = Card(review_texts.format_withdrawal(verified.verified_at, link))
+        await platform.post(direct, card)

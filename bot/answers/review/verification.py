@@ -13,6 +13,7 @@ from bot.answers.request import strip_mention
 from bot.answers.review.rights import may_verify
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import NotAllowed
+from bot.i18n import gettext
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
 from bot.store.models import message_key, source_keys
@@ -54,9 +55,9 @@ class AnswerVerifier:
         stored = await self._store.answers.get(stored.id) or stored  # what is removed after `now` is noticed by `_save`
         based = provenance_of_answer(stored)
         if stored.private and stored.asker != person:
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         if stored.state != "done" or not await can_read(self._context.audience, based, stored.location, person):
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         question = await self._plain(stored.location, strip_mention(stored.question))
         own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()
         verified = VerifiedAnswer(
@@ -81,7 +82,7 @@ class AnswerVerifier:
         location, now = message.location, self._clock()
         await self._check_allowed(location, person)
         if message.own or message.by_bot:
-            raise InvalidQuestion(review_texts.NOT_A_REPLY)
+            raise InvalidQuestion(gettext(review_texts.NOT_A_REPLY))
         await self._check_not_forgotten(message)
         asked, asker, question_message = await self._find_question(message)
         question = await self._plain(location, strip_mention(asked))
@@ -113,16 +114,16 @@ class AnswerVerifier:
 
     async def _check_allowed(self, location: Location, person: str) -> None:
         if (await self._context.audience.get_channel(location)).kind == "direct":
-            raise InvalidQuestion(review_texts.VERIFY_IN_CHANNEL)
+            raise InvalidQuestion(gettext(review_texts.VERIFY_IN_CHANNEL))
         if not await may_verify(self._context, location, person):
-            raise NotAllowed(review_texts.CANNOT_VERIFY)
+            raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
 
     async def _check_not_forgotten(self, message: Message) -> None:
         location, store = message.location, self._store
         whose = (location.platform, location.workspace, message.author)
         out = await store.opt_outs.is_opted_out(*whose, message.time)
         if out or await store.messages.find_tombstones(location.room, [message.id]):
-            raise InvalidQuestion(review_texts.REPLY_NOT_USABLE)
+            raise InvalidQuestion(gettext(review_texts.REPLY_NOT_USABLE))
 
     async def _find_question(self, message: Message) -> tuple[str, str, str]:
         """The question that a message answers, its asker and its message: the last one to the bot, or what began it."""
@@ -138,7 +139,7 @@ class AnswerVerifier:
             if found is not None and not found.by_bot and not found.own:
                 await self._check_not_forgotten(found)
                 return found.text, found.author, found.id
-        raise InvalidQuestion(review_texts.NO_QUESTION_FOR_REPLY)
+        raise InvalidQuestion(gettext(review_texts.NO_QUESTION_FOR_REPLY))
 
     async def _cite(self, message: Message, text: str) -> AnswerSource:
         """The message of a person as a source."""
@@ -172,11 +173,11 @@ class AnswerVerifier:
             rooms=verified.rooms | {room},
         )
         if not QuestionWords.parse(verified.question).stems or len(verified.question) > MAX_QUESTION_LENGTH:
-            raise InvalidQuestion(review_texts.UNCLEAR_QUESTION)
+            raise InvalidQuestion(gettext(review_texts.UNCLEAR_QUESTION))
         if not verified.text or len(verified.text) > MAX_TEXT_LENGTH:
-            raise InvalidQuestion(review_texts.UNUSABLE_ANSWER.format(length=MAX_TEXT_LENGTH))
+            raise InvalidQuestion(gettext(review_texts.UNUSABLE_ANSWER).format(length=MAX_TEXT_LENGTH))
         if not await self._store.verified_answers.save(verified):
-            raise NotFound(texts.NO_ANSWER)
+            raise NotFound(gettext(texts.NO_ANSWER))
         return review_texts.format_verification(verified.question)
 
 

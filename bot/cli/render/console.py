@@ -15,6 +15,7 @@ from bot import texts
 from bot.admin import results
 from bot.cli.render import tables
 from bot.cli.render.duplicates import render_duplicates
+from bot.i18n import gettext
 from bot.text.terminal import LineWrapper, strip_control_chars
 
 if TYPE_CHECKING:
@@ -113,7 +114,11 @@ class Screen:
     def _show_answer_end(self, event: AnswerEnd) -> None:
         self._write(self._wrap.finish() + "\n")
         if event.cut_off:
-            notice = texts.ANSWER_FILTERED if event.filtered else f"{texts.ANSWER_CUT_OFF} {tables.OUTPUT_LIMIT_HINT}"
+            notice = (
+                gettext(texts.ANSWER_FILTERED)
+                if event.filtered
+                else f"{gettext(texts.ANSWER_CUT_OFF)} {tables.OUTPUT_LIMIT_HINT}"
+            )
             self.out.print(Text(notice, "yellow"))
         if event.sources:
             self.out.print()
@@ -123,7 +128,7 @@ class Screen:
         if event.undated:
             self.out.print(Text(tables.UNDATED_NOTICE, "yellow"))
         if event.truncated:
-            self.out.print(Text(texts.ONLY_NEWEST, "yellow"))
+            self.out.print(Text(gettext(texts.ONLY_NEWEST), "yellow"))
         if usage := tables.format_usage(event.usage):
             self.out.print(Text(usage, "dim"))
 

@@ -10,7 +10,7 @@ from rich.text import Text
 from bot.text.excerpts import truncate_line
 from bot.text.format import pluralize
 from bot.text.terminal import strip_control_chars
-from bot.texts import format_duplicate_evidence
+from bot.texts.corrections import format_duplicate_evidence
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

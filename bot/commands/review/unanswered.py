@@ -15,6 +15,7 @@ from bot import review_texts
 from bot.answers.request import strip_mention
 from bot.answers.review.same_question import is_same_question
 from bot.errors import PlatformError
+from bot.i18n import gettext
 from bot.permissions.audience import home_space, workspace_space
 from bot.platform.models import Card
 from bot.text.format import format_day, pluralize
@@ -135,7 +136,7 @@ async def _name_askers(call: CommandContext, group: Group) -> str:
         try:
             name = (await call.services.context.audience.get_person(place.platform, place.workspace, person)).name
         except PlatformError:
-            name = review_texts.SOMEBODY
+            name = gettext(review_texts.SOMEBODY)
         names.append(f"{escape_markdown(name)}{f' ({count})' if count > 1 else ''}")
     return ", ".join(names) + (" …" if len(counted) > MAX_ASKERS else "")
 
@@ -143,5 +144,5 @@ async def _name_askers(call: CommandContext, group: Group) -> str:
 def _format_withdrawn(call: CommandContext, verified: VerifiedAnswer) -> str:
     location = verified.location
     link = call.services.context.platform_for(location).message_link(location, verified.message)
-    title = markdown_link(review_texts.WITHDRAWN_TITLE, link if verified.message else "")
+    title = markdown_link(gettext(review_texts.WITHDRAWN_TITLE), link if verified.message else "")
     return f"- {title} ({format_day(verified.verified_at)})"

@@ -10,6 +10,7 @@ from bot.answers.review.rights import may_verify
 from bot.answers.review.verification import AnswerVerifier
 from bot.commands.review.target import find_target, split_link
 from bot.errors import NotAllowed
+from bot.i18n import gettext
 from bot.permissions.provenance import can_read
 from bot.platform.models import Card, Message
 from bot.text.arguments import parse_arguments
@@ -75,7 +76,7 @@ async def pin_command(call: CommandContext) -> Card:
 def _confirm(call: CommandContext, source: Location, sentence: str) -> Card:
     """The confirmation; without the question if others see it who may not be able to read where it was asked."""
     is_readable = source.room == call.location.room or not call.is_public
-    return Card(sentence if is_readable else review_texts.VERIFIED_ELSEWHERE)
+    return Card(sentence if is_readable else gettext(review_texts.VERIFIED_ELSEWHERE))
 
 
 def _verifier(call: CommandContext) -> AnswerVerifier:
@@ -100,7 +101,7 @@ async def _format_line(call: CommandContext, verified: VerifiedAnswer) -> str:
         await call.services.context.audience.get_person(location.platform, location.workspace, verified.verifier)
     ).name
     by = f"{escape_markdown(name)}, {format_day(verified.verified_at)}"
-    title = verified.question or review_texts.WITHDRAWN_TITLE
+    title = verified.question or gettext(review_texts.WITHDRAWN_TITLE)
     link = call.services.context.platform_for(location).message_link(location, verified.message)
     return f"- `{verified.id[:SHOWN_ID_LENGTH]}` {markdown_link(title, link if verified.message else '')} ({by})"
 
@@ -119,7 +120,7 @@ async def _remove(call: CommandContext, id_: str) -> Card:
 
 async def _require_reviewer(call: CommandContext) -> None:
     if not await may_verify(call.services.context, call.location, call.invocation.person):
-        raise NotAllowed(review_texts.CANNOT_VERIFY)
+        raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
 
 
 async def _can_read(call: CommandContext, verified: VerifiedAnswer) -> bool:

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 TOKEN = re.compile(r"<([@#!]?)([^>|]+)(?:\|([^>]*))?>")
 
 
-def user(space: Workspace, person: User) -> JSON:
-    """A user of users.info, users.list and user_change."""
+def user(space: Workspace, person: User, *, locale: bool = False) -> JSON:
+    """A user of users.info, users.list and user_change. `locale`: it was asked for."""
     body: JSON = {
         "id": person.id,
         "team_id": person.team,
@@ -28,6 +28,7 @@ def user(space: Workspace, person: User) -> JSON:
         "real_name": person.name,
         "is_admin": person.admin,
         "is_owner": False,
+        **({"locale": person.locale} if locale else {}),
         "is_restricted": person.kind != "member",
         "is_ultra_restricted": person.kind == "single_channel_guest",
         **({"is_stranger": True} if person.team != space.team else {}),

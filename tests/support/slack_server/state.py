@@ -37,6 +37,7 @@ class User:
     bot_id: str = ""
     app_id: str = ""
     deleted: bool = False
+    locale: str = "en-US"
 
 
 @dataclass(slots=True)

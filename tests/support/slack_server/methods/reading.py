@@ -92,13 +92,21 @@ def open_direct(call: Call) -> JSON:
 
 @method("users.info", "users:read", minute=100)
 def user_info(call: Call) -> JSON:
-    return {"user": shapes.user(call.space, call.space.user(call.text("user")))}
+    return {
+        "user": shapes.user(
+            call.space, call.space.user(call.text("user")), locale=call.text("include_locale") in {"1", "true"}
+        )
+    }
 
 
 @method("users.list", "users:read", minute=20)
 def list_users(call: Call) -> JSON:
     page, cursor = paginate(list(call.space.users.values()), call.text("cursor"), call.number("limit", 1000))
-    return {"members": [shapes.user(call.space, each) for each in page], "response_metadata": {"next_cursor": cursor}}
+    locale = call.text("include_locale") in {"1", "true"}
+    return {
+        "members": [shapes.user(call.space, each, locale=locale) for each in page],
+        "response_metadata": {"next_cursor": cursor},
+    }
 
 
 @method("usergroups.list", "usergroups:read", minute=20)
