@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import structlog
 
 from engine.errors import CorruptProjection, EngineError, ModelError, StoreError
+from engine.ingest.full_text_update import update_full_text
 from engine.ingest.worker import ERROR_WAIT_SECONDS
 from engine.projection import verify as verifying
 from engine.scheduling.supervisor import is_task_exit
@@ -68,7 +69,11 @@ class Maintenance:
     def start(self) -> None:
         """Start the background tasks."""
         run = self.runtime.supervisor.run
-        self._tasks = [run("compaction", self._compact_periodically), run("repair", self._recreate_when_corrupt)]
+        self._tasks = [
+            run("compaction", self._compact_periodically),
+            run("repair", self._recreate_when_corrupt),
+            run("full-text update", partial(update_full_text, self.runtime)),
+        ]
 
     async def stop(self) -> None:
         """Cancel all tasks and jobs."""

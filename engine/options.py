@@ -238,9 +238,10 @@ class EngineOptions:
     `database`: the address of a PostgreSQL database that holds all data; "": files of the data directory hold it.
     `surrealdb`: "embedded" or the address of a server, if SurrealDB holds graph and vectors (experimental).
     `graph_backend`: the graph database otherwise. `fts_tokenizer`: the full-text tokenizer of a new data directory;
-    trigram suits scripts without spaces. `extraction_concurrency`: chunks extracted at once. `extraction_linger`:
-    seconds that a short closed conversation waits to share a call. `summary_cooldown`: seconds between two summaries of
-    the same entity or relation. `compaction_delay`: seconds until deleted bytes are erased from the files.
+    trigram finds parts of words, from three characters on. `extraction_concurrency`: chunks extracted at once.
+    `extraction_linger`: seconds that a short closed conversation waits to share a call. `summary_cooldown`: seconds
+    between two summaries of the same entity or relation. `compaction_delay`: seconds until deleted bytes are erased
+    from the files.
     `vector_cache_bytes`: memory for each of three tables of vectors, which are searched there if their rows fit;
     vectors that take more than a fourth of it are rounded to integers, and cosines then differ by up to 0.005.
     `max_attempts`: tries before a chunk fails for good. `cache_answers`: replay the answer of an identical prompt.

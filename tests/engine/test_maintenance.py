@@ -10,6 +10,7 @@ from engine import Engine
 from engine.errors import ModelUnavailable, StoreError
 from engine.options import EngineOptions
 from engine.storage.ledger.work import work_queue
+from engine.storage.sql.connection import Connection
 from tests.support.engine_fixture import (
     HERE,
     Panic,
@@ -125,3 +126,19 @@ async def test_cancelling_or_closing_in_the_middle_breaks_nothing(tmp_path: Path
             assert (await engine.verify()).is_clean
             relations = (await engine.get_neighborhood("Ada", HERE)).relations
             assert sorted(each.weight for each in relations) == [1, 1, 5]
+
+
+async def test_full_text_of_an_earlier_version_is_updated_after_the_start(tmp_path: Path) -> None:
+    async with open_memory_engine(tmp_path) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+
+        async def mark(db: Connection) -> None:
+            await db.execute("INSERT INTO unsegmented_fts SELECT 0, 0, id FROM chunk")
+
+        await sql_ledger(engine._ledger).write(mark)
+    async with open_memory_engine(tmp_path) as engine:
+
+        async def is_updated() -> bool:
+            return not await engine._ledger.work.count_unsegmented()
+
+        await wait_until(is_updated)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal, Self
 import aiosqlite
 
 from engine.errors import CorruptLedger
+from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
 from engine.storage.ledger.sql_ledger import SqlLedger
 from engine.storage.sqlite import database_file
@@ -34,6 +35,10 @@ class Ledger(SqlLedger, SqliteDatabase):
     def __init__(self, path: Path, fts_tokenizer: FtsTokenizer) -> None:
         SqliteDatabase.__init__(self, path, SCHEMA, tokenizer=fts_tokenizer)
         SqlLedger.__init__(self, self)
+
+    def _migrate(self, db: sqlite3.Connection) -> None:
+        super()._migrate(db)
+        fts5.register_search_text(db)  # triggers of the writer call it
 
     @classmethod
     async def open(

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
+from engine.storage.ledger.full_text import update
 from engine.storage.ledger.joins import candidates, refresh
 from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order, walk
 from engine.storage.ledger.records.query_results import LoadedScope
@@ -82,6 +83,8 @@ class SqlWorkQueue(Repository):
     record_embedding_failure = InTransaction(work_queue.record_embedding_failure)
     start_reindex = InTransaction(work_queue.start_reindex)
     finish_reindex = InTransaction(work_queue.finish_reindex)
+    count_unsegmented = InSnapshot(update.count_unsegmented)
+    index_next_batch = InTransaction(update.index_next_batch)
     get_setting = InSnapshot(work_queue.get_setting)
     set_setting = InTransaction(work_queue.set_setting)
     set_embedder = InTransaction(work_queue.set_embedder)

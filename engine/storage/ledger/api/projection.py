@@ -124,6 +124,12 @@ class WorkQueue(Protocol):
     async def finish_reindex(self) -> None:
         """Record that graph and vectors are complete again."""
 
+    async def count_unsegmented(self) -> int:
+        """The number of ids whose full text may be of an earlier version; an upper bound of the rows."""
+
+    async def index_next_batch(self) -> bool:
+        """Index the full text of the next such rows again; returns whether there may be more."""
+
     async def get_setting(self, key: str) -> str:
         """A setting of the data directory; "" if there is none."""
 

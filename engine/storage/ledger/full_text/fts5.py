@@ -13,6 +13,7 @@ from collections import Counter, defaultdict
 from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
+from engine.storage.ledger.full_text.unspaced import MARK, has_unspaced, split_unspaced
 from engine.storage.ledger.records.projection import KeyKind
 
 if TYPE_CHECKING:
@@ -22,11 +23,15 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 _TOKENIZER = re.compile(r"tokenize\s*=\s*'([^']*)'")
+# The tokenizer takes marks for ends of words, and private characters for letters.
+PRIVATE = 0xE000
+_ENCODED = {ord(mark): PRIVATE + place for place, mark in enumerate(filter(MARK.match, map(chr, range(0x3100))))}
 
 
 class _Tables(NamedTuple):
-    """The tables of words, of terms, and of rows with their lengths."""
+    """The indexed column, and the tables of words, of terms, and of rows with their lengths."""
 
+    column: str
     words: str
     terms: str
     rows: str
@@ -34,16 +39,47 @@ class _Tables(NamedTuple):
 
 
 _TABLES = {
-    KeyKind.CHUNK: _Tables("chunk_fts", "chunk_fts_terms", "chunk x INDEXED BY chunk_location", "tokens"),
-    KeyKind.NAME: _Tables("entity_fts", "entity_fts_terms", "entity_length x", "length"),
+    KeyKind.CHUNK: _Tables("text", "chunk_fts", "chunk_fts_terms", "chunk x INDEXED BY chunk_location", "tokens"),
+    KeyKind.NAME: _Tables("name", "entity_fts", "entity_fts_terms", "entity_length x", "length"),
 }
+
+
+FIND_SCHEMA = "SELECT sql FROM sqlite_master WHERE name = 'chunk_fts'"
+
+
+def read_tokenizer(schema: str) -> str:
+    """The tokenizer that the definition of an index names."""
+    found = _TOKENIZER.search(schema)
+    return found[1] if found else "unicode61"
 
 
 async def find_tokenizer(db: Connection) -> str:
     """The tokenizer of the indexes."""
-    [[schema]] = await db.execute_fetchall("SELECT sql FROM sqlite_master WHERE name = 'chunk_fts'")
-    found = _TOKENIZER.search(schema)
-    return found[1] if found else "unicode61"
+    [[schema]] = await db.execute_fetchall(FIND_SCHEMA)
+    return read_tokenizer(schema)
+
+
+def register_search_text(db: sqlite3.Connection) -> None:
+    """Define the SQL function `search_text` for the indexes of this database: what they are given of a text."""
+    [[schema]] = db.execute(FIND_SCHEMA)
+    search_text = str if is_trigram(read_tokenizer(schema)) else segment
+    db.create_function("search_text", 1, search_text, deterministic=True)
+
+
+def is_trigram(tokenizer: str) -> bool:
+    """Whether the index holds trigrams, which need no words."""
+    return "trigram" in tokenizer
+
+
+def segment(text: str) -> str:
+    """A text as words between spaces: the terms of scripts without spaces follow the rest."""
+    rest, terms = split_unspaced(text)
+    return " ".join((rest, *(encode(term) for term in terms))) if terms else text
+
+
+def encode(term: str) -> str:
+    """A term whose marks are part of it for the tokenizer."""
+    return term.translate(_ENCODED)
 
 
 async def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
@@ -51,11 +87,22 @@ async def tokenize_words(_: Connection, tokenizer: str, words: Sequence[str]) ->
     with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
         memory.execute(f"CREATE VIRTUAL TABLE words USING fts5 (word, tokenize = '{tokenizer}')")
         memory.execute("CREATE VIRTUAL TABLE terms USING fts5vocab (words, instance)")
-        memory.executemany("INSERT INTO words (rowid, word) VALUES (?, ?)", enumerate(words))
+        memory.executemany("INSERT INTO words (rowid, word) VALUES (?, ?)", enumerate(map(encode, words)))
         found: defaultdict[int, list[str]] = defaultdict(list)
         for place, term in memory.execute("SELECT doc, term FROM terms ORDER BY doc, offset"):
             found[place].append(term)
     return [tuple(found[place]) for place in range(len(words))]
+
+
+async def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
+    """Index rows (id, text) again that were indexed as they are."""
+    if is_trigram(await find_tokenizer(db)):
+        return
+    tables = _TABLES[kind]
+    plain = [(row, text) for row, text in rows if has_unspaced(text)]
+    index = f"INSERT INTO {tables.words} ({{}}rowid, {tables.column}) VALUES ({{}}?, ?)"
+    await db.executemany(index.format(f"{tables.words}, ", "'delete', "), plain)
+    await db.executemany(index.format("", ""), [(row, segment(text)) for row, text in plain])
 
 
 async def load_postings(
@@ -109,12 +156,13 @@ async def _count(db: Connection, places: str, word: SearchWord, limit: int) -> i
 
 def quote_term(word: str) -> str:
     """A word as a quoted FTS5 term."""
-    return '"{}"'.format(word.replace('"', '""'))
+    return '"{}"'.format(encode(word).replace('"', '""'))
 
 
 def score_texts(tokenizer: str, words: Sequence[str], texts: Sequence[str]) -> list[float]:
     """The BM25 score of each text for these words, with the statistics of these texts alone; needs no database."""
     scores = [0.0] * len(texts)
+    texts = texts if is_trigram(tokenizer) else [segment(text) for text in texts]
     if words:
         with closing(sqlite3.connect(":memory:", isolation_level=None)) as memory:
             memory.execute(f"CREATE VIRTUAL TABLE texts USING fts5 (text, tokenize = '{tokenizer}')")

@@ -54,6 +54,9 @@ class TermIndex(Protocol):
     async def tokenize_words(self, db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
         """The terms of each word as the index makes them: folded, stemmed, perhaps several or none."""
 
+    async def index_again(self, db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
+        """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
+
     async def load_postings(
         self, db: Connection, kind: KeyKind, words: Sequence[SearchWord], scope: str
     ) -> Sequence[Postings]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import TERM_INDEXES, SearchWord, measure_scope
+from engine.storage.ledger.full_text.unspaced import RUN, list_query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
 
 WORD = re.compile(r"\w+")
 MAX_TERMS = 16
+MAX_PAIRS = 32  # of neighbors in scripts without spaces, where a word is about two of them
 # A word in this share of this many texts distinguishes little, and ranking all of them is slow.
 COMMON_SHARE, MANY_TEXTS = 0.06, 1000
 MAX_RANKED = 8_000
@@ -51,15 +54,17 @@ async def select_search_words(db: Connection, index: FullTextIndex, text: str, s
 
 
 def split_into_terms(text: str, tokenizer: str) -> list[str]:
-    """The words of a text, each once, as the tokenizer can find them.
+    """The words of a text, each once, as the tokenizer can find them; of scripts without spaces, pairs of neighbors.
 
     With trigrams: any three neighbors of a run without spaces. Shorter runs are left to the vectors, because the index
     holds nothing shorter than three characters.
     """
-    terms = extract_words(text)
-    if "trigram" in tokenizer:
+    if is_trigram(tokenizer):
+        terms = extract_words(text)
         runs = ([word] if word.isascii() else [word[i : i + 3] for i in range(len(word) - 2)] for word in terms)
         terms = [term for run in runs for term in run if len(term) > 2]
+    else:
+        terms = [*extract_words(RUN.sub(" ", text)), *list_query_terms(text, MAX_PAIRS)]
     return list(dict.fromkeys(terms))
 
 

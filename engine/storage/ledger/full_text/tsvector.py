@@ -1,9 +1,10 @@
 """The term index of PostgreSQL: columns of type `tsvector` with a GIN index.
 
-`search_vector` of the schema makes the terms that FTS5 makes: texts without diacritics and punctuation, stemmed by
-Porter's algorithm, or trigrams. A tsvector holds the places of a term, but no function counts them except by unpacking
-all terms of a row. `ts_rank` of one term with weight 1 is the sum of 1/j² for its j places, divided by pi²/6: its
-frequency follows from that. PostgreSQL keeps at most 256 places of a term.
+The function search_vector of the schema makes the terms that FTS5 makes: texts without diacritics and punctuation,
+stemmed by Porter's algorithm, pairs of neighbors in scripts without spaces, or trigrams. A tsvector holds the places of
+a term, but no function counts them except by unpacking all terms of a row. `ts_rank` of one term with weight 1 is the
+sum of 1/j² for its j places, divided by pi²/6: its frequency follows from that. PostgreSQL keeps at most 256 places of
+a term.
 """
 
 from __future__ import annotations
@@ -14,8 +15,9 @@ from itertools import accumulate
 from math import pi
 from typing import TYPE_CHECKING
 
+from engine.storage.ledger.full_text.unspaced import RUN, has_unspaced
 from engine.storage.ledger.records.projection import KeyKind
-from engine.storage.sql.lists import text_list
+from engine.storage.sql.lists import id_list, text_list
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 _ROWS = {KeyKind.CHUNK: ("chunk", "x.tokens"), KeyKind.NAME: ("entity", "LENGTH(x.name)")}
+_SOURCES = {KeyKind.CHUNK: ("chunk", "text"), KeyKind.NAME: ("entity", "name")}
 MAX_PLACES = 256  # of a term in a tsvector
 RANKS = [total * 6 / pi**2 for total in accumulate(1 / place**2 for place in range(1, MAX_PLACES + 1))]
 RANK_TOLERANCE = 1e-6  # ranks have the precision of a 32-bit number
@@ -35,16 +38,27 @@ async def find_tokenizer(db: Connection) -> str:
     return str(tokenizer)
 
 
-async def tokenize_words(db: Connection, _: str, words: Sequence[str]) -> list[tuple[str, ...]]:
-    """The terms of each word as the index makes them."""
+async def tokenize_words(db: Connection, tokenizer: str, words: Sequence[str]) -> list[tuple[str, ...]]:
+    """The terms of each word as the index makes them; those of scripts without spaces are terms already."""
     rows = await db.execute_fetchall(
-        "SELECT j.value, t.lexeme, t.positions FROM json_each(?) j CROSS JOIN LATERAL unnest(search_vector(j.value)) t",
+        "SELECT j.value, t.lexeme, t.positions FROM json_each(?) j CROSS JOIN LATERAL unnest(word_vector(j.value)) t",
         (text_list(words),),
     )
     found: defaultdict[str, list[tuple[int, str]]] = defaultdict(list)
     for word, lexeme, places in rows:
         found[word] += [(place, lexeme) for place in places]
+    if tokenizer != "trigram":
+        found.update({word: [(0, word)] for word in words if RUN.fullmatch(word)})
     return [tuple(lexeme for _, lexeme in sorted(found[word])) for word in words]
+
+
+async def index_again(db: Connection, kind: KeyKind, rows: Sequence[tuple[int, str]]) -> None:
+    """Index rows (id, text) again that were indexed without terms of scripts without spaces."""
+    table, column = _SOURCES[kind]
+    ids = [row for row, text in rows if has_unspaced(text)]
+    await db.execute(
+        f"UPDATE {table} SET {column} = {column} WHERE id IN (SELECT value FROM json_each(?))", (id_list(ids),)
+    )
 
 
 async def load_postings(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from engine.errors import StoreError
 from engine.storage.ledger.database import SCHEMA as FILE_SCHEMA
+from engine.storage.ledger.full_text import fts5
 from engine.storage.postgres import portable
 
 if TYPE_CHECKING:
@@ -37,8 +38,9 @@ async def copy_to_file(db: StreamingConnection, path: Path, tokenizer: str) -> N
 
 def _index(file: sqlite3.Connection) -> None:
     file.execute("INSERT INTO entity_length SELECT id, space, LENGTH(name) FROM entity")
-    for index in ("chunk_fts", "entity_fts"):
-        file.execute(f"INSERT INTO {index} ({index}) VALUES ('rebuild')")
+    fts5.register_search_text(file)
+    file.execute("INSERT INTO chunk_fts (rowid, text) SELECT id, search_text(text) FROM chunk")
+    file.execute("INSERT INTO entity_fts (rowid, name) SELECT id, search_text(name) FROM entity")
 
 
 def upgrade_file(path: Path) -> None:

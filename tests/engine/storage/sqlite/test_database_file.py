@@ -9,6 +9,7 @@ import pytest
 from bot.store.sqlite_file import SCHEMA as BOT
 from engine.errors import EarlySchema, NewerSchema
 from engine.storage.ledger.database import SCHEMA as LEDGER
+from engine.storage.ledger.full_text import fts5
 from engine.storage.sqlite import database_file
 from engine.storage.sqlite.schema import Schema
 
@@ -20,6 +21,8 @@ def made(path: Path, schema: Schema) -> Path:
     """A database with one row in every table."""
     with closing(sqlite3.connect(path)) as database:
         schema.migrate(database, path, tokenizer="trigram")
+        if schema is SCHEMAS["ledger"]:
+            fts5.register_search_text(database)
         tables = database.execute("SELECT name FROM sqlite_schema WHERE sql LIKE 'CREATE TABLE%'").fetchall()
         for (table,) in tables:
             if "_fts" not in table and not table.startswith("sqlite_"):
