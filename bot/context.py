@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
 
+    from bot.permissions.import_destination import ImportDestination
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Card
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
     from engine import Document, Engine, ParserLimits, PictureDescriber
+
+    OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +53,7 @@ class EngineContext:
     forget_document: Callable[[str], Awaitable[bool]]
     replace_document: Callable[[Document], Awaitable[bool]]
     describer: PictureDescriber | None = None
-    open_import: Callable[[HistorySource], AbstractAsyncContextManager[RunningImport]] | None = None
+    open_import: OpenImport | None = None
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
 
     def build_parser(self) -> FileParser:

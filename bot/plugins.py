@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.metadata import entry_points
 from typing import TYPE_CHECKING, Any, Protocol
 
+from bot.platform.export_readers import ADAPTER_GROUP, list_adapter_names
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -16,7 +17,8 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from engine import ChatTurn
 
-ADAPTER_GROUP = "threadlore.adapters"
+__all__ = ["Adapter", "ConversationAdapter", "list_adapter_names", "load_adapter", "load_conversation"]
+
 CONVERSATION_GROUP = "threadlore.conversations"
 
 
@@ -38,11 +40,6 @@ def load_adapter(name: str) -> Adapter:
     """The adapter of this name. Raises NotFound."""
     loaded: Adapter = _load_entry_point(ADAPTER_GROUP, name)
     return loaded
-
-
-def list_adapter_names() -> tuple[str, ...]:
-    """The names of all installed adapters."""
-    return tuple(sorted({each.name for each in entry_points(group=ADAPTER_GROUP)}))
 
 
 def load_conversation(name: str) -> ConversationAdapter:

@@ -125,7 +125,7 @@ admin: {BASE} store permissions context settings ingest
 commands: {BASE} store permissions context settings ingest answers graph_image
 dispatch: {BASE} store permissions context ingest answers commands monitoring
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring
-plugins: admin bot settings
+plugins: admin bot platform settings
 bootstrap: context errors settings store
 standby: bootstrap context errors monitoring settings store
 server: admin bootstrap bot context errors monitoring plugins settings standby store
@@ -136,6 +136,7 @@ ADAPTER_TABLE = f"""
 common: errors i18n platform settings text
 console: admin cli i18n settings text
 discord: {PLATFORM} store
+mattermost: platform
 slack: {PLATFORM} store
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 
 from bot.admin.ingest.progress import wait_until_indexed
 from bot.admin.results import HistoryImportResult, ProgressUpdate
-from bot.platform.export_readers import ExportOptions, load_export_reader
+from bot.errors import BadSetting
+from bot.permissions.import_destination import parse_destination
+from bot.platform.export_readers import ExportOptions, list_adapter_names, load_export_reader
 from engine import Scope
 from engine.errors import StoreError
 
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from bot.admin.requests import ImportHistory
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from bot.permissions.import_destination import ImportDestination
+    from bot.platform.history_source import HistorySource
 
 
 async def import_history(engine_context: EngineContext, request: ImportHistory) -> AsyncGenerator[OperationResult]:
@@ -26,10 +30,13 @@ async def import_history(engine_context: EngineContext, request: ImportHistory) 
     if engine_context.open_import is None:
         raise StoreError("The bot's database is not open.")
     began = time.monotonic()
+    destination = _parse_destination(request)
     options = ExportOptions(request.workspace, request.url, request.direct_messages)
     source = await asyncio.to_thread(load_export_reader(request.platform), Path(request.path), options)
     try:
-        async with engine_context.open_import(source) as running:
+        if destination is not None:
+            _check_channels(source, destination)
+        async with engine_context.open_import(source, destination) as running:
             stats, total = running.stats, len(source.list_channels())
             yield ProgressUpdate("importing", 0, total)
             async for channel in running.run():
@@ -50,3 +57,26 @@ async def import_history(engine_context: EngineContext, request: ImportHistory) 
         time.monotonic() - began,
         tuple(sorted(omissions.items())),
     )
+
+
+def _parse_destination(request: ImportHistory) -> ImportDestination | None:
+    """Where the person who imports says that it is read; None if the platform says it. Raises BadSetting."""
+    served = list_adapter_names()
+    if not request.into:
+        if request.channel_map:
+            raise BadSetting("--channel-map needs --into.")
+        return None
+    if request.platform in served:
+        raise BadSetting(f"{request.platform.title()} says itself who reads its channels: import without --into.")
+    return parse_destination(request.into, request.channel_map, served)
+
+
+def _check_channels(source: HistorySource, destination: ImportDestination) -> None:
+    """Raise BadSetting if the channels are of several workspaces, or lack one that is mapped."""
+    channels = source.list_channels()
+    workspaces = sorted({each.location.workspace for each in channels} - {""})
+    if len(workspaces) > 1:
+        raise BadSetting(f"The export has several teams: {', '.join(workspaces)}.", hint="Choose one with --workspace.")
+    unknown = sorted(set(destination.channels) - {each.name.casefold() for each in channels})
+    if unknown:
+        raise BadSetting(f"The export has no channel “{unknown[0]}”.", hint="Correct --channel-map.")

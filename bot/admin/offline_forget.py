@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.context import EngineContext
+    from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
     from engine import Document
@@ -43,12 +44,15 @@ async def replace(engine_context: EngineContext, settings: Settings, document: D
 
 @asynccontextmanager
 async def open_import(
-    engine_context: EngineContext, settings: Settings, source: HistorySource
+    engine_context: EngineContext,
+    settings: Settings,
+    source: HistorySource,
+    destination: ImportDestination | None = None,
 ) -> AsyncIterator[RunningImport]:
     """An import into the bot's database, which is created if there is none. Raises EngineError."""
     async with (
         _create_ingest_service(engine_context, settings) as service,
-        service.open_import(source) as history_import,
+        service.open_import(source, destination) as history_import,
     ):
         yield history_import
 

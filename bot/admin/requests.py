@@ -199,6 +199,7 @@ class ImportHistory:
     """Import an export of a workspace: a file or folder (an absolute path).
 
     `workspace` and `url`: its id and address, where the export does not say them. `direct_messages`: also of people.
+    `into` and `channel_map`: as in `parse_destination`.
     """
 
     platform: str
@@ -206,6 +207,8 @@ class ImportHistory:
     workspace: str = ""
     url: str = ""
     direct_messages: bool = False
+    into: str = ""
+    channel_map: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

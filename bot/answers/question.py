@@ -128,6 +128,8 @@ async def _apply_search_filters(
         found = await context.store.channels.find_rooms(
             location.platform, location.workspace, names=sought.channel_names, ids=sought.channel_ids
         )
+        imported = context.store.imported_spaces
+        found += await imported.find_rooms(location.platform, location.workspace, sought.channel_names)
         within = replace(within, rooms=frozenset(found or {UNKNOWN_ROOM}), documents=frozenset())
     within = replace(
         within,

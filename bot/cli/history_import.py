@@ -17,6 +17,8 @@ Nothing is deleted. The report lists what was left out.
 Channels become readable as they were: a private channel only for itself. While the bot is connected, a channel that \
 it is not in stays closed until somebody adds it there.
 
+The bot does not run on Mattermost. Without --into, only this command line reads what is imported from there.
+
 An unknown PLATFORM lists the known ones.
 """
 
@@ -41,10 +43,30 @@ def import_history(  # noqa: PLR0913, PLR0917  - each parameter is an option
     direct_messages: Annotated[  # noqa: FBT002  - an option
         bool, typer.Option("--direct-messages", help="Also import direct messages between people.")
     ] = False,
+    into: Annotated[
+        str,
+        typer.Option(
+            "--into",
+            metavar="PLATFORM:ID",
+            help="Workspace whose full members read the open channels.",
+            show_default=False,
+        ),
+    ] = "",
+    channel_map: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--channel-map",
+            metavar="NAME=ID",
+            help="A private channel, and the one there whose readers read it.",
+            show_default=False,
+        ),
+    ] = None,
     as_json: JsonOption = False,  # noqa: FBT002  - an option
 ) -> None:
     """Import an export."""
     from bot.admin.requests import ImportHistory  # noqa: PLC0415  - keeps --help fast
 
-    request = ImportHistory(platform, str(path.resolve()), workspace, url, direct_messages)
+    request = ImportHistory(
+        platform, str(path.resolve()), workspace, url, direct_messages, into, tuple(channel_map or ())
+    )
     perform_request(context, lambda _: request, as_json=as_json)

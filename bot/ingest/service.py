@@ -26,6 +26,7 @@ from bot.ingest.room_visibility import RoomVisibility
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
 from bot.ingest.sync.history_import import HistoryImport
+from bot.ingest.sync.import_target import ImportTarget
 from bot.ingest.sync.jobs import PeriodicJobs, Retention
 from bot.ingest.sync.queue import SyncQueue
 from bot.ingest.sync.reconcile import Reconciler
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.room_visibility import VisibilityReport
     from bot.permissions.channel_lists import ChannelList
+    from bot.permissions.import_destination import ImportDestination
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Location, Message
@@ -221,14 +223,18 @@ class IngestService:
         self._membership.updated.set()
 
     @asynccontextmanager
-    async def open_import(self, source: HistorySource) -> AsyncIterator[RunningImport]:
+    async def open_import(
+        self, source: HistorySource, destination: ImportDestination | None = None
+    ) -> AsyncIterator[RunningImport]:
         """An import of the past of a workspace from an export; `run` does it."""
         platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, self._context.store, math.inf)
         context = replace(self._context, platforms=platforms, audience=audience)
         documents = ConversationDocuments(context)
-        yield HistoryImport(context, documents, FileIngest(context, documents, self._parser), source, platform)
+        files = FileIngest(context, documents, self._parser)
+        target = ImportTarget(context, self._context.platforms, platform, destination)
+        yield HistoryImport(context, documents, files, source, target)
 
     async def refresh_visibility(self, platform: str, workspace: str = "") -> VisibilityReport:
         """As `RoomVisibility.refresh`."""

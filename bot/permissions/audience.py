@@ -39,6 +39,8 @@ class SoleReader:
 def home_space(channel: Channel | ListedChannel) -> str:
     """The space of a channel's documents."""
     location = channel.location
+    if isinstance(channel, Channel) and channel.space:
+        return channel.space
     if isinstance(channel, Channel) and channel.kind == "direct" and len(channel.members) == 1:
         return personal_space(location.platform, location.workspace, *channel.members)
     if channel.kind != "open" or channel.shared:

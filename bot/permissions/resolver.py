@@ -134,6 +134,8 @@ class AudienceResolver:
 
     async def get_home_space(self, location: Location) -> str:
         """The space of a channel's documents. Raises PlatformError if it cannot be looked up."""
+        if location.platform not in self.platforms and (space := await self.store.imported_spaces.get(location.room)):
+            return space
         return audience.home_space(await self.get_channel_info(location))
 
     async def scope_for_channel(self, location: Location) -> Scope:

@@ -1,4 +1,4 @@
-"""Find readers of exports by entry points: any installed package can add one."""
+"""Find readers of exports, and the names of adapters, by entry points: any installed package can add one."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from bot.platform.history_source import HistorySource
 
+ADAPTER_GROUP = "threadlore.adapters"
 EXPORT_GROUP = "threadlore.exports"
 
 
@@ -43,6 +44,11 @@ def load_export_reader(platform: str) -> ExportReader:
     [found, *_] = entry_points(group=EXPORT_GROUP, name=platform)
     loaded: ExportReader = found.load()
     return loaded
+
+
+def list_adapter_names() -> tuple[str, ...]:
+    """The platforms with an installed adapter."""
+    return tuple(sorted({each.name for each in entry_points(group=ADAPTER_GROUP)}))
 
 
 def list_export_platforms() -> tuple[str, ...]:

@@ -83,7 +83,7 @@ class SourcePlatform:
     `platforms`: those that are attached now; the source's own one says who can read a channel, and how messages are
     linked.
     A channel that the bot is not in counts as closed: nobody reports when its audience changes. So do the channels in
-    `closed_rooms`.
+    `closed_rooms`. `spaces`: those of the rooms whose readers the person who imports named.
     """
 
     limits = MessageLimits(max_length=1, write_interval=0.0)
@@ -93,6 +93,7 @@ class SourcePlatform:
         self.name = source.platform
         self.traits = replace(source.traits, reads_by_default=True)
         self.closed_rooms: set[str] = set()
+        self.spaces: dict[str, str] = {}
         self._source = source
         self._platforms = platforms
         self._channels = {each.location.room: each for each in source.list_channels()}
@@ -111,6 +112,8 @@ class SourcePlatform:
     async def fetch_channel(self, location: Location) -> Channel:
         """The channel as it can be read now; closed, and without members, if that is unknown."""
         known = self._channels[location.room]
+        if location.room in self.spaces:
+            return replace(known, space=self.spaces[location.room])
         closed = Channel(known.location, known.name, "closed")
         if self._live is None:
             return closed if location.room in self.closed_rooms else known

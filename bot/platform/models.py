@@ -74,7 +74,8 @@ class Channel:
     `kind`: open to every full member of the workspace; closed: only to `members`; direct: a conversation of one person
     with the bot. `members` are the people who can read a closed or direct channel; in an open channel, those who
     joined it, where the platform has such a list. `guests` are the guests among them. `shared`: with another workspace.
-    `adult`: age-restricted. `has_bot`: the bot is a member; false only if the platform says so.
+    `adult`: age-restricted. `has_bot`: the bot is a member; false only if the platform says so. `space`: that of its
+    documents, where an import decided it.
     """
 
     location: Location
@@ -85,6 +86,7 @@ class Channel:
     shared: bool = False
     adult: bool = False
     has_bot: bool = True
+    space: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     installations          the app's installations in workspaces, encrypted
     installation_states    installations that were begun in a browser
     adapter_state          values that adapters keep
+    imported_spaces        where imports put channels that no platform can be asked about
     recent_questions       questions of the last minute
     shared_visibility      changed audiences, where several processes share the database
 """
@@ -62,6 +63,7 @@ from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
 from bot.store.review.verified_answers import VerifiedAnswer, VerifiedAnswers
 from bot.store.schedules.digests import Digests
 from bot.store.shared.adapter_state import AdapterState
+from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
@@ -154,6 +156,7 @@ class BotStore:
         self.installations = Installations(database)
         self.installation_states = InstallationStates(database)
         self.adapter_state = AdapterState(database)
+        self.imported_spaces = ImportedSpaces(database, self.adapter_state)
         self._database = database
 
     @classmethod

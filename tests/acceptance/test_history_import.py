@@ -14,7 +14,17 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from bot.__main__ import app
-from tests.support.exports import SlackExportFiles, discord_file, discord_message, slack_message, write_files
+from tests.support.exports import (
+    MattermostExportFiles,
+    SlackExportFiles,
+    discord_file,
+    discord_message,
+    mattermost_post,
+    mattermost_reply,
+    ms_at,
+    slack_message,
+    write_files,
+)
 
 ROOT = Path(__file__).parents[2]
 OPEN_SPACE = "slack:T1:open"
@@ -78,6 +88,38 @@ def test_a_folder_of_discord_channels_is_imported_and_searched(home: Path, tmp_p
     answer = read(home, "ask", "--space", "discord:77:500", "At how many degrees does Vesta fire stoneware?")
     assert "1240" in answer
     assert f"https://discord.com/channels/77/500/{rows[0]['id']}" in answer
+
+
+def test_a_mattermost_export_is_imported_once_with_what_is_new_and_searched_in_the_terminal(
+    home: Path, tmp_path: Path
+) -> None:
+    plan = "20260302/teams/noteam/channels/c1/users/u1/f1/plan.txt"
+    files = MattermostExportFiles(
+        [
+            mattermost_post("ada", 0, "The kiln Vesta fires stoneware.", attachments=[{"path": plan}]),
+            mattermost_post("bela", 5, "The key of Vesta is under the mat.", channel="vault"),
+        ],
+        files={plan: b"Vesta reaches 1240 degrees."},
+    )
+    export, words = tmp_path / "export.zip", ("import", "mattermost", str(tmp_path / "export.zip"))
+    files.write_zip(export)
+    assert "2 messages (2 new, 0 edited), 1 new file" in read(home, *words, "--url", "https://chat.example.org")
+    assert "2 messages (0 new, 0 edited), 0 new files" in read(home, *words)
+    files.posts[0] |= {"message": "The kiln Vesta fires bricks.", "edit_at": ms_at(9)}
+    files.posts[0]["replies"] = [mattermost_reply("bela", 8, "And tiles?")]
+    files.write_zip(export)
+    assert "3 messages (1 new, 1 edited), 0 new files" in read(home, *words, "--url", "https://chat.example.org")
+    answer = read(home, "ask", "--space", "mattermost:town:open", "What does the kiln Vesta fire?")
+    assert "bricks" in answer
+    assert "stoneware" not in answer
+    assert "https://chat.example.org/town/channels/roof" in answer
+    assert "mat" not in read(home, "ask", "--space", "mattermost:town:open", "Where is the key of Vesta?").split()
+    assert "mat" in read(home, "ask", "--space", "mattermost:town:~vault", "Where is the key of Vesta?")
+    assert run(home, *words, "--into", "slack:T1", "--channel-map", "cave=C1").stderr.startswith("The export has no ch")
+    assert "says itself who reads" in run(home, "import", "slack", str(export), "--into", "discord:7").stderr
+    assert read(home, *words, "--into", "slack:T1", "--json").count("closed channels that --channel-map does not") == 1
+    assert "bricks" in read(home, "ask", "--space", "slack:T1:open", "What does the kiln Vesta fire?")
+    assert "Vesta" not in read(home, "ask", "--space", "slack:T1:open", "Where is the key?").replace("bricks", "")
 
 
 def test_what_is_no_export_is_refused_in_one_sentence(home: Path, tmp_path: Path) -> None:

@@ -117,3 +117,67 @@ def discord_file(channel: Mapping[str, Any], messages: Sequence[Row], guild: str
         **more,
     }
     return json.dumps(found, indent=2).encode()
+
+
+def ms_at(minutes: float) -> int:
+    """Milliseconds since 1970, so many minutes after the start."""
+    return int((START + timedelta(minutes=minutes)).timestamp() * 1000)
+
+
+def mattermost_post(user: str, minutes: float, message: str, channel: str = "roof", **more: Any) -> Row:
+    return {
+        "team": "town",
+        "channel": channel,
+        "user": user,
+        "type": "",
+        "message": message,
+        "props": {},
+        "create_at": ms_at(minutes),
+        "edit_at": 0,
+        "reactions": [],
+        "replies": [],
+        "attachments": [],
+        **more,
+    }
+
+
+def mattermost_reply(user: str, minutes: float, message: str, **more: Any) -> Row:
+    row = mattermost_post(user, minutes, message, **more)
+    return {key: value for key, value in row.items() if key not in {"team", "channel", "replies"}}
+
+
+@dataclass(slots=True)
+class MattermostExportFiles:
+    """A bulk export with the channels roof (open) and vault (private) of one team; `files` by attachment path."""
+
+    posts: list[Row] = field(default_factory=list)
+    channels: list[Row] = field(
+        default_factory=lambda: [
+            {"team": "town", "name": "roof", "display_name": "Roof Works", "type": "O"},
+            {"team": "town", "name": "vault", "display_name": "Vault", "type": "P"},
+        ]
+    )
+    users: list[Row] = field(default_factory=lambda: [mattermost_user("ada", "Ada"), mattermost_user("bela", "Bela")])
+    more: list[Row] = field(default_factory=list)
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def lines(self) -> bytes:
+        rows: list[tuple[str, Any]] = [("version", 1), ("team", {"name": "town", "type": "O"})]
+        rows += [("channel", each) for each in self.channels] + [("user", each) for each in self.users]
+        rows += [("direct_post" if "channel_members" in each else "post", each) for each in self.posts]
+        found = [{"type": kind, kind: row} for kind, row in rows] + self.more
+        return b"".join(json.dumps(each).encode() + b"\n" for each in found)
+
+    def write_zip(self, path: Path) -> Path:
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("import.jsonl", self.lines())
+            for name, data in self.files.items():
+                archive.writestr(f"data/{name}", data)
+        return path
+
+
+def mattermost_user(username: str, nickname: str = "", channels: Sequence[str] = ("roof", "vault"), **more: Any) -> Row:
+    memberships = [{"name": each, "roles": "channel_user"} for each in channels]
+    team = {"name": "town", "roles": "team_user", "channels": memberships}
+    names = {"nickname": nickname, "first_name": "", "last_name": ""}
+    return {"username": username, "email": f"{username}@example.org", **names, "teams": [team], **more}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
     from engine import Document
@@ -132,10 +133,10 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
 
 @asynccontextmanager
 async def _open_import(
-    engine_context: EngineContext, settings: Settings, source: HistorySource
+    engine_context: EngineContext, settings: Settings, source: HistorySource, destination: ImportDestination | None
 ) -> AsyncIterator[RunningImport]:
     offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
-    async with offline_forget.open_import(engine_context, settings, source) as history_import:
+    async with offline_forget.open_import(engine_context, settings, source, destination) as history_import:
         yield history_import
 
 

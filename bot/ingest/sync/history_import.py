@@ -17,10 +17,8 @@ from bot.ingest.conversations import message_digest, split_before_silence
 from bot.ingest.files import RejectedFile
 from bot.ingest.messages import MessageIngest
 from bot.ingest.sync.backfill import Backfill
-from bot.permissions.audience import home_space
 from bot.platform.history_source import ImportStats
 from bot.text.format import EPOCH
-from engine import Scope, has_others
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
@@ -28,7 +26,8 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
     from bot.ingest.files import FileIngest
-    from bot.platform.history_source import HistorySource, SourcePlatform
+    from bot.ingest.sync.import_target import ImportTarget
+    from bot.platform.history_source import HistorySource
     from bot.platform.models import Channel, Location, Message
 
 log = structlog.get_logger(__name__)
@@ -49,7 +48,7 @@ class SettingsOnly:
 
 
 class HistoryImport:
-    """One import. `context`, `documents` and `files` belong to it; their platform is the source's.
+    """One import. `context`, `documents`, `files` and `target` belong to it; their platform is the source's.
 
     `spaces`: those of the channels that were imported so far.
     """
@@ -60,13 +59,13 @@ class HistoryImport:
         documents: ConversationDocuments,
         files: FileIngest,
         source: HistorySource,
-        platform: SourcePlatform,
+        target: ImportTarget,
     ) -> None:
         self._context = context
         self._documents = documents
         self._files = files
         self._source = source
-        self._platform = platform
+        self._target = target
         self._messages = MessageIngest(context, documents, SettingsOnly(context))
         self._backfill = Backfill(context, documents, self._messages, files)
         self._store = context.store
@@ -79,6 +78,9 @@ class HistoryImport:
             if not (await self._context.get_channel_settings(channel.location.room)).ingest:
                 self.stats.omissions["channels that a manager turned off"] += 1
                 continue
+            if refusal := await self._target.prepare(channel):
+                self.stats.omissions[refusal] += 1
+                continue
             yield channel
             async for _ in self._import_channel(channel):
                 yield channel
@@ -90,7 +92,7 @@ class HistoryImport:
         edits = await self._may_know_newer_texts(location.room)
         await self._store.channels.upsert_imported(location, channel.name, self._source.until)  # now it is reconciled
         async with self._documents.lock(location.room):
-            await self._settle_space(channel)
+            self.spaces.add(await self._target.settle_space(channel.location))
         held: list[Message] = []
         while (page := await asyncio.to_thread(next, pages, None)) is not None:
             finished, held = split_before_silence([*held, *self._within_retention(page)])
@@ -108,25 +110,6 @@ class HistoryImport:
         """
         until = await self._store.channels.get_imported_until(room)
         return not await self._store.channels.is_announced(room) and (until is None or until <= self._source.until)
-
-    async def _settle_space(self, channel: Channel) -> None:
-        """Move what is known of a channel to the space of its audience, never from a narrower one to a wider one.
-
-        The caller holds the lock of the room, or an older look-up could undo what a change of the audience did.
-        """
-        room, engine = channel.location.room, self._context.engine_context.engine
-        known = await engine.list_documents(Scope(frozenset(), frozenset({room})))
-        if any(each.space == room for each in known) or await self._is_served_elsewhere(room):
-            self._platform.closed_rooms.add(room)
-        self._context.audience.invalidate(channel.location)
-        home = home_space(await self._context.audience.get_channel(channel.location))
-        await engine.move_room(room, home)
-        self.spaces.add(home)
-
-    async def _is_served_elsewhere(self, room: str) -> bool:
-        """Whether other processes work on the data, and the bot is not in the channel: its audience is unknown here."""
-        processes = self._context.engine_context.engine.processes
-        return await has_others(processes) and not await self._store.channels.is_announced(room)
 
     def _within_retention(self, messages: Sequence[Message]) -> list[Message]:
         days = self._context.settings.retention_days

@@ -1,0 +1,1 @@
+"""Mattermost: reads its bulk exports. There is no live connection."""

@@ -1,0 +1,43 @@
+"""The spaces into which imports put channels that no platform can be asked about, in the table `adapter_state`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.storage.sql.lists import text_list
+
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from bot.store.database import Database
+    from bot.store.shared.adapter_state import AdapterState
+
+IMPORT = "import"  # in place of a platform
+
+
+class ImportedSpaces:
+    """Spaces by room."""
+
+    def __init__(self, database: Database, state: AdapterState) -> None:
+        self._database = database
+        self._state = state
+
+    async def get(self, room: str) -> str:
+        """The space of a room; "" if no import decided it."""
+        return await self._state.get(IMPORT, room)
+
+    async def set(self, room: str, space: str) -> None:
+        """Store the space of a room; "" if none was decided."""
+        if space or await self.get(room):
+            await self._state.set(IMPORT, room, space)
+
+    async def find_rooms(self, platform: str, workspace: str, names: Collection[str]) -> list[str]:
+        """The rooms with these names, in lower case, in spaces of a workspace; an empty one stands for all."""
+        start = f"{platform}:{workspace}:" if workspace else f"{platform}:"
+        rows = await self._database.fetch_all(
+            "SELECT channel.room FROM adapter_state JOIN channel ON channel.room = adapter_state.name"
+            " WHERE adapter_state.platform = ?1 AND SUBSTR(adapter_state.value, 1, LENGTH(?2)) = ?2"
+            " AND LOWER(channel.name) IN (SELECT value FROM json_each(?3))",
+            (IMPORT, start, text_list(names)),
+        )
+        return [row[0] for row in rows]
