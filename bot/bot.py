@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
+from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
 from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
@@ -26,10 +27,11 @@ from engine import cancel_tasks
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Mapping
 
     from bot.context import EngineContext
-    from bot.platform.events import PlatformEvent
+    from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, PlatformEvent
+    from bot.platform.forms import Form
     from bot.platform.models import Card, Location
     from bot.platform.ports import Platform
     from bot.settings import Settings
@@ -157,6 +159,18 @@ class Bot:
                 prefix, await self.context.audience.scope_for_person(location, person)
             )
         return []
+
+    async def build_form(self, event: CommandInvoked | ButtonPressed) -> Form | None:
+        """The form that an interaction opens, which an adapter shows at once; None if it opens none.
+
+        Without a form, or if the platform refuses it, the event is received as any other. With one, it is received
+        only if Form.handles_event says so, with ButtonPressed.opens_form and before the form is shown.
+        """
+        return await build_form(self.dispatcher, event)
+
+    def check_form(self, submitted: FormSubmitted) -> Mapping[str, str]:
+        """What is wrong with the answers of a form, by field. Without errors, the adapter receives the event."""
+        return check_form(submitted)
 
     async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
         """One person's overview: the indexed documents that they may read, and the commands that they have."""

@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 SOMEBODY = N_("somebody")
 WITHDRAWN_TITLE = N_("an answer whose source changed")
-VERIFY_BUTTON, ASK_EXPERT_BUTTON = N_("Verify"), N_("Ask an expert")
+VERIFY_BUTTON, CORRECT_BUTTON, ASK_EXPERT_BUTTON = N_("Verify"), N_("Correct"), N_("Ask an expert")
+CORRECTION_TITLE, CORRECTION_FIELD, APPROVE_BUTTON = N_("Correct this answer"), N_("Answer"), N_("Approve")
+CORRECTION_HINT = N_("Numbers such as [1] cite the sources of the answer. I show the text when somebody asks the same.")
+CORRECTION_TOO_LONG = N_("The answer is too long to be shown here. Write the correct one.")
+CORRECT_BY_COMMAND = N_("I couldn't open the form. Press the button again, or use {command}.")
 VERIFIED_ELSEWHERE = N_("Verified. I show this answer first when somebody asks its question.")
 VERIFIED_HINT = N_("If that is not what you meant, ask in other words.")
 VERIFY_IN_CHANNEL = N_("Answers can be verified in channels, not in direct messages.")

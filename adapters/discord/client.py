@@ -96,6 +96,11 @@ class DiscordClient(discord.Client):
         """Handle a pressed button."""
         await self.interactions.handle_button(interaction, action, value)
 
+    async def on_interaction(self, interaction: discord.Interaction[Any]) -> None:
+        """Handle a submitted form, also one that was opened before a restart."""
+        if interaction.type is discord.InteractionType.modal_submit:
+            await self.interactions.handle_form(interaction)
+
     async def on_connect(self) -> None:
         """Suspend visibility when a session starts: changes since the last one are unknown."""
         self.platform.record_connect()

@@ -26,6 +26,8 @@ TRAITS = PlatformTraits(
     reads_by_default=False,
     commands_take_files=True,
     manager_name=N_("Someone with Manage Server"),
+    max_form_fields=5,
+    max_field_length=4000,
     features=(N_("`/ask` – an answer for everyone here; with `private`, only for you, from everything you can read"),),
 )
 

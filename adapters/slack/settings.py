@@ -50,5 +50,7 @@ TRAITS = PlatformTraits(
         N_("`/threadlore ask QUESTION` – an answer only for you, from everything you can read"),
         N_("share a file in a channel that I'm in, or in a direct message to me – I read it and add ✅ when I'm done"),
     ),
+    max_form_fields=40,
+    max_field_length=3000,
     parse_link_part=parse_link_part,
 )

@@ -1,11 +1,11 @@
-"""Handle the buttons below an answer: feedback, sources, delete, share, verify, and ask an expert."""
+"""Handle the buttons below an answer: feedback, sources, delete, share, verify, correct, and ask an expert."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bot import texts
+from bot import review_texts, texts
 from bot.answers import footer
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id, strip_mention
@@ -85,6 +85,12 @@ class AnswerButtons:
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
         return await self._verifier.verify(stored, clicked.person)
+
+    async def correct_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
+        """Name the command that corrects an answer, because its form could not be opened."""
+        await self._verifier.check(stored, clicked.person)
+        command = self.context.traits_of(stored.location.platform).format_command("correct answer LINK TEXT")
+        return gettext(review_texts.CORRECT_BY_COMMAND).format(command=f"`{command}`")
 
     async def offer_experts(self, clicked: ButtonPressed, stored: StoredAnswer) -> Card:
         """Ask the expert of a question's topic, or show who can be asked."""
@@ -196,6 +202,7 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
     "delete": AnswerButtons.delete_answer,
     "share": AnswerButtons.share_answer,
     "verify": AnswerButtons.verify_answer,
+    "correct-answer": AnswerButtons.correct_answer,
     "expert": AnswerButtons.offer_experts,
     "ask-expert": AnswerButtons.ask_expert,
 }

@@ -142,7 +142,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
 
 
 async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[Button]:
-    """The buttons that verify an answer or, if nothing was found, ask an expert.
+    """The buttons that verify or correct an answer or, if nothing was found, ask an expert.
 
     Everyone sees the buttons of a public answer. Those below a private one are for its only reader.
     """
@@ -151,7 +151,10 @@ async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[B
         return []
     if draft.sources:
         shown = not request.private or await may_verify(context, request.location, request.person)
-        return [Button(gettext(review_texts.VERIFY_BUTTON), "verify", request.id)] if shown else []
+        verify = Button(gettext(review_texts.VERIFY_BUTTON), "verify", request.id)
+        correct = Button(gettext(review_texts.CORRECT_BUTTON), "correct-answer", request.id)
+        has_forms = context.traits_of(request.location.platform).max_form_fields > 0
+        return [verify, *([correct] if has_forms else [])] if shown else []
     if request.private or not await list_experts(context, request.location):
         return []
     return [Button(gettext(review_texts.ASK_EXPERT_BUTTON), "expert", request.id)]

@@ -14,7 +14,7 @@ from bot.store import StoredAnswer
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from bot.platform.events import CommandInvoked
+    from bot.platform.events import CommandInvoked, FormSubmitted
     from bot.platform.models import Location, Message, Upload
 
 REFERENCE_LENGTH = 8  # characters of an answer's id that are shown to people
@@ -133,8 +133,8 @@ def shared_answer_id(answer: str) -> str:
     return sha256(f"shared\0{answer}".encode()).hexdigest()[: len(answer)]
 
 
-def started_answer_id(given: CommandInvoked | ButtonPressed) -> str:
-    """The id of the answer that a command or a button starts."""
+def started_answer_id(given: CommandInvoked | ButtonPressed | FormSubmitted) -> str:
+    """The id of the answer that a command, a button or a form starts."""
     return shared_answer_id(given.value) if isinstance(given, ButtonPressed) else answer_id(given.location, given.id)
 
 

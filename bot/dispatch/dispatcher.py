@@ -12,6 +12,7 @@ from bot import texts
 from bot.answers.buttons import AnswerButtons
 from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
+from bot.commands.forms.table import submit_form
 from bot.commands.table import run_command
 from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
@@ -21,6 +22,7 @@ from bot.i18n import SOURCE_LANGUAGE, use_language
 from bot.platform.events import (
     ButtonPressed,
     CommandInvoked,
+    FormSubmitted,
     MessageEdited,
     MessageReceived,
     QuestionAsked,
@@ -32,7 +34,7 @@ from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
     from bot.answers.request import AnswerRequest
     from bot.answers.service import AnswerService
@@ -78,7 +80,7 @@ class Dispatcher:
         Empty for questions and commands, and for changes of audiences, which look up what holds now.
         """
         match event:
-            case QuestionAsked() | CommandInvoked() | ButtonPressed() | VisibilityChanged():
+            case QuestionAsked() | CommandInvoked() | ButtonPressed() | FormSubmitted() | VisibilityChanged():
                 return ""
             case WorkspaceLeft():
                 return f"{event.platform}:{event.workspace}"
@@ -100,7 +102,7 @@ class Dispatcher:
         await self.ingest_service.handle(event)
 
     async def process(self, event: PlatformEvent) -> None:
-        """Answer a question, run a command, handle a button, or ingest the files of a message."""
+        """Answer a question, run a command, handle a button or a form, or ingest the files of a message."""
         with use_language(await self._find_language(event)):
             await self._process(event)
 
@@ -109,7 +111,7 @@ class Dispatcher:
         match event:
             case MessageReceived(message) if event.addressed or message.uploads or self._is_addressed(message):
                 return await self.context.find_person_language(message.location, message.author)
-            case QuestionAsked() | CommandInvoked() | ButtonPressed():
+            case QuestionAsked() | CommandInvoked() | ButtonPressed() | FormSubmitted():
                 return await self.context.find_person_language(event.location, event.person, event.locale)
         return SOURCE_LANGUAGE
 
@@ -130,6 +132,8 @@ class Dispatcher:
                 await self._run_command(event)
             case ButtonPressed():
                 await self._handle_button(event)
+            case FormSubmitted():
+                await self._run_and_report(event, submit_form(self, event))
 
     async def handle_failure(self, event: PlatformEvent, error: Exception) -> None:
         """Report a dropped event to the person who waits for it."""
@@ -145,7 +149,7 @@ class Dispatcher:
                 await self.answer_service.post_failure(request, error)
             elif isinstance(event, MessageReceived) and event.message.uploads:
                 await self.ingest_service.files.report_failure(event.message, error)
-            elif isinstance(event, CommandInvoked | ButtonPressed):
+            elif isinstance(event, CommandInvoked | ButtonPressed | FormSubmitted):
                 await self.context.store.answers.delete_unfinished(started_answer_id(event))
                 await self._send_private(event, Card(texts.describe_error(error)))
             elif isinstance(event, VisibilityChanged) and not isinstance(error, PlatformError):
@@ -187,8 +191,12 @@ class Dispatcher:
         return None
 
     async def _run_command(self, call: CommandInvoked) -> None:
+        await self._run_and_report(call, run_command(self, call))
+
+    async def _run_and_report(self, call: CommandInvoked | FormSubmitted, run: Awaitable[Card | None]) -> None:
+        """Run a command or a form, and show its result to the person alone."""
         try:
-            card = await run_command(self, call)
+            card = await run
         except EngineError as error:
             if isinstance(error, PlatformError) and not isinstance(error, PermissionDenied):
                 raise  # it may be transient: the queue retries it
@@ -213,7 +221,7 @@ class Dispatcher:
             )
         )
 
-    async def _send_private(self, to: CommandInvoked | ButtonPressed, card: Card) -> None:
+    async def _send_private(self, to: CommandInvoked | ButtonPressed | FormSubmitted, card: Card) -> None:
         message = to.message if isinstance(to, CommandInvoked) and not to.handle else None  # a command in a message
         message_id = message.id if message is not None else ""
         await self.context.send_private(

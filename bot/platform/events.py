@@ -121,7 +121,7 @@ class CommandInvoked:
 class ButtonPressed:
     """A button of a reply; the action is one of BUTTON_ACTIONS, else a command. `value`: the answer, or arguments.
 
-    `locale`: as in QuestionAsked.
+    `locale`: as in QuestionAsked. `opens_form`: the platform shows a form as well, so that no confirmation is needed.
     """
 
     id: str
@@ -130,6 +130,27 @@ class ButtonPressed:
     action: str
     value: str
     handle: str = ""
+    locale: str = ""
+    opens_form: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FormSubmitted:
+    """A form of bot.platform.forms was submitted. `form`, `value`, `part` and `parts` are those of the Form.
+
+    `answers`: names of fields with what was filled in. All of it is only a claim, to be checked like a command.
+    """
+
+    id: str
+    location: Location
+    person: str
+    form: str
+    value: str
+    answers: tuple[tuple[str, str], ...]
+    time: datetime
+    handle: str = ""
+    part: int = 1
+    parts: int = 1
     locale: str = ""
 
 
@@ -154,6 +175,7 @@ PlatformEvent = (
     | QuestionAsked
     | CommandInvoked
     | ButtonPressed
+    | FormSubmitted
     | WorkspaceLeft
 )
 

@@ -27,6 +27,7 @@ class PlatformTraits:
     `commands_take_files`: whether a file can be attached to a command.
     `manager_name`: who can enable a channel. `usage_heading`: the line above the list of commands.
     `features`: what can be done besides commands, a line of the help each.
+    `max_form_fields`: of one form; 0 where there are no forms. `max_field_length`: characters that a field can show.
     `parse_link_part`: the message id that a part of a message link's path stands for.
     """
 
@@ -38,6 +39,8 @@ class PlatformTraits:
     manager_name: str = N_("An admin")
     usage_heading: str = N_("Mention me with a question, or:")
     features: tuple[str, ...] = ()
+    max_form_fields: int = 0
+    max_field_length: int = 0
     parse_link_part: Callable[[str], str] = _same
 
     def format_command(self, words: str) -> str:

@@ -54,6 +54,37 @@ async def test_a_verified_answer_comes_first_until_its_source_is_deleted(live: L
     assert list(town.pings) == []
 
 
+async def test_a_correction_in_a_form_becomes_the_verified_answer(live: LiveBot[Any]) -> None:
+    town = live.town
+    add_manager(live)
+    town.add_channel("square", "ada bob mayor")
+    town.add_channel("cellar", "ada mayor", "private")
+    await live.post_passwords(square="agate", cellar="beryl")
+    answer = await ask_publicly(live, "square")
+    secret = await ask_publicly(live, "cellar")
+    assert review_texts.CANNOT_VERIFY in await live.click("bob", answer, "Correct")
+    form = await town.click_form("mayor", answer, "Correct")
+    assert form.title == review_texts.CORRECTION_TITLE
+    assert "password" in form.text
+    assert "agate" in form.values["text"]
+    # Bob never saw the form: what he sends is forged.
+    forged = await town.submit_form(form, "bob", text="It is onyx.")
+    assert review_texts.CANNOT_VERIFY in await live.answer(forged)
+    assert "onyx" not in await live.ask("ada", "square", AGAIN)
+    await live.restart()
+    hostile = "It is topaz <!channel> @everyone <@&1> [here](https://evil.example/?q=topaz) [1]."
+    assert "Verified. I show this" in await live.answer(await town.submit_form(form, text=hostile))
+    shown = await live.ask("bob", "square", AGAIN)
+    assert "Verified by" in shown
+    assert "topaz" in shown
+    assert list(town.pings) == []
+    inside = await town.click_form("mayor", secret, "Correct")
+    await town.remove_member("mayor", "cellar")
+    await live.wait_until_idle()
+    await live.answer(await town.submit_form(inside, text="It is onyx."))
+    assert "onyx" not in await live.ask("ada", "cellar", AGAIN)
+
+
 async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBot[Any]) -> None:
     town = live.town
     add_manager(live)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
+from bot.platform.forms import Form
 from bot.platform.models import Button, Card, Location
 from bot.settings import Settings
 from engine.errors import StoreError
@@ -47,6 +48,8 @@ class RecordingBot:
         self.visibility: list[tuple[str, str]] = []  # what was suspended and reconciled, by workspace
         self.known_workspaces: set[str] = set()
         self.expected: set[str] = set()
+        self.form: Form | None = None  # what every interaction opens
+        self.form_errors: dict[str, str] = {}
         self.store = MemoryStore()
         self.settings = Settings()
         self.supervisor = Supervisor()
@@ -87,6 +90,12 @@ class RecordingBot:
         self.keys |= {*keys}
         self.events += [event] if is_new else []
         return is_new
+
+    async def build_form(self, _: object) -> Form | None:
+        return self.form
+
+    def check_form(self, _: object) -> dict[str, str]:
+        return self.form_errors
 
     async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
         self.suggestions.append((person, place, prefix))

@@ -247,7 +247,7 @@ async def _submit_command(
             interaction_id, location, person, command, words, uploads, handle, message, now, may_write, locale
         )
 
-    await interactions.submit(interaction, build_event, private=True)
+    await interactions.open_or_submit(interaction, build_event)
 
 
 def _can_write(interaction: Interaction) -> bool:

@@ -1,21 +1,23 @@
-"""Queue commands and button presses, acknowledge them within three seconds, answer later by their handle."""
+"""Queue commands, button presses and forms, acknowledge them within three seconds, answer later by their handle."""
 
 from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import discord
 import structlog
 
 from adapters.discord.calls import call_with_retries
+from adapters.discord.interactions.forms import build_modal, parse_modal
 from adapters.discord.replies.refs import TOKEN_LIFETIME, InteractionHandle
 from adapters.discord.translate import NAME
 from bot import texts
 from bot.errors import PlatformError
 from bot.i18n import match_locale, use_language
-from bot.platform.events import ButtonPressed
+from bot.platform.events import ButtonPressed, FormSubmitted
 from bot.platform.models import Card, Location
 from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from adapters.discord.platform import DiscordPlatform
     from bot.bot import Bot
-    from bot.platform.events import PlatformEvent
+    from bot.platform.events import CommandInvoked, PlatformEvent
 
 log = structlog.get_logger(__name__)
 
@@ -35,7 +37,7 @@ Interaction = discord.Interaction[Any]
 
 
 class InteractionHandler:
-    """Handles slash commands and pressed buttons."""
+    """Handles slash commands, pressed buttons and submitted forms."""
 
     def __init__(self, bot: Bot, platform: DiscordPlatform) -> None:
         self._bot = bot
@@ -100,7 +102,45 @@ class InteractionHandler:
         def build_event(handle: str) -> ButtonPressed:
             return ButtonPressed(interaction_id, location, person, action, value, handle, str(interaction.locale))
 
+        await self.open_or_submit(interaction, build_event)
+
+    async def handle_form(self, interaction: Interaction) -> None:
+        """Queue a submitted form; only the person who filled it in sees the response."""
+        found = parse_modal(dict(interaction.data or {}))
+        if found is None:
+            return
+        interaction_id, location, person = (
+            str(interaction.id),
+            self.resolve_location(interaction),
+            str(interaction.user.id),
+        )
+        now = discord.utils.utcnow()
+
+        def build_event(handle: str) -> FormSubmitted:
+            return FormSubmitted(
+                *(interaction_id, location, person, found.form, found.value, found.answers, now, handle),
+                *(found.part, found.parts, str(interaction.locale)),
+            )
+
         await self.submit(interaction, build_event, private=True)
+
+    async def open_or_submit(
+        self, interaction: Interaction, build_event: Callable[[str], CommandInvoked | ButtonPressed]
+    ) -> None:
+        """Open the form that an interaction asks for; without one, or if Discord refuses it, queue the interaction."""
+        event = build_event("")
+        form = await self._bot.build_form(event)
+        modal = build_modal(form) if form is not None else None
+        if form is None or modal is None:
+            await self.submit(interaction, build_event, private=True)
+            return
+        try:
+            if form.handles_event and isinstance(event, ButtonPressed):
+                await self._bot.receive(replace(event, opens_form=True), f"discord:interaction:{interaction.id}:form")
+            await call_with_retries("to open a form", lambda: interaction.response.send_modal(modal))
+        except EngineError as error:
+            log.warning("discord.form_rejected", form=form.name, error=type(error).__name__)
+            await self.submit(interaction, build_event, private=True)
 
     async def suggest_names(self, interaction: Interaction, prefix: str) -> list[str]:
         """Suggest names that the user may see; empty after an error."""

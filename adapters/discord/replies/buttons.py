@@ -69,9 +69,12 @@ def build_view(buttons: Sequence[Button]) -> discord.ui.View | None:
 def encode_custom_id(action: str, value: str) -> str:
     """Encode a custom id; Discord ids in it are packed as base 36 if it would be too long."""
     custom_id = f"tl:{action}:{value}"
-    if len(custom_id) <= MAX_ID_LENGTH:
-        return custom_id
-    return f"tl:{action}:" + _SNOWFLAKE.sub(lambda found: f"~{_to_base36(int(found[0]))}~", value)
+    return custom_id if len(custom_id) <= MAX_ID_LENGTH else f"tl:{action}:{pack_value(value)}"
+
+
+def pack_value(value: str) -> str:
+    """Pack the Discord ids in a value; `decode_value` is the inverse."""
+    return _SNOWFLAKE.sub(lambda found: f"~{_to_base36(int(found[0]))}~", value)
 
 
 def decode_value(value: str) -> str:

@@ -41,7 +41,7 @@ def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str
     """
     message, user = body.get("message"), body.get("user")
     teams = [team]
-    if body.get("type") == "block_actions":
+    if body.get("type") in ("block_actions", "view_submission"):
         teams += [message.get("team")] if isinstance(message, dict) else []
         teams += [user.get("team_id")] if isinstance(user, dict) else []
     return tuple(str(each) for each in teams if each)
@@ -67,6 +67,7 @@ def build_app(client: AsyncWebClient, workspaces: Workspaces, installed: Install
     app.event(ANY_TYPE)(router.handle_event)
     app.command(ANY_TYPE)(router.handle_command)
     app.action(ANY_TYPE)(router.handle_action)
+    app.view(ANY_TYPE)(router.handle_view)
     return app
 
 
@@ -146,3 +147,9 @@ class EventRouter:
         if workspace := context.get(WORKSPACE):
             await workspace.listener.handle_action(body)
         await ack()
+
+    async def handle_view(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
+        """Pass a submitted form on; it stays open with the errors of its fields."""
+        workspace = context.get(WORKSPACE)
+        errors = await workspace.listener.handle_view(body) if workspace else {}
+        await (ack(response_action="errors", errors=dict(errors)) if errors else ack())

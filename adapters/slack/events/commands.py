@@ -1,4 +1,4 @@
-"""Translate slash commands and pressed buttons into events of the bot. Pure."""
+"""Translate slash commands, pressed buttons and submitted forms into events of the bot. Pure."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 from adapters.slack.context import NAME
 from adapters.slack.events.translate import TranslatedEvent
 from adapters.slack.replies.blocks import parse_action
-from bot.platform.events import ButtonPressed, CommandInvoked, QuestionAsked
+from adapters.slack.replies.forms import parse_answers, parse_form_name, parse_metadata, parse_origin
+from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, QuestionAsked
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
@@ -56,3 +57,27 @@ def parse_click(body: Mapping[str, Any], identity: BotIdentity) -> TranslatedEve
     location = Location(NAME, identity.team, str(channel), str(thread))
     event = ButtonPressed(event_id, location, person, *found, handle=str(body.get("response_url") or ""))
     return TranslatedEvent(event, (f"{NAME}:click:{identity.team}:{event_id}",))
+
+
+def parse_submission(body: Mapping[str, Any], identity: BotIdentity, now: datetime) -> TranslatedEvent | None:
+    """Translate a submitted form; None if it is not the bot's. A view is submitted once."""
+    view: Mapping[str, Any] = body.get("view") or {}
+    name, metadata = parse_form_name(str(view.get("callback_id") or "")), parse_metadata(str(view["private_metadata"]))
+    if not name or not metadata:
+        return None
+    person = str((body.get("user") or {}).get("id") or "")
+    event_id = f"{view['id']}:{person}"
+    origin = parse_origin(metadata, identity.team, person)
+    event = FormSubmitted(
+        event_id,
+        origin.location,
+        person,
+        name,
+        str(metadata.get("value") or ""),
+        parse_answers((view.get("state") or {}).get("values") or {}),
+        now,
+        origin.handle,
+        int(metadata.get("part") or 1),
+        int(metadata.get("parts") or 1),
+    )
+    return TranslatedEvent(event, (f"{NAME}:form:{identity.team}:{event_id}",))

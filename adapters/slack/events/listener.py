@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -13,23 +15,25 @@ from adapters.slack.errors import SLACK_ERRORS, error_code
 from adapters.slack.events import commands as calling
 from adapters.slack.events import translate
 from adapters.slack.replies.blocks import build_home
-from bot.platform.events import ChannelRemoved, VisibilityChanged
+from adapters.slack.replies.forms import FormOrigin, build_view
+from bot.platform.events import ButtonPressed, ChannelRemoved, CommandInvoked, FormSubmitted, VisibilityChanged
 from bot.platform.models import Location
 from engine import cancel_tasks
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import Collection, Coroutine, Mapping
 
     from adapters.slack.context import SlackContext
     from adapters.slack.events.translate import TranslatedEvent
     from adapters.slack.platform import SlackPlatform
     from bot.bot import Bot
+    from bot.platform.forms import Form
 
 log = structlog.get_logger(__name__)
 
 MESSAGE_EVENTS = frozenset({"app_mention", "message"})  # losing one of these leaves no wrong access data
+OPEN_TIMEOUT = 2.0  # seconds to open a form, of three
 RETRY_HEADER = "x-slack-retry-num"
 SUGGESTED_PROMPTS = (
     {"title": "What was decided lately?", "message": "What was decided lately?"},
@@ -40,7 +44,7 @@ SUGGESTED_PROMPTS = (
 
 
 class WorkspaceListener:
-    """Receives events, slash commands and button presses. `commands` are the names of the bot's commands."""
+    """Receives events, slash commands, button presses and forms. `commands` are the names of the bot's commands."""
 
     def __init__(self, bot: Bot, platform: SlackPlatform, context: SlackContext, commands: Collection[str]) -> None:
         self._bot = bot
@@ -73,14 +77,54 @@ class WorkspaceListener:
     async def handle_command(self, body: dict[str, Any]) -> None:
         """Handle a slash command."""
         self._bot.record_activity(NAME)
-        await self._submit(calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC)))
+        translated = calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC))
+        await self._open_or_submit(translated, str(body.get("trigger_id") or ""))
 
     async def handle_action(self, body: dict[str, Any]) -> None:
         """Handle a pressed button."""
         self._bot.record_activity(NAME)
         translated = calling.parse_click(body, self._context.identity)
         if translated is not None:
+            await self._open_or_submit(translated, str(body.get("trigger_id") or ""))
+
+    async def handle_view(self, body: dict[str, Any]) -> Mapping[str, str]:
+        """Handle a submitted form; gives what is wrong with its fields, which Slack shows in it."""
+        self._bot.record_activity(NAME)
+        translated = calling.parse_submission(body, self._context.identity, datetime.now(UTC))
+        if translated is None or not isinstance(translated.event, FormSubmitted):
+            return {}
+        errors = self._bot.check_form(translated.event)
+        if not errors:
             await self._submit(translated)
+        return errors
+
+    async def _open_or_submit(self, translated: TranslatedEvent, trigger: str) -> None:
+        """Open the form that an interaction asks for; without one, or if Slack refuses it, pass the event on."""
+        event = translated.event
+        form = None
+        if isinstance(event, ButtonPressed | CommandInvoked):
+            form = await self._bot.build_form(event)
+        if form is None or not isinstance(event, ButtonPressed | CommandInvoked):
+            await self._submit(translated)
+            return
+        if form.handles_event and isinstance(event, ButtonPressed):
+            await self._submit(replace(translated, event=replace(event, opens_form=True)))
+            translated = replace(translated, keys=tuple(f"{key}:text" for key in translated.keys))
+        if not await self._open_form(form, event, trigger):
+            await self._submit(translated)
+
+    async def _open_form(self, form: Form, event: ButtonPressed | CommandInvoked, trigger: str) -> bool:
+        """Show a form, for which Slack gives three seconds; whether it is shown."""
+        view = build_view(form, FormOrigin(event.location, event.person, event.handle))
+        if view is None:
+            return False
+        try:
+            async with asyncio.timeout(OPEN_TIMEOUT):
+                await self._context.write_client.views_open(trigger_id=trigger, view=view)
+        except SLACK_ERRORS as error:
+            log.warning("slack.form_rejected", form=form.name, error=error_code(error))
+            return False
+        return True
 
     async def _submit(self, translated: TranslatedEvent) -> None:
         """Pass an event to the bot."""

@@ -50,14 +50,10 @@ class AnswerVerifier:
 
     async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
         """Verify an answer of the bot; with a text, in these words instead of its own."""
-        await self._check_allowed(stored.location, person)
         now = self._clock()
         stored = await self._store.answers.get(stored.id) or stored  # what is removed after `now` is noticed by `_save`
+        await self.check(stored, person)
         based = provenance_of_answer(stored)
-        if stored.private and stored.asker != person:
-            raise NotFound(gettext(texts.NO_ANSWER))
-        if stored.state != "done" or not await can_read(self._context.audience, based, stored.location, person):
-            raise NotFound(gettext(texts.NO_ANSWER))
         question = await self._plain(stored.location, strip_mention(stored.question))
         own = {message_key(stored.location.room, stored.message_id)} if stored.message_id else set()
         verified = VerifiedAnswer(
@@ -76,6 +72,15 @@ class AnswerVerifier:
             keys=source_keys_of(stored) | own,
         )
         return await self._save(verified)
+
+    async def check(self, stored: StoredAnswer, person: str) -> None:
+        """Raise NotAllowed, InvalidQuestion or NotFound if a person may not verify an answer now."""
+        await self._check_allowed(stored.location, person)
+        if stored.private and stored.asker != person:
+            raise NotFound(gettext(texts.NO_ANSWER))
+        based = provenance_of_answer(stored)
+        if stored.state != "done" or not await can_read(self._context.audience, based, stored.location, person):
+            raise NotFound(gettext(texts.NO_ANSWER))
 
     async def take_reply(self, message: Message, person: str) -> str:
         """Verify the message of a person, fetched just now, as the answer to the question of its thread."""

@@ -48,7 +48,9 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
     assert (source.title, source.excerpt) == ("#roof · Ada", "")
     assert notice(bot) == "Answered from what everyone in #roof can see."
     buttons = [(each.action, each.value) for each in reply.closing.buttons]
-    assert buttons == [(action, target.answer) for action in ("up", "down", "sources", "verify", "delete")]
+    assert buttons == [
+        (action, target.answer) for action in ("up", "down", "sources", "verify", "correct-answer", "delete")
+    ]
     assert reply.statuses == [texts.STATUS_SEARCHING]
     writes = [call for call in bot.platform.calls if call in {"status", "show", "finish"}]
     assert (writes[0], writes[-1]) == ("status", "finish")

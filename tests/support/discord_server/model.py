@@ -72,6 +72,7 @@ class InteractionType(IntEnum):
     COMMAND = 2
     COMPONENT = 3
     AUTOCOMPLETE = 4
+    MODAL = 5
 
 
 @dataclass(slots=True, eq=False)
@@ -250,6 +251,7 @@ class Interaction:
     original: Message | None = None
     followups: list[Message] = field(default_factory=list)
     choices: list[Json] = field(default_factory=list)
+    modal: Json = field(default_factory=dict)
     error: str = ""
     took: float = 0.0
     acked: asyncio.Event = field(default_factory=asyncio.Event)

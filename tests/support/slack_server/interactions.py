@@ -60,7 +60,7 @@ class Interactions:
             "api_app_id": space.app.id,
             "is_enterprise_install": str(space.is_org_install).lower(),
             "response_url": self.create_response_url(channel, user.id),
-            "trigger_id": space.new_id("1"),
+            "trigger_id": space.new_trigger(user.id),
         }
         delivery = await self._deliver("slash_commands", payload)
         if delivery.lost:
@@ -97,10 +97,30 @@ class Interactions:
             "user": {"id": user.id, "username": user.name.lower(), "team_id": user.team},
             "api_app_id": space.app.id,
             "team": {"id": space.team, "domain": space.domain},
-            "trigger_id": space.new_id("1"),
+            "trigger_id": space.new_trigger(user.id),
             "is_enterprise_install": space.is_org_install,
         }
         return await self._deliver("interactive", {**base, **payload, "actions": [action]})
+
+    async def submit(self, user: User, values: JSON, view: JSON | None = None) -> JSON:
+        """Submit the open view, or what somebody forged; gives what is wrong with fields, else it is closed."""
+        space = self.slack.space
+        shown = view or space.modals[user.id]
+        payload: JSON = {
+            "type": "view_submission",
+            "team": {"id": space.team, "domain": space.domain},
+            "user": {"id": user.id, "name": user.name.lower(), "team_id": user.team},
+            "api_app_id": space.app.id,
+            "trigger_id": space.new_trigger(user.id),
+            "view": {**shown, "state": {"values": values}},
+        }
+        delivery = await self._deliver("interactive", payload)
+        if delivery.lost:
+            return {"view": delivery.lost}
+        if (delivery.reply or {}).get("response_action") == "errors":
+            return dict((delivery.reply or {})["errors"])
+        space.modals.pop(user.id, None)
+        return {}
 
     async def _deliver(self, kind: EnvelopeKind, payload: JSON) -> Delivery:
         delivery = self.slack.socket.deliver(kind, payload)

@@ -12,7 +12,7 @@ from tests.support.slack_server.rendering import Renderer
 from tests.support.slack_server.state import Channel, Message, StoredFile, User
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from tests.support.slack_server.rendering import RenderedMessage
     from tests.support.slack_server.screen import Entry
@@ -198,6 +198,21 @@ class Person:
                 return {**body, "block_id": block.get("block_id"), "action_ts": self.slack.space.new_ts(), **more}
         raise NotOnScreen(f"there is no button {label!r}, but {[shown for shown, *_ in face.buttons]}")
 
+    @property
+    def modal(self) -> JSON:
+        """The form that is open; empty if none is."""
+        return self.slack.space.modals.get(self.id, {})
+
+    async def submits(self, answers: Mapping[str, str], view: JSON | None = None) -> JSON:
+        """Submit the open form, or a forged one, with these values of its fields; gives the errors of fields."""
+        values = {}
+        for block in (view or self.modal)["blocks"]:
+            if block["type"] == "input":
+                element, name = block["element"], block["block_id"]
+                state = _fill_in(element, answers[name]) if name in answers else _initial_state(element)
+                values[name] = {element["action_id"]: {"type": element["type"], **state}}
+        return await self.slack.interactions.submit(self.user, values, view)
+
     async def opens_app(self, tab: str = "home") -> None:
         """Open the app: its Home tab, or its messages (the agent pane)."""
         self.slack.changes.emit("app_home_opened", {"user": self.id, "channel": self.direct.id, "tab": tab})
@@ -224,3 +239,26 @@ class Person:
 
     def _emit_user_change(self) -> None:
         self.slack.changes.emit("user_change", {"user": shapes.user(self.slack.space, self.user)})
+
+
+def _initial_state(element: JSON) -> JSON:
+    """What a field contains that nobody changed."""
+    if element["type"] == "plain_text_input":
+        return {"value": element.get("initial_value")}
+    if element["type"] == "static_select":
+        return {"selected_option": element.get("initial_option")}
+    if element["type"] == "checkboxes":
+        return {"selected_options": element.get("initial_options", [])}
+    return {"selected_conversation": element.get("initial_conversation")}
+
+
+def _fill_in(element: JSON, answer: str) -> JSON:
+    """What a field contains after somebody filled it in; options are named by their values."""
+    chosen = [each for each in element.get("options", []) if each["value"] == answer]
+    if element["type"] == "plain_text_input":
+        return {"value": answer}
+    if element["type"] == "static_select":
+        return {"selected_option": chosen[0]}
+    if element["type"] == "checkboxes":
+        return {"selected_options": chosen}
+    return {"selected_conversation": answer}

@@ -63,6 +63,8 @@ class Workspace:
         self.channels: dict[str, Channel] = {}
         self.files: dict[str, StoredFile] = {}
         self.homes: dict[str, JSON] = {}  # views by user
+        self.modals: dict[str, JSON] = {}  # open views by user
+        self.triggers: dict[str, tuple[str, float]] = {}  # who may be shown a view, and since when
         self.groups: dict[str, str] = {}  # handles of user groups by id
         self.group_members: dict[str, list[str]] = {}
         self.pings: list[Ping] = []
@@ -71,6 +73,12 @@ class Workspace:
         self._number = 0
         self._last = 0
         self.bot = self.add_robot(app.name, app.id)
+
+    def new_trigger(self, user: str) -> str:
+        """An id with which a view can be opened once for somebody."""
+        trigger = self.new_id("1")
+        self.triggers[trigger] = user, self.clock.now()
+        return trigger
 
     def new_id(self, prefix: str) -> str:
         self._number += 1

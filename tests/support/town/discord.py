@@ -31,7 +31,7 @@ from tests.support.discord_server.faults import Fault
 from tests.support.discord_server.gateway import Session
 from tests.support.discord_server.routing import ApiCall
 from tests.support.discord_server.scenario import BOT
-from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
+from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way
 from tests.support.verbatim_language import QUESTION
 
 TIMEOUT_SECONDS = 60.0
@@ -237,6 +237,25 @@ class DiscordTown:
         used = await self.person(person).clicks(post.handle.message, button)
         assert not used.error, used.error
         return Asked(person, post.handle.message.channel.name, used)
+
+    def open_form(self, asked: Asked) -> ShownForm:
+        """The form that an interaction showed."""
+        modal = asked.handle.modal
+        above = [each["content"] for each in modal["components"] if each["type"] == 10]
+        fields = [each["component"] for each in modal["components"] if each["type"] == 18]
+        values = {each["custom_id"]: each.get("value") or "" for each in fields}
+        return ShownForm(asked.person, asked.channel, modal["title"], "\n".join(above), values, asked.handle)
+
+    async def click_form(self, person: str, post: BotPost, button: str) -> ShownForm:
+        """Press a button that opens a form."""
+        return self.open_form(await self.click(person, post, button))
+
+    async def submit_form(self, form: ShownForm, person: str = "", **answers: str) -> Asked:
+        """Submit a form, also as somebody who never saw it."""
+        person, handle = person or form.person, form.handle
+        used = await self.person(person).submits(handle.channel, handle.modal, answers)
+        assert not used.error, used.error
+        return Asked(person, form.channel, used)
 
     # What people see.
 

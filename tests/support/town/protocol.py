@@ -32,6 +32,18 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownForm:
+    """A form on a screen: its title, the text above the fields, and what these contain, by name."""
+
+    person: str
+    channel: str
+    title: str
+    text: str
+    values: dict[str, str]
+    handle: Any = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class BotPost:
     """A message of the bot on a screen. `text`: all that can be read; `body`: without sources and buttons."""
 

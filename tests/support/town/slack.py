@@ -16,7 +16,7 @@ from bot.platform.models import Location
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
-from tests.support.town.protocol import HANGING, Asked, BotPost, TownFile, Way
+from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way
 from tests.support.verbatim_language import QUESTION
 
 TIMEOUT_SECONDS = 60.0
@@ -161,6 +161,25 @@ class SlackTown:
         channel = next((name for name, room in self.channels.items() if room.id == post.handle.channel), "")
         asked = Asked(person, channel, None, self._private(person, channel))
         await self.person(person).clicks(post.handle, button)
+        return asked
+
+    def open_form(self, person: str, channel: str = "") -> ShownForm:
+        """The form that somebody sees."""
+        view = self.person(person).modal
+        inputs = [each for each in view["blocks"] if each["type"] == "input"]
+        above = [each["text"]["text"] for each in view["blocks"] if each["type"] == "section"]
+        values = {each["block_id"]: each["element"].get("initial_value", "") for each in inputs}
+        return ShownForm(person, channel, view["title"]["text"], "\n".join(above), values, view)
+
+    async def click_form(self, person: str, post: BotPost, button: str) -> ShownForm:
+        """Press a button that opens a form."""
+        return self.open_form(person, (await self.click(person, post, button)).channel)
+
+    async def submit_form(self, form: ShownForm, person: str = "", **answers: str) -> Asked:
+        """Submit a form, also as somebody who never saw it. What is wrong with a field fails the test."""
+        person = person or form.person
+        asked = Asked(person, form.channel, None, self._private(person, form.channel))
+        assert await self.person(person).submits(answers, form.handle) == {}
         return asked
 
     def _private(self, person: str, channel: str) -> frozenset[str]:

@@ -56,7 +56,14 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
     assert again.closing is not None
     assert again.closing.sources == first.closing.sources
     assert review_texts.VERIFIED_HINT in again.closing.notice
-    assert [each.action for each in first.closing.buttons] == ["up", "down", "sources", "verify", "delete"]
+    assert [each.action for each in first.closing.buttons] == [
+        "up",
+        "down",
+        "sources",
+        "verify",
+        "correct-answer",
+        "delete",
+    ]
     assert [each.action for each in again.closing.buttons] == ["up", "down", "sources", "delete"]
     assert not is_verified(await bot.ask(HALL, "bob", "Who brings the Tiles?"))
     assert not is_verified(await bot.ask(HALL, "bob", "Summarize the Tiles since Monday."))

@@ -25,6 +25,7 @@ PATIENCE_SECONDS = 3.0
 SILENCE = "The application did not respond"
 FAILED = "This interaction failed"
 CHAT, MESSAGE_MENU = 1, 3
+TEXT_INPUT, LABEL = 4, 18  # types of components
 
 
 class ActionUnavailable(AssertionError):
@@ -69,6 +70,25 @@ async def click(person: Person, message: Message, button: str) -> Interaction:
         raise ActionUnavailable(f"the button {button!r} cannot be pressed, only {sorted(names)}")
     data = {"custom_id": found["custom_id"], "component_type": found["type"]}
     return await _send(person, message.channel, InteractionType.COMPONENT, data, message=message)
+
+
+async def submit(person: Person, channel: Channel, modal: Json, answers: dict[str, str]) -> Interaction:
+    """Submit a modal with these values of its fields, by custom id; the other fields stay as they were."""
+    components = [
+        {"type": LABEL, "component": _fill_in(each["component"], answers)}
+        for each in modal["components"]
+        if each["type"] == LABEL
+    ]
+    data = {"custom_id": modal["custom_id"], "components": components, "resolved": {}}
+    return await _send(person, channel, InteractionType.MODAL, data)
+
+
+def _fill_in(field: Json, answers: dict[str, str]) -> Json:
+    name, known = field["custom_id"], {"type": field["type"], "custom_id": field["custom_id"]}
+    if field["type"] == TEXT_INPUT:
+        return {**known, "value": answers.get(name, field.get("value") or "")}
+    before = [each["value"] for each in field.get("options", []) if each.get("default")]
+    return {**known, "values": [answers[name]] if answers.get(name) else before}
 
 
 def _button_names(button: Json) -> set[str]:

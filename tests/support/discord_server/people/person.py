@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
+    from tests.support.discord_server.model import Json
     from tests.support.discord_server.world import World
 
 
@@ -131,6 +132,10 @@ class Person:
     async def clicks(self, message: Message, button: str) -> Interaction:
         """Press a button, named by its label, emoji or custom id."""
         return await client.click(self, message, button)
+
+    async def submits(self, channel: Channel, modal: Json, answers: dict[str, str]) -> Interaction:
+        """Submit a modal."""
+        return await client.submit(self, channel, modal, answers)
 
     async def context_menu(self, command: str, target: Message) -> Interaction:
         """Use a command in the menu of a message."""

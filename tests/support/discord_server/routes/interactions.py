@@ -12,6 +12,7 @@ from tests.support.discord_server.routes.limits import (
     AllowedMentions,
     CommandSet,
     Draft,
+    Modal,
     Suggestions,
     check,
     parse_draft,
@@ -23,10 +24,11 @@ if TYPE_CHECKING:
     from tests.support.discord_server.world import World
 
 HOOK = "/webhooks/{app}/{token}"
-SEND, DEFER, DEFER_UPDATE, SUGGEST = 4, 5, 6, 8
+SEND, DEFER, DEFER_UPDATE, SUGGEST, MODAL = 4, 5, 6, 8, 9
 FITTING = {
-    InteractionType.COMMAND: {SEND, DEFER},
-    InteractionType.COMPONENT: {SEND, DEFER, DEFER_UPDATE},
+    InteractionType.COMMAND: {SEND, DEFER, MODAL},
+    InteractionType.COMPONENT: {SEND, DEFER, DEFER_UPDATE, MODAL},
+    InteractionType.MODAL: {SEND, DEFER, DEFER_UPDATE},
     InteractionType.AUTOCOMPLETE: {SUGGEST},
 }
 FIRST_RESPONSE_SECONDS = 3.0
@@ -70,6 +72,8 @@ def _respond(world: World, found: Interaction, kind: int, call: ApiCall) -> None
     data = call.body.get("data") or {}
     if kind == SUGGEST:
         found.choices = check(Suggestions, data).raw("choices")
+    elif kind == MODAL:
+        found.modal = check(Modal, data).model_dump()
     elif kind == DEFER_UPDATE:
         found.original = found.message
     else:

@@ -155,6 +155,43 @@ class CommandSet(Body):
     commands: list[Command] = Field(max_length=100)
 
 
+class SelectOption(Body):
+    label: str = Field(min_length=1, max_length=100)
+    value: str = Field(min_length=1, max_length=100)
+
+
+class FieldBody(Body):
+    """A text input or a select."""
+
+    type: Literal[3, 4, 8]
+    custom_id: str = Field(min_length=1, max_length=100)
+    value: str = Field(default="", max_length=4000)
+    max_length: int = Field(default=4000, ge=1, le=4000)
+    options: list[SelectOption] = Field(default=[], max_length=25)
+
+
+class FieldLabel(Body):
+    """A field with its label."""
+
+    type: Literal[18]
+    label: str = Field(min_length=1, max_length=45)
+    description: str | None = Field(default=None, max_length=100)
+    component: FieldBody
+
+
+class TextDisplay(Body):
+    type: Literal[10]
+    content: str = Field(min_length=1, max_length=4000)
+
+
+class Modal(Body):
+    """A form: at most five components, of which labels hold the fields."""
+
+    custom_id: str = Field(min_length=1, max_length=100)
+    title: str = Field(min_length=1, max_length=45)
+    components: list[TextDisplay | FieldLabel] = Field(min_length=1, max_length=5)
+
+
 class Suggestions(Body):
     """What is offered while somebody types."""
 

@@ -1,0 +1,114 @@
+"""Render a form as a modal, and read what was filled in. Forms work after a restart: the custom id names them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import discord
+
+from adapters.discord.replies.buttons import MAX_ID_LENGTH, decode_value, pack_value
+from bot.platform.forms import OFF, ON, FormOption
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bot.platform.forms import Form, FormField
+
+PREFIX = "tl-form"
+MAX_TITLE_LENGTH, MAX_LABEL_LENGTH, MAX_DESCRIPTION_LENGTH = 45, 45, 100
+MAX_OPTION_LENGTH, MAX_OPTIONS = 100, 25
+MAX_INPUT_LENGTH = 4000
+MODAL_LIFETIME = 15 * 60.0  # seconds for which the library remembers a modal; submissions work after that
+SWITCH_OPTIONS = (FormOption(ON, "On"), FormOption(OFF, "Off"))
+ACTION_ROW, LABEL = 1, 18  # types of components that hold others
+
+_CUSTOM_ID = re.compile(rf"{PREFIX}:([a-z-]+):(\d{{1,3}})/(\d{{1,3}}):(.*)", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class SubmittedModal:
+    """What a submitted modal says: fields as in FormSubmitted."""
+
+    form: str
+    value: str
+    answers: tuple[tuple[str, str], ...]
+    part: int
+    parts: int
+
+
+def build_modal(form: Form) -> discord.ui.Modal | None:
+    """Build the modal of a form; None if its private value is too long."""
+    value = pack_value(form.value)
+    custom_id = f"{PREFIX}:{form.name}:{form.part}/{form.parts}:{value}"
+    if len(custom_id) > MAX_ID_LENGTH:
+        return None
+    title = _shorten(form.numbered_title, MAX_TITLE_LENGTH)
+    modal = discord.ui.Modal(title=title, timeout=MODAL_LIFETIME, custom_id=custom_id)
+    if form.text:
+        modal.add_item(discord.ui.TextDisplay(discord.utils.escape_markdown(form.text)))
+    for field in form.fields:
+        description = _shorten(field.hint, MAX_DESCRIPTION_LENGTH) or None
+        label = _shorten(field.label, MAX_LABEL_LENGTH)
+        modal.add_item(discord.ui.Label(text=label, description=description, component=_build_item(field)))
+    return modal
+
+
+def _build_item(field: FormField) -> discord.ui.Item[Any]:
+    match field.kind:
+        case "choice":
+            return _build_select(field, field.options[:MAX_OPTIONS])
+        case "switch":
+            return _build_select(field, SWITCH_OPTIONS)
+        case "channel":
+            return discord.ui.ChannelSelect(
+                custom_id=field.name,
+                required=field.required,
+                min_values=int(field.required),
+                default_values=[discord.Object(int(field.value), type=discord.abc.GuildChannel)] if field.value else [],
+            )
+    limit = min(field.max_length, MAX_INPUT_LENGTH)
+    return discord.ui.TextInput(
+        custom_id=field.name,
+        style=discord.TextStyle.paragraph if field.kind == "long_text" else discord.TextStyle.short,
+        default=field.value if 0 < len(field.value) <= limit else None,
+        required=field.required,
+        max_length=limit,
+    )
+
+
+def _build_select(field: FormField, options: Sequence[FormOption]) -> discord.ui.Select[Any]:
+    shown = [
+        discord.SelectOption(
+            label=_shorten(each.label, MAX_OPTION_LENGTH), value=each.value, default=each.value == field.value
+        )
+        for each in options
+    ]
+    return discord.ui.Select(
+        custom_id=field.name, options=shown, required=field.required, min_values=int(field.required), max_values=1
+    )
+
+
+def _shorten(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[: limit - 1]}…"
+
+
+def parse_modal(data: Mapping[str, Any]) -> SubmittedModal | None:
+    """Parse the data of a submitted modal; None if it is not the bot's."""
+    found = _CUSTOM_ID.fullmatch(str(data.get("custom_id") or ""))
+    if found is None:
+        return None
+    answers = tuple(_list_answers(data.get("components") or ()))
+    return SubmittedModal(found[1], decode_value(found[4]), answers, int(found[2]), int(found[3]))
+
+
+def _list_answers(components: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    for each in components:
+        if each.get("type") == ACTION_ROW:
+            yield from _list_answers(each.get("components") or ())
+        elif each.get("type") == LABEL:
+            yield from _list_answers([each.get("component") or {}])
+        elif name := each.get("custom_id"):
+            chosen = each.get("values") or [""]
+            yield str(name), str(each["value"] if "value" in each else chosen[0])

@@ -1,0 +1,101 @@
+"""The table of forms by name, and which action or command opens which of them."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.commands.context import CommandContext
+from bot.commands.forms import correction
+from bot.commands.forms.kinds import FormKind
+from bot.i18n import N_, gettext, use_language
+from bot.platform.events import ButtonPressed, CommandInvoked
+from bot.platform.models import Button, Card
+from engine.errors import EngineError, InvalidQuestion, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.commands.context import BotServices
+    from bot.platform.events import FormSubmitted
+    from bot.platform.forms import Form
+
+BUILD_TIMEOUT = 1.0  # seconds, of the three for which platforms let a form be opened
+CONTINUE_BUTTON = N_("Continue")
+PART_ACTION = "form"  # the button that opens the next part of a form
+UNKNOWN_FORM = N_("This form is no longer available.")
+
+FORMS: Mapping[str, FormKind] = {
+    "correction": FormKind(correction.build_form, correction.submit_form, correction.find_errors),
+}
+OPENED_BY: Mapping[str, str] = {"correct-answer": "correction"}  # forms by action of a button, or command
+
+
+async def build_form(services: BotServices, event: CommandInvoked | ButtonPressed) -> Form | None:
+    """Build the form that an interaction opens; None if it opens none, or if that is unknown in time."""
+    name, value, part = _parse_request(event)
+    limit = services.context.traits_of(event.location.platform).max_form_fields
+    if name not in FORMS or not limit:
+        return None
+    call = CommandContext(services, _to_command(event, name, value), datetime.now(UTC))
+    try:
+        async with asyncio.timeout(BUILD_TIMEOUT):
+            language = await services.context.find_person_language(event.location, event.person, event.locale)
+            with use_language(language):
+                form = await FORMS[name].build(call)
+    except (EngineError, TimeoutError):
+        return None
+    return form.get_part(part, limit) if form is not None else None
+
+
+def check_form(submitted: FormSubmitted) -> Mapping[str, str]:
+    """What is wrong with the answers, by field, for platforms that show it in the form."""
+    kind = FORMS.get(submitted.form)
+    return kind.find_errors(dict(submitted.answers)) if kind else {}
+
+
+async def submit_form(services: BotServices, submitted: FormSubmitted) -> Card | None:
+    """Handle a submitted form. Raises EngineError."""
+    kind = FORMS.get(submitted.form)
+    if kind is None:
+        raise NotFound(gettext(UNKNOWN_FORM))
+    if errors := check_form(submitted):
+        raise InvalidQuestion(" ".join(errors.values()), hint=gettext("Open the form again."))
+    invoked = CommandInvoked(
+        submitted.id,
+        submitted.location,
+        submitted.person,
+        submitted.form,
+        submitted.value,
+        handle=submitted.handle,
+        time=submitted.time,
+    )
+    card = await kind.submit(CommandContext(services, invoked, submitted.time), dict(submitted.answers))
+    return _with_next_part(card, submitted) if card is not None else None
+
+
+def _parse_request(event: CommandInvoked | ButtonPressed) -> tuple[str, str, int]:
+    """The form that an event asks for, what it is about, and the number of its part."""
+    if isinstance(event, CommandInvoked):
+        return OPENED_BY.get(event.command, ""), event.words, 1
+    if event.action != PART_ACTION:
+        return OPENED_BY.get(event.action, ""), event.value, 1
+    name, _, rest = event.value.partition(":")
+    part, _, value = rest.partition(":")
+    return name, value, int(part) if part.isdecimal() and part.isascii() else 1
+
+
+def _to_command(event: CommandInvoked | ButtonPressed, name: str, value: str) -> CommandInvoked:
+    if isinstance(event, CommandInvoked):
+        return event
+    return CommandInvoked(event.id, event.location, event.person, name, value, handle=event.handle)
+
+
+def _with_next_part(card: Card, submitted: FormSubmitted) -> Card:
+    if submitted.part >= submitted.parts:
+        return card
+    value = f"{submitted.form}:{submitted.part + 1}:{submitted.value}"
+    label = f"{gettext(CONTINUE_BUTTON)} ({submitted.part + 1}/{submitted.parts})"
+    return replace(card, buttons=(*card.buttons, Button(label, PART_ACTION, value)))
