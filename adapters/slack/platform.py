@@ -24,6 +24,7 @@ from adapters.slack.workspace.markup import find_mentioned_groups, find_mentione
 from adapters.slack.workspace.messages import message_link
 from adapters.slack.workspace.users import UserGroups
 from bot.errors import PermissionDenied, PlatformError
+from bot.i18n import N_, gettext
 from bot.platform.models import Location
 from bot.platform.ports import MessageLimits
 from bot.platform.ttl_cache import TTLCache
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 REACTIONS: dict[Reaction, str] = {"working": "hourglass_flowing_sand", "done": "white_check_mark", "failed": "warning"}
-PICTURE_NOTICE = "I sent you the picture in a direct message."
+PICTURE_NOTICE = N_("I sent you the picture in a direct message.")
 
 
 class SlackPlatform:
@@ -177,7 +178,7 @@ class SlackPlatform:
                 direct = await self._private_messages.open_direct(target.person)
                 await self._files.upload_picture(direct, "", card.picture)
                 if not target.location.channel.startswith("D"):
-                    outgoing = self._build_message(card, PICTURE_NOTICE)
+                    outgoing = self._build_message(card, gettext(PICTURE_NOTICE))
             await self._private_messages.send(target, outgoing)
 
     def _build_message(self, card: Card, note: str = "") -> OutgoingMessage:

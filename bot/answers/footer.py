@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from bot.i18n import gettext
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
 from bot.text.excerpts import build_excerpt, lines_citing, source_title, strip_speaker, truncate_line
@@ -69,10 +70,10 @@ def build_answer_footer(
     """Build the footer; `share`: a private answer can be shared in a channel. `review`: further buttons."""
     cited = tuple(FooterSource(each.number, each.title, each.link, time=each.time) for each in sources)
     buttons = [Button("👍", "up", answer), Button("👎", "down", answer)]
-    buttons += [Button("Sources", "sources", answer)] if cited else []
-    buttons += [Button("Share to channel", "share", answer)] if private and share and cited else []
+    buttons += [Button(gettext("Sources"), "sources", answer)] if cited else []
+    buttons += [Button(gettext("Share to channel"), "share", answer)] if private and share and cited else []
     buttons += review
-    buttons += [] if private else [Button("Delete", "delete", answer)]
+    buttons += [] if private else [Button(gettext("Delete"), "delete", answer)]
     return AnswerFooter(answer, cited, " ".join(filter(None, notes)), tuple(buttons))
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from bot.answers.footer import message_time
 from bot.answers.request import AnswerRequest, answer_id
 from bot.errors import NotAllowed
+from bot.i18n import gettext
 from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
-from bot.text.format import format_utc, parse_since
+from bot.text.format import format_utc, parse_since, pluralize
 from bot.text.markdown import markdown_link, sanitize_inline
 from engine import Filters, Question
 
@@ -24,8 +25,8 @@ DEFAULT_PERIOD = timedelta(days=1)
 MAX_QUOTED = 20  # messages
 MAX_QUOTE_LENGTH = 200  # characters of one
 CATCH_UP_QUESTION = (
-    "What happened here since {time}? Summarize it by topic, the most important first: what was decided, which "
-    "questions are open, and who is waiting for whom."
+    "What happened here since {time}? Summarize it by topic, the most important first: "
+    "what was decided, which questions are open, and who is waiting for whom."
 )
 
 
@@ -37,7 +38,7 @@ async def catch_up_command(call: CommandContext) -> Card | None:
     time = parse_since(call.arguments, call.now) if call.arguments else await _last_message_time(call)
     newest = await call.find_last_message_time()
     if newest is None or newest < time:
-        return Card(f"I have read no messages here since {format_utc(time)}.")
+        return Card(gettext("I have read no messages here since {time}.").format(time=format_utc(time)))
     if not call.settings.llm_model:
         return await _quote_messages(call, time)
     await call.services.answer_service.answer(
@@ -69,10 +70,13 @@ async def _quote_messages(call: CommandContext, time: datetime) -> Card:
     sources = (await call.engine.retrieve(question)).sources
     messages = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
     if not messages:
-        return Card(f"I found no messages here since {format_utc(time)}.")
+        return Card(gettext("I found no messages here since {time}.").format(time=format_utc(time)))
     lines = [_format_line(each) for each in messages[-MAX_QUOTED:]]
-    more = f"\n\n… and {len(messages) - MAX_QUOTED} earlier ones." if len(messages) > MAX_QUOTED else ""
-    return Card(f"**Messages here since {format_utc(time)}**\n" + "\n".join(lines) + more)
+    heading = gettext("Messages here since {time}").format(time=format_utc(time))
+    if len(messages) > MAX_QUOTED:
+        earlier = len(messages) - MAX_QUOTED
+        lines += ["", pluralize(earlier, "… and {count} earlier one.", "… and {count} earlier ones.")]
+    return Card("\n".join([f"**{heading}**", *lines]))
 
 
 def _format_line(source: Source) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.commands.settings.changes import change_settings, format_value, list_fields
+from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.format import pluralize
 from engine.errors import InvalidQuestion
@@ -17,7 +18,7 @@ MAX_DAYS = 3650
 
 async def settings_command(call: CommandContext) -> Card:
     """Show or change the settings of this channel."""
-    await call.require_manager("see or change settings")
+    await call.require_manager(gettext("see or change settings"))
     name, _, value = call.arguments.partition(" ")
     if name:
         return await change_settings(call, {name.casefold(): value.strip().strip('"“”')})
@@ -27,28 +28,44 @@ async def settings_command(call: CommandContext) -> Card:
 async def _format_settings(call: CommandContext) -> str:
     now = await call.services.context.get_channel_settings(call.location.room)
     fields = await list_fields(call)
-    values = [f"- `{each.name}` is {await format_value(call, each, now)}: {each.description}" for each in fields]
+    values = [
+        f"- `{each.name}` is {await format_value(call, each, now)}: {gettext(each.description)}" for each in fields
+    ]
     example = call.format_example("settings reply-to mention")
-    return "\n".join(["**This channel**", *values, "", f"To change one: {example}"])
+    return "\n".join(
+        [f"**{gettext('This channel')}**", *values, "", gettext("To change one: {example}").format(example=example)]
+    )
 
 
 async def backfill_command(call: CommandContext) -> Card:
     """Fetch the history of this channel, for the given number of days."""
-    await call.require_manager("fetch the history of a channel")
+    await call.require_manager(gettext("fetch the history of a channel"))
     days = _parse_days(call.arguments, call.settings.backfill_days)
     if not (await call.services.context.get_channel_settings(call.location.room)).ingest:
         raise InvalidQuestion(
-            "Reading is turned off in this channel.", hint=f"First: {call.format_example('settings ingest on')}"
+            gettext("Reading is turned off in this channel."),
+            hint=gettext("First: {command}").format(command=call.format_example("settings ingest on")),
         )
     await call.services.ingest_service.start_backfill(call.location.without_thread, days)
     return Card(
-        f"I'm reading the last {pluralize(days, 'day')} of this channel. "
-        f"{call.format_example('status')} shows the progress."
+        " ".join(
+            (
+                pluralize(
+                    days,
+                    "I'm reading the last day of this channel.",
+                    "I'm reading the last {count} days of this channel.",
+                ),
+                gettext("{command} shows the progress.").format(command=call.format_example("status")),
+            )
+        )
     )
 
 
 def _parse_days(words: str, usual: int) -> int:
     first = words.partition(" ")[0] or str(usual or 1)
     if not (first.isascii() and first.isdigit() and 1 <= int(first) <= MAX_DAYS):
-        raise InvalidQuestion(f"“{words}” is not a number of days.", hint=f"Enter a number from 1 to {MAX_DAYS}.")
+        raise InvalidQuestion(
+            gettext("“{words}” is not a number of days.").format(words=words),
+            hint=gettext("Enter a number from 1 to {max_days}.").format(max_days=MAX_DAYS),
+        )
     return int(first)

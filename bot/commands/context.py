@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from bot.errors import NotAllowed
+from bot.i18n import gettext
 from bot.permissions.provenance import Provenance, can_read
 from engine import Scope
 
@@ -121,7 +122,10 @@ class CommandContext:
         """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""
         channel = await self.services.context.audience.get_channel(self.location)
         if channel.kind != "direct" and not await self.is_manager():
-            raise NotAllowed(f"Only managers of this workspace can {what}.", hint="Ask one of them.")
+            raise NotAllowed(
+                gettext("Only managers of this workspace can {what}.").format(what=what),
+                hint=gettext("Ask one of them."),
+            )
 
     def format_example(self, words: str) -> str:
         """A command as typed on this platform, as inline code."""

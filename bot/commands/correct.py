@@ -40,18 +40,24 @@ async def correct_command(call: CommandContext) -> Card:
         return await correct_answer(call, rest)
     if name.casefold() not in CORRECTIONS:
         raise InvalidQuestion(
-            "What do you want to correct?" if not name else f"There is no correction “{name}”.", hint=_usage_hint(call)
+            gettext("What do you want to correct?")
+            if not name
+            else gettext("There is no correction “{name}”.").format(name=name),
+            hint=_usage_hint(call),
         )
     min_words, max_words, correction = CORRECTIONS[name.casefold()]
     words = parse_arguments(rest, OPTIONS)
     if not min_words <= len(words.positional) <= max_words:
         raise InvalidQuestion(
-            f"“{name}” has too many or too few arguments.",
-            hint=f"{_usage_hint(call)} Put several words in quotation marks.",
+            gettext("“{name}” has too many or too few arguments.").format(name=name),
+            hint=f"{_usage_hint(call)} {gettext('Put several words in quotation marks.')}",
         )
     space = await call.services.context.audience.get_home_space(call.location)
     if space not in (await call.resolve_scope()).spaces:
-        raise NotAllowed("You can't correct what I know here.", hint="Ask a member who can read all of this channel.")
+        raise NotAllowed(
+            gettext("You can't correct what I know here."),
+            hint=gettext("Ask a member who can read all of this channel."),
+        )
     return Card(await correction(call, space, words))
 
 
@@ -61,48 +67,52 @@ def _usage_hint(call: CommandContext) -> str:
         'describe Ada "She wrote it." --with Engine',
         'hide "Analytical Engin"',
     )
-    return f"Examples: {'; '.join(call.format_example(f'correct {each}') for each in examples)}."
+    listed = "; ".join(call.format_example(f"correct {each}") for each in examples)
+    return gettext("Examples: {examples}.").format(examples=listed)
+
+
+def _undo_hint(call: CommandContext, command: str) -> str:
+    return gettext("{command} undoes this.").format(command=call.format_example(command))
 
 
 async def _merge(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("merge names")
+    await call.require_manager(gettext("merge names"))
     name, into = words.positional
     unknown = await call.engine.merge(space, name, into, room=call.location.room)
     done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, unknown))
-    return f"{done} {call.format_example('correct unmerge')} undoes this."
+    return f"{done} {_undo_hint(call, 'correct unmerge')}"
 
 
 async def _unmerge(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("separate names")
+    await call.require_manager(gettext("separate names"))
     await call.engine.unmerge(space, words.positional[0], room=call.location.room)
     return format_unmerge(escape_markdown(words.positional[0]))
 
 
 async def _separate(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("separate names")
+    await call.require_manager(gettext("separate names"))
     name, other = words.positional
     await call.engine.separate(space, name, other, room=call.location.room)
     done = format_separation(escape_markdown(name), escape_markdown(other))
-    return f"{done} {call.format_example('correct merge')} undoes this."
+    return f"{done} {_undo_hint(call, 'correct merge')}"
 
 
 async def _describe(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("change descriptions")
+    await call.require_manager(gettext("change descriptions"))
     name, description = (*words.positional, "")[:2]
     await call.engine.describe(space, name, description, words.options.get("with", ""), room=call.location.room)
     return format_description(_format_name(words), description)
 
 
 async def _hide(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("hide names")
+    await call.require_manager(gettext("hide names"))
     await call.engine.hide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
-    return (
-        f"{format_visibility(_format_name(words), hidden=True)} {call.format_example('correct unhide')} shows it again."
-    )
+    hint = gettext("{command} shows it again.").format(command=call.format_example("correct unhide"))
+    return f"{format_visibility(_format_name(words), hidden=True)} {hint}"
 
 
 async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> str:
-    await call.require_manager("show names again")
+    await call.require_manager(gettext("show names again"))
     await call.engine.unhide(space, words.positional[0], words.options.get("with", ""), room=call.location.room)
     return format_visibility(_format_name(words), hidden=False)
 
@@ -110,15 +120,16 @@ async def _unhide(call: CommandContext, space: str, words: CommandArguments) -> 
 async def _add_fact(call: CommandContext, space: str, words: CommandArguments) -> str:  # noqa: ARG001  - a correction's signature
     """Add a fact as if the caller had posted it; they must be allowed to post, and the channel must be read."""
     if not await _can_write(call):
-        raise NotAllowed(gettext(texts.CANNOT_WRITE), hint="Join it, or ask someone who can post there.")
+        raise NotAllowed(gettext(texts.CANNOT_WRITE), hint=gettext("Join it, or ask someone who can post there."))
     name, description = words.positional
     options = (words.options.get(each, "") for each in OPTIONS)
     fact = build_fact(name, description, *options)
     key = await call.services.ingest_service.manual_facts.add_fact(
         call.location, call.invocation.person, fact, call.now
     )
-    undo = call.format_example(f"forget {key}")
-    return f"Added: {_format_name(words)} – {escape_markdown(description)}\n{undo} undoes this."
+    added = gettext("Added: {name} – {description}")
+    added = added.format(name=_format_name(words), description=escape_markdown(description))
+    return f"{added}\n{_undo_hint(call, f'forget {key}')}"
 
 
 async def _can_write(call: CommandContext) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.store.schedules.digests import Digest
 from bot.text.format import format_utc
@@ -26,12 +27,15 @@ async def digest_command(call: CommandContext) -> Card:
     if not words:
         return Card(_describe(call, await call.store.digests.get(location.room), personal=personal))
     if not personal:
-        await call.require_manager("schedule digests of this channel")
+        await call.require_manager(gettext("schedule digests of this channel"))
         if (await call.services.context.audience.get_channel(location)).kind == "direct":
-            raise InvalidQuestion("There is no channel here.", hint=f"{call.format_example('digest')} me daily 8:00")
+            raise InvalidQuestion(
+                gettext("There is no channel here."),
+                hint=call.format_example("digest me daily 8:00"),
+            )
     if words.casefold() == "off":
         ended = await call.store.digests.delete(location.room)
-        return Card("There will be no more digests here." if ended else "There was no digest.")
+        return Card(gettext("There will be no more digests here.") if ended else gettext("There was no digest."))
     schedule = parse_schedule(words)
     digest = Digest(location, call.invocation.person, personal, str(schedule), call.now, schedule.next_after(call.now))
     await call.store.digests.save(digest)
@@ -47,7 +51,10 @@ async def _direct_messages(call: CommandContext) -> Location:
 def _describe(call: CommandContext, digest: Digest | None, *, personal: bool) -> str:
     example = call.traits.format_command(f"digest {'me ' if personal else ''}weekly monday 9:00 Europe/Berlin")
     if digest is None:
-        whose = "You get no digest" if personal else "This channel has no digest"
-        return f"{whose}. `{example}` schedules one."
-    what = "what you can read, in direct messages" if digest.personal else "this channel"
-    return f"The digest of {what} comes {digest.schedule}, next on {format_utc(digest.due_at)}."
+        state = gettext("You get no digest.") if personal else gettext("This channel has no digest.")
+        return f"{state} {gettext('`{command}` schedules one.').format(command=example)}"
+    if digest.personal:
+        state = gettext("The digest of what you can read comes {schedule}, in direct messages, next on {time}.")
+    else:
+        state = gettext("The digest of this channel comes {schedule}, next on {time}.")
+    return state.format(schedule=digest.schedule, time=format_utc(digest.due_at))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.text.format import pluralize
 from bot.text.markdown import escape_markdown
@@ -23,19 +24,21 @@ async def duplicates_command(call: CommandContext) -> Card:
     """List likely duplicates and automatic joins of the spaces that the caller may read."""
     scope = await call.resolve_scope()
     if not scope.spaces:
-        return Card("I can't compare names for you here: they combine channels that you can't all read.")
+        return Card(gettext("I can't compare names for you here: they combine channels that you can't all read."))
     report = await call.engine.find_duplicates(scope, MAX_PAIRS, compare_all=False)
     lines: list[str] = []
     if report.suggested:
-        lines += ["**These names may mean the same**", *_format_pairs(report.suggested)]
+        lines += [f"**{gettext('These names may mean the same')}**", *_format_pairs(report.suggested)]
     if report.joined:
-        lines += ["**Joined automatically**", *_format_pairs(report.joined)]
+        lines += [f"**{gettext('Joined automatically')}**", *_format_pairs(report.joined)]
     if lines:
         lines += [_format_hint(call)]
     elif not report.uncompared:
-        lines += ["I found no names that may mean the same."]
+        lines += [gettext("I found no names that may mean the same.")]
     if report.uncompared:
-        lines += [f"I'm still comparing {pluralize(report.uncompared, 'name')}."]
+        lines += [
+            pluralize(report.uncompared, "I'm still comparing {count} name.", "I'm still comparing {count} names.")
+        ]
     return Card("\n".join(lines))
 
 
@@ -49,4 +52,6 @@ def _format_pairs(pairs: Iterable[Duplicate]) -> Iterable[str]:
 
 def _format_hint(call: CommandContext) -> str:
     merge, separate, unmerge = map(call.format_example, ("correct merge", "correct separate", "correct unmerge"))
-    return f"{merge} joins two names, {separate} keeps them apart, {unmerge} undoes a join."
+    return gettext("{merge} joins two names, {separate} keeps them apart, {unmerge} undoes a join.").format(
+        merge=merge, separate=separate, unmerge=unmerge
+    )

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from bot.errors import NotAllowed
+from bot.i18n import gettext
 from bot.platform.models import Button, Card
 from bot.text.document_match import choose_document, match_title
-from bot.text.format import format_utc, pluralize
+from bot.text.format import format_list, format_utc, pluralize
 from bot.text.markdown import escape_markdown
 from engine.errors import InvalidQuestion, NotFound
 
@@ -41,8 +42,10 @@ async def forget_command(call: CommandContext) -> Card:
     words = call.arguments.strip('"“”')
     if not words:
         raise InvalidQuestion(
-            "What should I forget?",
-            hint=f"For example {call.format_example('forget minutes.pdf')}, or the link to a message.",
+            gettext("What should I forget?"),
+            hint=gettext("For example {command}, or the link to a message.").format(
+                command=call.format_example("forget minutes.pdf")
+            ),
         )
     if words.casefold() in SELF_WORDS:
         return await forget_me_command(call)
@@ -55,31 +58,41 @@ async def forget_command(call: CommandContext) -> Card:
         return await _forget_document(call, found)
     if is_message_link(words):
         return await _forget_message(call, words)
-    raise NotFound(f"I found no “{words}” that you can read.", hint="Give the full title, or better a link.")
+    raise NotFound(
+        gettext("I found no “{words}” that you can read.").format(words=words),
+        hint=gettext("Give the full title, or better a link."),
+    )
 
 
 async def _confirm_forget_channel(call: CommandContext, kind: ContentKind) -> Card:
     """Show what would be forgotten of this channel, with a button that forgets it."""
-    await call.require_manager("have a channel forgotten")
+    await call.require_manager(gettext("have a channel forgotten"))
     documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
     if not documents:
-        return Card("There is nothing to forget here.")
+        return Card(gettext("There is nothing to forget here."))
     value = next(words for words, each in CHANNEL_WORDS.items() if each == kind)
     files = sum(each.kind != "conversation" for each in documents)
     passages = sum(each.passages for each in documents if each.kind == "conversation")
-    what = " and ".join(pluralize(count, noun) for count, noun in ((passages, "message"), (files, "file")) if count)
+    kinds = [pluralize(passages, "{count} message", "{count} messages")] if passages else []
+    kinds += [pluralize(files, "{count} file", "{count} files")] if files else []
     return Card(
-        f"This forgets {what} of this channel for good, and what I answered from them. They remain in the chat.",
-        buttons=(Button("Forget them", "forget", f"{value}{CONFIRMED}"),),
+        gettext(
+            "This forgets {what} of this channel for good, and what I answered from them. They remain in the chat."
+        ).format(what=format_list(kinds)),
+        buttons=(Button(gettext("Forget them"), "forget", f"{value}{CONFIRMED}"),),
     )
 
 
 async def _forget_channel(call: CommandContext, kind: ContentKind) -> Card:
-    await call.require_manager("have a channel forgotten")
+    await call.require_manager(gettext("have a channel forgotten"))
     documents = await call.services.ingest_service.list_channel_documents(call.location, kind)
     for each in documents:
         await call.services.ingest_service.forget_document(each.key)
-    return Card(f"Forgotten: {pluralize(len(documents), 'document')} of this channel. They remain in the chat.")
+    return Card(
+        gettext("Forgotten: {documents} of this channel. They remain in the chat.").format(
+            documents=pluralize(len(documents), "{count} document", "{count} documents")
+        )
+    )
 
 
 def _find_document(words: str, documents: Sequence[DocumentInfo]) -> DocumentInfo | None:
@@ -99,7 +112,11 @@ async def _forget_document(call: CommandContext, document: DocumentInfo) -> Card
     where = await call.store.channels.get_name(document.room)
     location = f", #{escape_markdown(where)}" if where else ""
     return Card(
-        f"Forgotten: **{escape_markdown(document.title)}** ({pluralize(document.passages, 'passage')}{location})."
+        gettext("Forgotten: **{title}** ({passages}{location}).").format(
+            title=escape_markdown(document.title),
+            passages=pluralize(document.passages, "{count} passage", "{count} passages"),
+            location=location,
+        )
     )
 
 
@@ -111,20 +128,27 @@ async def _document_authors(call: CommandContext, document: DocumentInfo) -> set
 
 async def _check_can_forget(call: CommandContext, authors: set[str], what: str) -> None:
     if authors != {call.invocation.person} and not await call.is_manager():
-        raise NotAllowed(f"{what} isn't only yours.", hint="The author, or a manager, can have it forgotten.")
+        raise NotAllowed(
+            gettext("{what} isn't only yours.").format(what=what),
+            hint=gettext("The author, or a manager, can have it forgotten."),
+        )
 
 
 async def _forget_message(call: CommandContext, address: str) -> Card:
     found = await find_message(call, address)
     if found is None:
         raise NotFound(
-            "I found no indexed message there that you can read.",
-            hint="It may never have been indexed, or was already forgotten.",
+            gettext("I found no indexed message there that you can read."),
+            hint=gettext("It may never have been indexed, or was already forgotten."),
         )
     location, message = found
-    await _check_can_forget(call, {message.author}, "That message")
+    await _check_can_forget(call, {message.author}, gettext("That message"))
     await call.services.ingest_service.forget_message(location, message.id)
-    return Card(f"Forgotten: the message of {format_utc(message.time)} and its files. It remains in the chat.")
+    return Card(
+        gettext("Forgotten: the message of {time} and its files. It remains in the chat.").format(
+            time=format_utc(message.time)
+        )
+    )
 
 
 async def find_message(call: CommandContext, address: str) -> tuple[Location, MessageRecord] | None:
@@ -148,8 +172,10 @@ async def forget_me_command(call: CommandContext) -> Card:
     location, person = call.location, call.invocation.person
     await call.services.ingest_service.forget_person(location.platform, location.workspace, person)
     return Card(
-        "Done. I've forgotten what you wrote, shared and asked here, and I won't read your messages anymore. "
-        f"{call.format_example('remember-me')} lets me read what you write after that."
+        gettext(
+            "Done. I've forgotten what you wrote, shared and asked here, and I won't read your "
+            "messages anymore. {command} lets me read what you write after that."
+        ).format(command=call.format_example("remember-me"))
     )
 
 
@@ -158,7 +184,7 @@ async def remember_me_command(call: CommandContext) -> Card:
     location = call.location
     for workspace in {location.workspace, ""}:  # direct messages may belong to no workspace
         await call.store.opt_outs.opt_in(location.platform, workspace, call.invocation.person, call.now)
-    return Card("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten.")
+    return Card(gettext("I'll read what you write in channels that I'm in again. What was forgotten stays forgotten."))
 
 
 def is_message_link(words: str) -> bool:

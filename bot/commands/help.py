@@ -6,7 +6,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from bot.errors import PlatformError
-from bot.i18n import gettext
+from bot.i18n import N_, gettext
 from bot.platform.models import Card
 
 if TYPE_CHECKING:
@@ -15,24 +15,27 @@ if TYPE_CHECKING:
     from bot.commands.context import Command, CommandContext
     from bot.platform.traits import PlatformTraits
 
-INTRODUCTION = (
-    "I read {channels} and the files shared there, and answer questions about them. The numbers in an answer link "
-    "to its sources. I only use what everyone who sees an answer can read."
+INTRODUCTION = N_(
+    "I read {channels} and the files shared there, and answer questions about them. The "
+    "numbers in an answer link to its sources. I only use what everyone who sees an answer "
+    "can read."
 )
-INVITED_CHANNELS = "the channels that I was invited to"
-ENABLED_CHANNELS = "the channels that a manager enabled"
+INVITED_CHANNELS = N_("the channels that I was invited to")
+ENABLED_CHANNELS = N_("the channels that a manager enabled")
 
 
 def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, manager: bool) -> str:
     """List what a person can do on a platform, a line each."""
     lines = [
-        INTRODUCTION.format(channels=INVITED_CHANNELS if traits.reads_by_default else ENABLED_CHANNELS),
+        gettext(INTRODUCTION).format(
+            channels=gettext(INVITED_CHANNELS if traits.reads_by_default else ENABLED_CHANNELS)
+        ),
         "",
         gettext(traits.usage_heading),
     ]
     lines += [f"- {gettext(each)}" for each in traits.features]
     lines += [
-        f"- `{_format_usage(traits, name, command)}` – {command.summary}"
+        f"- `{_format_usage(traits, name, command)}` – {gettext(command.summary)}"
         for name, command in commands.items()
         if manager or not command.managers_only
     ]
@@ -41,10 +44,12 @@ def format_overview(traits: PlatformTraits, commands: Mapping[str, Command], *, 
 
 def format_command_help(traits: PlatformTraits, name: str, command: Command) -> str:
     """Explain one command, with examples."""
-    lines = [f"`{_format_usage(traits, name, command)}` – {command.summary}"]
-    lines += [command.details.replace("{}", traits.command_prefix)] if command.details else []
-    lines += ["_For managers of this workspace._"] if command.managers_only else []
-    return "\n".join([*lines, *(f"- `{traits.format_command(f'{name} {each}')}`" for each in command.examples)])
+    lines = [f"`{_format_usage(traits, name, command)}` – {gettext(command.summary)}"]
+    lines += [gettext(command.details).replace("{}", traits.command_prefix)] if command.details else []
+    lines += [f"_{gettext('For managers of this workspace.')}_"] if command.managers_only else []
+    return "\n".join(
+        [*lines, *(f"- `{traits.format_command(f'{name} {gettext(each)}')}`" for each in command.examples)]
+    )
 
 
 async def build_help_card(call: CommandContext, commands: Mapping[str, Command]) -> Card:

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 from bot.commands.help import format_overview
 from bot.commands.table import list_commands
 from bot.errors import PlatformError
-from bot.i18n import use_language
+from bot.i18n import N_, gettext, use_language
 from bot.platform.models import Button, Card, Location
 from bot.text.format import format_ago, pluralize
 from bot.text.markdown import escape_markdown
+from bot.texts import opted_out_notice
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bot.platform.traits import PlatformTraits
     from engine import Scope
 
+FORGET_ME_BUTTON = N_("Forget me")
 MAX_CHANNELS = 30  # channels that are listed; further ones are counted
 
 
@@ -41,20 +43,20 @@ async def _build_card(context: BotContext, location: Location, person: str, now:
         _format_privacy(traits, out=out),
         format_overview(traits, list_commands(traits), manager=known.is_manager),
     )
-    return Card("\n\n".join(parts), buttons=() if out else (Button("Forget me", "forget", "me"),))
+    return Card("\n\n".join(parts), buttons=() if out else (Button(gettext(FORGET_ME_BUTTON), "forget", "me"),))
 
 
 async def _format_counts(context: BotContext, scope: Scope) -> str:
     status = await context.engine_context.engine.get_status(scope)
     total, waiting = sum(status.documents.values()), status.documents.get("pending", 0)
-    lines = [
-        f"**Indexed content you can read**\n{pluralize(total, 'document')}, {pluralize(status.passages, 'passage')}"
-    ]
-    lines += (
-        [f"{pluralize(status.entities, 'entity')}, {pluralize(status.relations, 'relation')}"] if scope.spaces else []
-    )
-    lines += [f"{pluralize(waiting, 'document')} to index"] if waiting else []
-    return "; ".join(lines) + "."
+    documents = pluralize(total, "{count} document", "{count} documents")
+    lines = [f"{documents}, {pluralize(status.passages, '{count} passage', '{count} passages')}"]
+    if scope.spaces:
+        entities = pluralize(status.entities, "{count} entity", "{count} entities")
+        lines.append(f"{entities}, {pluralize(status.relations, '{count} relation', '{count} relations')}")
+    if waiting:
+        lines.append(pluralize(waiting, "{count} document to index", "{count} documents to index"))
+    return f"**{gettext('Indexed content you can read')}**\n{'; '.join(lines)}."
 
 
 async def _format_channels(context: BotContext, location: Location, scope: Scope, now: datetime) -> str:
@@ -64,13 +66,14 @@ async def _format_channels(context: BotContext, location: Location, scope: Scope
         if (await context.get_channel_settings(room.room)).ingest and await _can_read_channel(context, room, scope):
             last = await context.store.messages.get_newest_time(room.room)
             name = escape_markdown(await context.store.channels.get_name(room.room) or room.channel)
-            lines.append(f"- **#{name}**" + (f", last message {format_ago(last, now)}" if last else ""))
+            age = gettext(", last message {ago}").format(ago=format_ago(last, now)) if last else ""
+            lines.append(f"- **#{name}**{age}")
     if not lines:
-        return "I don't read any channel that you can read. Invite me to one, or ask a manager to."
-    further = (
-        [f"- … and {pluralize(len(lines) - MAX_CHANNELS, 'further channel')}"] if len(lines) > MAX_CHANNELS else []
-    )
-    return "\n".join(["**Channels that I read**", *lines[:MAX_CHANNELS], *further])
+        return gettext("I don't read any channel that you can read. Invite me to one, or ask a manager to.")
+    shown, further = lines[:MAX_CHANNELS], len(lines) - MAX_CHANNELS
+    if further > 0:
+        shown.append(f"- {pluralize(further, '… and {count} further channel', '… and {count} further channels')}")
+    return "\n".join([f"**{gettext('Channels that I read')}**", *shown])
 
 
 async def _can_read_channel(context: BotContext, room: Location, scope: Scope) -> bool:
@@ -81,10 +84,15 @@ async def _can_read_channel(context: BotContext, room: Location, scope: Scope) -
 
 
 def _format_privacy(traits: PlatformTraits, *, out: bool) -> str:
-    begin = f"`{traits.command_prefix}"
     if out:
-        return f"**You**\nYou asked me not to read your messages. {begin}remember-me` changes that."
-    return (
-        f"**You**\nI read what you write in these channels. `Forget me` below, or {begin}forget-me`, deletes all of it "
-        f"permanently and stops me from reading more; {begin}forget` removes a single message or file."
-    )
+        text = opted_out_notice(traits)
+    else:
+        text = gettext(
+            "I read what you write in these channels. `{button}` below, or `{forget_me}`, deletes all of it "
+            "permanently and stops me from reading more; `{forget}` removes a single message or file."
+        ).format(
+            button=gettext(FORGET_ME_BUTTON),
+            forget_me=f"{traits.command_prefix}forget-me",
+            forget=f"{traits.command_prefix}forget",
+        )
+    return f"**{gettext('You')}**\n{text}"

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.i18n import N_, gettext
 from bot.ingest.files import RejectedFile
 from bot.platform.events import MessageReceived
 from bot.platform.models import Card
@@ -21,15 +22,17 @@ if TYPE_CHECKING:
     from bot.ingest.files import FileResult
     from bot.platform.models import Message, Upload
 
-NOTHING_READABLE = "There is nothing in that message that I can read."
-ALREADY_INDEXED = "I've already indexed that message. You can ask me about it."
-MESSAGE_INDEXED = "I've indexed that message. You can ask me about it."
-BOT_MESSAGE = "That message is from a bot. I only index what people write and share."
-AUTHOR_OPTED_OUT = "I can't index that message: it was forgotten, or its author asked me not to read their messages."
-ADDRESSED_TO_BOT = "I don't index messages addressed to me."
-DIRECT_MESSAGE = "In direct messages I only read files. Post it in a channel that I read."
-MESSAGES_NOT_READ = "I only index files in this channel; a manager can change that."
-CANNOT_POST = "I can't index that message until I'm allowed to post in this channel, because I announce it first."
+NOTHING_READABLE = N_("There is nothing in that message that I can read.")
+ALREADY_INDEXED = N_("I've already indexed that message. You can ask me about it.")
+MESSAGE_INDEXED = N_("I've indexed that message. You can ask me about it.")
+BOT_MESSAGE = N_("That message is from a bot. I only index what people write and share.")
+AUTHOR_OPTED_OUT = N_(
+    "I can't index that message: it was forgotten, or its author asked me not to read their messages."
+)
+ADDRESSED_TO_BOT = N_("I don't index messages addressed to me.")
+DIRECT_MESSAGE = N_("In direct messages I only read files. Post it in a channel that I read.")
+MESSAGES_NOT_READ = N_("I only index files in this channel; a manager can change that.")
+CANNOT_POST = N_("I can't index that message until I'm allowed to post in this channel, because I announce it first.")
 
 
 async def learn_command(call: CommandContext) -> Card:
@@ -39,8 +42,8 @@ async def learn_command(call: CommandContext) -> Card:
         return Card("\n".join(await _ingest_message(call, message)))
     if not uploads:
         raise InvalidQuestion(
-            "There is no file in that command.",
-            hint="Attach one, or share it in a channel that I read or in a direct message to me.",
+            gettext("There is no file in that command."),
+            hint=gettext("Attach one, or share it in a channel that I read or in a direct message to me."),
         )
     outcomes = await call.services.ingest_service.files.ingest_from_command(call.invocation, call.now)
     return Card("\n".join(await _report_files(call, uploads, outcomes)))
@@ -59,7 +62,11 @@ async def _report_files(call: CommandContext, uploads: Sequence[Upload], outcome
 
 def _format_file_status(names: Sequence[str], *, soon: bool) -> str:
     listed = ", ".join(f"**{escape_markdown(name)}**" for name in names)
-    return f"I've indexed {listed}. You can ask me about it." if soon else f"I'm still reading {listed}."
+    return (
+        gettext("I've indexed {listed}. You can ask me about it.").format(listed=listed)
+        if soon
+        else gettext("I'm still reading {listed}.").format(listed=listed)
+    )
 
 
 async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
@@ -74,7 +81,7 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
         lines += await _report_files(call, message.uploads, outcomes)
     if message.text.strip():
         lines.append(await _ingest_text(call, message))
-    return lines or [NOTHING_READABLE]
+    return lines or [gettext(NOTHING_READABLE)]
 
 
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
@@ -82,11 +89,11 @@ async def _exclusion_reason(call: CommandContext, message: Message) -> str:
     location, store = message.location, call.store
     is_read = await call.services.context.indexes_bot_messages(location.room)
     if message.own or (message.by_bot and not is_read):
-        return BOT_MESSAGE
+        return gettext(BOT_MESSAGE)
     written = None if _is_author(call, message) else message.time
     out = await store.opt_outs.is_opted_out(location.platform, location.workspace, message.author, written)
     gone = {message.id, *(f"{location.room}:file:{message.id}:{each.id}" for each in message.uploads)}
-    return AUTHOR_OPTED_OUT if out or await store.messages.find_tombstones(location.room, gone) else ""
+    return gettext(AUTHOR_OPTED_OUT) if out or await store.messages.find_tombstones(location.room, gone) else ""
 
 
 def _is_author(call: CommandContext, message: Message) -> bool:
@@ -99,30 +106,40 @@ async def _ingest_text(call: CommandContext, message: Message) -> str:
     if reason := await _text_exclusion_reason(call, message):
         return reason
     if await _is_indexed(call, message):
-        return ALREADY_INDEXED
+        return gettext(ALREADY_INDEXED)
     if _is_author(call, message):
         await call.services.ingest_service.add_message(message)
     else:
         await call.services.ingest_service.handle(MessageReceived(message, addressed=False))
     if await _is_indexed(call, message):
-        return MESSAGE_INDEXED
-    return ADDRESSED_TO_BOT if await call.store.channels.is_announced(message.location.room) else CANNOT_POST
+        return gettext(MESSAGE_INDEXED)
+    return (
+        gettext(ADDRESSED_TO_BOT)
+        if await call.store.channels.is_announced(message.location.room)
+        else gettext(CANNOT_POST)
+    )
 
 
 async def _text_exclusion_reason(call: CommandContext, message: Message) -> str:
     """Why the text of a message may not be ingested; empty if it may."""
     location, kept = message.location, call.settings.retention_days
     if (await call.services.context.audience.get_channel(location)).kind == "direct":
-        return DIRECT_MESSAGE
+        return gettext(DIRECT_MESSAGE)
     chosen = await call.services.context.get_channel_settings(location.room)
     if not chosen.ingest:
-        return f"I don't index this channel until a manager runs {call.format_example('settings ingest on')}."
+        return gettext("I don't index this channel until a manager runs {command}.").format(
+            command=call.format_example("settings ingest on")
+        )
     if chosen.content == FILES_ONLY:
-        return MESSAGES_NOT_READ
+        return gettext(MESSAGES_NOT_READ)
     if message.addressed:
-        return ADDRESSED_TO_BOT
+        return gettext(ADDRESSED_TO_BOT)
     if kept and message.time < call.now - timedelta(days=kept):
-        return f"That message is older than {pluralize(kept, 'day')}, the time for which I keep messages."
+        return pluralize(
+            kept,
+            "That message is older than one day, the time for which I keep messages.",
+            "That message is older than {count} days, the time for which I keep messages.",
+        )
     return ""
 
 

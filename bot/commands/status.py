@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from bot import texts as wording
 from bot.errors import PlatformError
 from bot.graph_image.render import load_graph_model, render_graph
-from bot.i18n import gettext
+from bot.i18n import N_, gettext
 from bot.platform.models import Card, title_with_time
-from bot.text.format import format_ago, pluralize
+from bot.text.format import format_ago, format_number, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import InvalidQuestion, NotFound
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 MAX_QUOTE_LENGTH = 400  # characters of a source
 MAX_RELATIONS = 8  # relations listed as text
-NO_GRAPH_ACCESS = (
-    "I can't draw a graph for you here: graphs combine all public channels, and you only have access to some of "
-    "them. You can still ask questions."
+NO_GRAPH_ACCESS = N_(
+    "I can't draw a graph for you here: graphs combine all public channels, and you only "
+    "have access to some of them. You can still ask questions."
 )
 
 FEEDBACK_PERIOD = timedelta(days=30)
@@ -38,13 +38,15 @@ async def sources_command(call: CommandContext) -> Card:
     """Show the sources of the last answer here, or of the answer with the given id, with their texts."""
     last = await _find_answer(call)
     if last is None:
-        raise InvalidQuestion("I haven't answered anything here yet.", hint="Ask me something first.")
+        raise InvalidQuestion(gettext("I haven't answered anything here yet."), hint=gettext("Ask me something first."))
     if last.state == "started":
         raise InvalidQuestion(
-            "The answer is still being written.", hint="Its sources will appear below it in a moment."
+            gettext("The answer is still being written."), hint=gettext("Its sources will appear below it in a moment.")
         )
     if last.state != "done":
-        return Card("That answer failed or used a source that was forgotten since, so it has no sources anymore.")
+        return Card(
+            gettext("That answer failed or used a source that was forgotten since, so it has no sources anymore.")
+        )
     scope = await call.resolve_scope()
     rooms = {each.room for each in last.sources if await call.can_read(each.room)}
     open_ = [each for each in last.sources if each.room in rooms]
@@ -52,8 +54,14 @@ async def sources_command(call: CommandContext) -> Card:
     lines = [_format_source(each, texts.get((each.document, each.passage), each.excerpt)) for each in open_]
     withheld = len(last.sources) - len(open_)
     if withheld:
-        lines.append(f"_{pluralize(withheld, 'further source')} that you can't read._")
-    return Card("\n\n".join(lines) or "The last answer here has no sources.")
+        lines.append(
+            pluralize(
+                withheld,
+                "_{count} further source that you can't read._",
+                "_{count} further sources that you can't read._",
+            )
+        )
+    return Card("\n\n".join(lines) or gettext("The last answer here has no sources."))
 
 
 async def _find_answer(call: CommandContext) -> StoredAnswer | None:
@@ -90,8 +98,12 @@ async def status_command(call: CommandContext) -> Card:
     """Show how much the caller can read of the index, the work in progress, and the state of this channel."""
     scope = await call.resolve_scope()
     known = await call.engine.get_status(scope)
-    lines = ["**Indexed content you can read**", *_format_counts(known, graph=bool(scope.spaces))]
-    lines += [f"In progress: {_format_pending(known)}." if _format_pending(known) else "Everything is indexed."]
+    lines = [f"**{gettext('Indexed content you can read')}**", *_format_counts(known, graph=bool(scope.spaces))]
+    lines += [
+        gettext("In progress: {known}.").format(known=_format_pending(known))
+        if _format_pending(known)
+        else gettext("Everything is indexed.")
+    ]
     lines += [wording.with_admin_hint(gettext(wording.MODEL_TROUBLE))] if known.trouble else []
     lines += [wording.with_admin_hint(gettext(wording.BACKGROUND_FAILING))] if known.background else []
     judged = await summarize_feedback(call)
@@ -101,26 +113,33 @@ async def status_command(call: CommandContext) -> Card:
 def _format_counts(known: IndexStatus, *, graph: bool) -> list[str]:
     total = sum(known.documents.values())
     documents, passages, chunks = (
-        pluralize(total, "document"),
-        pluralize(known.passages, "passage"),
-        pluralize(known.chunks, "chunk"),
+        pluralize(total, "{count} document", "{count} documents"),
+        pluralize(known.passages, "{count} passage", "{count} passages"),
+        pluralize(known.chunks, "{count} chunk", "{count} chunks"),
     )
     lines = [f"- {documents}, {passages} in {chunks}"]
     if graph:
-        lines.append(f"- {pluralize(known.entities, 'entity')}, {pluralize(known.relations, 'relation')}")
+        entities = pluralize(known.entities, "{count} entity", "{count} entities")
+        lines.append(f"- {entities}, {pluralize(known.relations, '{count} relation', '{count} relations')}")
     if known.failed:
-        lines.append(f"- {pluralize(known.failed, 'document')} that couldn't be read completely")
+        lines.append(
+            pluralize(
+                known.failed,
+                "- {count} document that couldn't be read completely",
+                "- {count} documents that couldn't be read completely",
+            )
+        )
     return lines
 
 
 def _format_pending(known: IndexStatus) -> str:
-    pending = known.documents.get("pending", 0)
+    pending, chunks, names = known.documents.get("pending", 0), known.unextracted, known.stale
     waits = (
-        (pending, "document", "to index"),
-        (known.unextracted, "chunk", "to extract"),
-        (known.stale, "name", "to update"),
+        pending and pluralize(pending, "{count} document to index", "{count} documents to index"),
+        chunks and pluralize(chunks, "{count} chunk to extract", "{count} chunks to extract"),
+        names and pluralize(names, "{count} name to update", "{count} names to update"),
     )
-    return ", ".join(f"{pluralize(number, noun)} {what}" for number, noun, what in waits if number)
+    return ", ".join(each for each in waits if each)
 
 
 async def _format_channel_status(call: CommandContext) -> list[str]:
@@ -136,38 +155,44 @@ async def _format_channel_status(call: CommandContext) -> list[str]:
         lines.append(f"- {await _not_indexed_notice(call)}")
     if read or last:
         lines.append(
-            f"- Last message: {format_ago(last, call.now)}." if last else "- I have read no messages here yet."
+            gettext("- Last message: {last}.").format(last=format_ago(last, call.now))
+            if last
+            else gettext("- I have read no messages here yet.")
         )
     if await store.backfill_cursors.get_position(room) is not None:
-        lines.append("- I'm still fetching earlier messages.")
+        lines.append(gettext("- I'm still fetching earlier messages."))
     return lines
 
 
 async def _not_indexed_notice(call: CommandContext) -> str:
     with suppress(PlatformError):
         if (await call.services.context.audience.get_channel(call.location)).kind == "direct":
-            return "In direct messages I only read the files you share."
-    return (
-        f"I'm not indexing this channel. A manager can run {call.format_example('settings ingest on')} to change that."
+            return gettext("In direct messages I only read the files you share.")
+    return gettext("I'm not indexing this channel. A manager can run {command} to change that.").format(
+        command=call.format_example("settings ingest on")
     )
 
 
 async def graph_command(call: CommandContext) -> Card:
     """Draw an entity with its neighbors, and list its most important relations."""
     if not call.arguments:
-        raise InvalidQuestion("Which name?", hint=f"For example {call.format_example('graph Ada Lovelace')}")
+        raise InvalidQuestion(
+            gettext("Which name?"),
+            hint=gettext("For example {command}").format(command=call.format_example("graph Ada Lovelace")),
+        )
     scope = await call.resolve_scope()
     try:
         near, drawn = await load_graph_model(call.engine, call.arguments.strip('"“”'), scope)
     except NotFound:
         if scope.rooms:
-            return Card(NO_GRAPH_ACCESS)
+            return Card(gettext(NO_GRAPH_ACCESS))
         raise
     if not drawn.edges:
         return Card("\n".join(_format_neighborhood(near)))
     made = await render_graph(drawn)
     numbered = [
-        f"- {number} in the picture is **{escape_markdown(name)}**" for number, name in made.numbered_names.items()
+        gettext("- {number} in the picture is **{name}**").format(number=number, name=escape_markdown(name))
+        for number, name in made.numbered_names.items()
     ]
     return Card("\n".join([*_format_neighborhood(near), *numbered]), picture=made.picture)
 
@@ -183,9 +208,10 @@ def _format_neighborhood(near: Neighborhood) -> Iterable[str]:
         other = each.target if each.source == entity.name else each.source
         yield f"- **{escape_markdown(other)}**: {escape_markdown(each.description or each.keywords)}"
     if len(near.relations) > MAX_RELATIONS:
-        yield f"- … and {pluralize(len(near.relations) - MAX_RELATIONS, 'further relation')}"
+        further = len(near.relations) - MAX_RELATIONS
+        yield f"- {pluralize(further, '… and {count} further relation', '… and {count} further relations')}"
     if not near.relations:
-        yield "It has no relations to other names yet."
+        yield gettext("It has no relations to other names yet.")
 
 
 async def summarize_feedback(call: CommandContext) -> list[str]:
@@ -194,7 +220,11 @@ async def summarize_feedback(call: CommandContext) -> list[str]:
     with suppress(PlatformError):
         up, down = await call.store.feedback.count(location.platform, location.workspace, since)
         if (up or down) and await call.is_manager():
-            lines = [f"**Answers of the last {FEEDBACK_PERIOD.days} days**: {up:,} 👍, {down:,} 👎"]
+            lines = [
+                gettext("**Answers of the last {days} days**: {up} 👍, {down} 👎").format(
+                    days=FEEDBACK_PERIOD.days, up=format_number(up), down=format_number(down)
+                )
+            ]
             return [*lines, *await _list_disliked(call)]
     return []
 
@@ -207,7 +237,7 @@ async def _list_disliked(call: CommandContext) -> list[str]:
     ):
         if len(found) < MAX_DISLIKED and await call.can_read(each.location.room):
             found += await _format_answer_link(call, each)
-    return ["The latest with a 👎:", *found] if found else []
+    return [gettext("The latest with a 👎:"), *found] if found else []
 
 
 async def _format_answer_link(call: CommandContext, answer: StoredAnswer) -> list[str]:

@@ -12,6 +12,7 @@ from bot.commands import catch_up, channel_settings, correct, digest, duplicates
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
 from bot.commands.review import expert, unanswered, verify
+from bot.i18n import N_
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,60 +43,69 @@ def list_commands(traits: PlatformTraits) -> Mapping[str, Command]:
 
 
 COMMANDS: Mapping[str, Command] = {
-    "help": Command(_help_command, "what I can do", "[command]", examples=("forget",)),
+    "help": Command(_help_command, N_("what I can do"), "[command]", examples=("forget",)),
     "sources": Command(
         status.sources_command,
-        "the sources of the last answer here, with their texts",
-        details="Only sources that you can read now.",
+        N_("the sources of the last answer here, with their texts"),
+        details=N_("Only sources that you can read now."),
     ),
     "catch-up": Command(
         catch_up.catch_up_command,
-        "what you missed in this channel",
+        N_("what you missed in this channel"),
         "[since]",
-        "Without a time: since your last message here. Only you see the answer.",
+        N_("Without a time: since your last message here. Only you see the answer."),
         ("2h", "yesterday", "monday", "2026-11-20"),
     ),
     "digest": Command(
         digest.digest_command,
-        "regular digests: topics, decisions, open questions and new files",
+        N_("regular digests: topics, decisions, open questions and new files"),
         "[me] [daily | weekly DAY] [TIME] [ZONE] | off",
-        "For this channel managers schedule them, in a thread here. `{}digest me …` sends you what is new in all that "
-        "you can read, as a direct message. Without a schedule: shows the current one.",
+        N_(
+            "For this channel managers schedule them, in a thread here. `{}digest me …` sends you what is "
+            "new in all that you can read, as a direct message. Without a schedule: shows the current one."
+        ),
         ("weekly monday 9:00 Europe/Berlin", "me daily 8:00", "off"),
     ),
-    "graph": Command(status.graph_command, "a picture of a name and its relations", "NAME", examples=("Ada Lovelace",)),
+    "graph": Command(
+        status.graph_command, N_("a picture of a name and its relations"), "NAME", examples=("Ada Lovelace",)
+    ),
     "status": Command(
         status.status_command,
-        "what I have indexed that you can read, and what is in progress",
-        details="Also shows the last message I read here. Managers also see which answers did not help.",
+        N_("what I have indexed that you can read, and what is in progress"),
+        details=N_("Also shows the last message I read here. Managers also see which answers did not help."),
     ),
     "learn": Command(
         learn.learn_command,
-        "index a file attached to the command",
+        N_("index a file attached to the command"),
         "FILE",
-        "I automatically index files shared in channels I read or in a DM with me.",
+        N_("I automatically index files shared in channels I read or in a DM with me."),
         needs_file=True,
     ),
     "forget": Command(
         forget.forget_command,
-        "forget a file, a message or you",
+        N_("forget a file, a message or you"),
         "TITLE | LINK | me | channel",
-        "Authors can have their own messages and files forgotten, managers everything. It happens at once: in the "
-        "graph, in answers that quoted it, and on my disk. A channel: all of it, or its messages or files.",
-        ("minutes.pdf", "https://… (the link to a message)", "me", "channel files"),
+        N_(
+            "Authors can have their own messages and files forgotten, managers everything. It happens at "
+            "once: in the graph, in answers that quoted it, and on my disk. A channel: all of it, or its "
+            "messages or files."
+        ),
+        ("minutes.pdf", N_("https://… (the link to a message)"), "me", "channel files"),
     ),
     "forget-me": Command(
         forget.forget_me_command,
-        "forget what you wrote and shared, and stop reading your messages",
-        details="Your messages remain in the chat. `{}remember-me` lets me read what you write after that.",
+        N_("forget what you wrote and shared, and stop reading your messages"),
+        details=N_("Your messages remain in the chat. `{}remember-me` lets me read what you write after that."),
     ),
-    "remember-me": Command(forget.remember_me_command, "let me read what you write from now on"),
+    "remember-me": Command(forget.remember_me_command, N_("let me read what you write from now on")),
     "correct": Command(
         correct.correct_command,
-        "correct what I know",
+        N_("correct what I know"),
         "answer | merge | unmerge | separate | add | describe | hide | unhide …",
-        "A correction applies to everyone who can read this channel, and can be undone. People who can post here can "
-        "add a fact, as if they had posted it; everything else is for managers.",
+        N_(
+            "A correction applies to everyone who can read this channel, and can be undone. People who can "
+            "post here can add a fact, as if they had posted it; everything else is for managers."
+        ),
         (
             "answer The tiles come on Friday.",
             'merge "Ada L." "Ada Lovelace"',
@@ -103,50 +113,58 @@ COMMANDS: Mapping[str, Command] = {
             'separate "Ada Byron" "Ada Lovelace"',
             'add "Ada Lovelace" "She wrote the first program." --type person',
             'add Ada "They wrote to each other." --with "Charles Babbage"',
-            'describe Ada "A mathematician." (without a description: from its sources)',
+            N_('describe Ada "A mathematician." (without a description: from its sources)'),
             'hide "Analytical Engin"',
         ),
     ),
     "verify": Command(
         verify.verify_command,
-        "verify an answer: it comes first when somebody asks the same",
+        N_("verify an answer: it comes first when somebody asks the same"),
         "[LINK] | list | remove ID",
-        "Without a link: my last answer here. The link to a person's reply takes it as the answer. Only people who can "
-        "read all sources see a verified answer; if a source changes, it is withdrawn. For managers and experts.",
-        ("https://… (the link to an answer or a reply)", "list"),
+        N_(
+            "Without a link: my last answer here. The link to a person's reply takes it as the answer. Only "
+            "people who can read all sources see a verified answer; if a source changes, it is withdrawn. "
+            "For managers and experts."
+        ),
+        (N_("https://… (the link to an answer or a reply)"), "list"),
     ),
     "pin": Command(
         verify.pin_command,
-        "answer a question in your own words, for everyone who can read this channel",
+        N_("answer a question in your own words, for everyone who can read this channel"),
         '"QUESTION" "ANSWER"',
-        "For managers and experts.",
+        N_("For managers and experts."),
         ('"Where do I park?" "In the yard behind the hall."',),
     ),
     "expert": Command(
         expert.expert_command,
-        "people to ask when I find nothing",
+        N_("people to ask when I find nothing"),
         "[list] | add @PERSON TOPIC | remove @PERSON [TOPIC] | ask [LINK]",
-        "Managers name them. They are mentioned only when a person asks for it, at most three times an hour.",
+        N_("Managers name them. They are mentioned only when a person asks for it, at most three times an hour."),
         ("add @Ada roofing", "ask"),
     ),
     "unanswered": Command(
         unanswered.unanswered_command,
-        "questions that found nothing or were voted down, and who asked them",
-        details="Of this channel and of open channels, from the last 30 days; also verified answers to look at again.",
+        N_("questions that found nothing or were voted down, and who asked them"),
+        details=N_(
+            "Of this channel and of open channels, from the last 30 days; also verified answers to look at again."
+        ),
         managers_only=True,
     ),
     "duplicates": Command(
         duplicates.duplicates_command,
-        "names that may mean the same, and names that I joined",
-        details="Only names that you can read. `{}correct merge` joins two names, `{}correct separate` keeps them "
-        "apart.",
+        N_("names that may mean the same, and names that I joined"),
+        details=N_(
+            "Only names that you can read. `{}correct merge` joins two names, `{}correct separate` keeps them apart."
+        ),
     ),
     "settings": Command(
         channel_settings.settings_command,
-        "how I answer in this channel, who may ask, and what I read",
+        N_("how I answer in this channel, who may ask, and what I read"),
         "[NAME VALUE]",
-        "`default` resets a setting. When I stop reading something, what I've indexed stays until you have it "
-        "forgotten.",
+        N_(
+            "`default` resets a setting. When I stop reading something, what I've indexed stays until you "
+            "have it forgotten."
+        ),
         (
             "reply-to thread",
             "askers managers",
@@ -160,7 +178,7 @@ COMMANDS: Mapping[str, Command] = {
     ),
     "backfill": Command(
         channel_settings.backfill_command,
-        "read the history of this channel",
+        N_("read the history of this channel"),
         "[days]",
         examples=("30",),
         managers_only=True,

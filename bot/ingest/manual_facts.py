@@ -37,7 +37,7 @@ class ManualFacts:
     async def _check_allowed(self, location: Location, person: str) -> None:
         store = self._context.store
         if not (await self._context.get_channel_settings(location.room)).ingest:
-            raise InvalidQuestion("Reading is turned off in this channel, so nothing can be added to it.")
+            raise InvalidQuestion(gettext("Reading is turned off in this channel, so nothing can be added to it."))
         direct = (await self._context.audience.get_channel(location)).kind == "direct"
         if not (direct or await store.channels.is_announced(location.room)):
             raise InvalidQuestion(gettext(texts.CHANNEL_NOT_INDEXED), hint=gettext(texts.INVITE_HINT))

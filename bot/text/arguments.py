@@ -7,6 +7,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from bot.i18n import gettext
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -39,10 +40,16 @@ def parse_arguments(text: str, options: Collection[str] = ()) -> CommandArgument
         name, equals, value = word[2:].partition("=")
         if name not in options:
             known = ", ".join(f"--{each}" for each in options) or "none"
-            raise InvalidQuestion(f"There is no option --{name}.", hint=f"Options: {known}.")
+            raise InvalidQuestion(
+                gettext("There is no option --{name}.").format(name=name),
+                hint=gettext("Options: {options}.").format(options=known),
+            )
         given = value if equals else next(rest, "")
         if not given:
-            raise InvalidQuestion(f"--{name} needs a value.", hint="Put several words in quotation marks.")
+            raise InvalidQuestion(
+                gettext("--{name} needs a value.").format(name=name),
+                hint=gettext("Put several words in quotation marks."),
+            )
         found[name] = given
     return CommandArguments(tuple(plain), found)
 
@@ -53,4 +60,6 @@ def _split_words(text: str) -> list[str]:
     try:
         return list(lexer)
     except ValueError as error:
-        raise InvalidQuestion("A quotation mark is not closed.", hint='For example "Ada Lovelace".') from error
+        raise InvalidQuestion(
+            gettext("A quotation mark is not closed."), hint=gettext('For example "Ada Lovelace".')
+        ) from error

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.text.format import pluralize
+from bot.i18n import gettext, ngettext
+from bot.text.format import format_number, pluralize
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -23,8 +24,10 @@ def choose_document(words: str, *matches: Iterable[DocumentInfo]) -> DocumentInf
     for match in map(tuple, matches):
         if len(match) > 1:
             raise InvalidQuestion(
-                f"“{words}” matches {pluralize(len(match), 'document')}.",
-                hint=f"Choose one by its key: {_format_keys(match)}",
+                ngettext(
+                    "“{words}” matches {count} document.", "“{words}” matches {count} documents.", len(match)
+                ).format(words=words, count=format_number(len(match))),
+                hint=gettext("Choose one by its key: {keys}").format(keys=_format_keys(match)),
             )
         if match:
             return match[0]
@@ -38,4 +41,5 @@ def match_title(words: str, documents: Iterable[DocumentInfo]) -> list[DocumentI
 
 def _format_keys(documents: Sequence[DocumentInfo]) -> str:
     keys = [f"{each.key} ({each.time:%Y-%m-%d})" if each.time else each.key for each in documents[:MAX_LISTED]]
-    return "; ".join(keys) + (f" and {len(documents) - MAX_LISTED} more" if len(documents) > MAX_LISTED else "")
+    more = len(documents) - MAX_LISTED
+    return "; ".join(keys) + (pluralize(more, "; {count} more", "; {count} more") if more > 0 else "")

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import re
 from datetime import UTC, datetime, time, timedelta
+from typing import TYPE_CHECKING
 
 from babel.dates import format_date
+from babel.lists import format_list as babel_format_list
 from babel.numbers import format_decimal
 
 from bot.i18n import N_, get_language, gettext, ngettext
 from engine.errors import InvalidQuestion
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -30,6 +35,11 @@ def pluralize(number: int, singular: str, plural: str = "") -> str:
 def format_number(number: int) -> str:
     """A number with the separators of the active language: 1,234 or 1.234."""
     return str(format_decimal(number, locale=get_language()))
+
+
+def format_list(parts: Sequence[str]) -> str:
+    """Parts of a sentence, joined as the active language does: “a, b and c”."""
+    return str(babel_format_list(parts, locale=get_language()))
 
 
 def format_utc(instant: datetime) -> str:

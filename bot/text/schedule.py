@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 from zoneinfo import ZoneInfo, available_timezones
 
+from bot.i18n import N_, gettext
 from engine.errors import InvalidQuestion
 
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-SCHEDULE_HINT = "Write `daily 9:00` or `weekly monday 9:00`, perhaps with a time zone such as `Europe/Berlin`."
+SCHEDULE_HINT = N_("Write `daily 9:00` or `weekly monday 9:00`, perhaps with a time zone such as `Europe/Berlin`.")
 DEFAULT_TIME = time(9, 0)
 _TIME = re.compile(r"([01]?\d|2[0-3])[:.]?([0-5]\d)?")
 
@@ -47,15 +48,21 @@ def parse_schedule(text: str, zone: str = "UTC") -> Schedule:
         day = words.pop(0).casefold() if words and not words[0][:1].isdigit() and "/" not in words[0] else "monday"
         weekday = next((number for number, name in enumerate(WEEKDAYS) if len(day) > 2 and name.startswith(day)), None)
     if period not in {"daily", "weekly"} or (period == "weekly" and weekday is None):
-        raise InvalidQuestion(f"“{text}” is not a schedule that I understand.", hint=SCHEDULE_HINT)
+        raise InvalidQuestion(
+            gettext("“{text}” is not a schedule that I understand.").format(text=text), hint=SCHEDULE_HINT
+        )
     at = DEFAULT_TIME
     if words and words[0][:1].isdigit():
         match = _TIME.fullmatch(words.pop(0))
         if match is None:
-            raise InvalidQuestion(f"“{text}” has no time that I understand.", hint=SCHEDULE_HINT)
+            raise InvalidQuestion(
+                gettext("“{text}” has no time that I understand.").format(text=text), hint=SCHEDULE_HINT
+            )
         at = time(int(match[1]), int(match[2] or 0))
     if len(words) > 1:
-        raise InvalidQuestion(f"“{text}” is not a schedule that I understand.", hint=SCHEDULE_HINT)
+        raise InvalidQuestion(
+            gettext("“{text}” is not a schedule that I understand.").format(text=text), hint=SCHEDULE_HINT
+        )
     return Schedule(at, weekday, find_zone(words[0]) if words else zone)
 
 
@@ -63,5 +70,7 @@ def find_zone(name: str) -> str:
     """The IANA name of a time zone, in any case of letters. Raises InvalidQuestion."""
     found = next((each for each in available_timezones() if each.casefold() == name.casefold()), "")
     if not found:
-        raise InvalidQuestion(f"“{name}” is no time zone.", hint="Use a name such as Europe/Berlin.")
+        raise InvalidQuestion(
+            gettext("“{name}” is no time zone.").format(name=name), hint=gettext("Use a name such as Europe/Berlin.")
+        )
     return found

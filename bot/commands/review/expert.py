@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from bot.answers.review.experts import ExpertRequests
 from bot.answers.review.rights import can_read_room, list_experts
 from bot.commands.review.target import find_target, split_link
+from bot.i18n import gettext
 from bot.platform.models import Card, Message
 from bot.store import Expert
 from bot.text.markdown import escape_markdown
@@ -32,55 +33,73 @@ async def expert_command(call: CommandContext) -> Card:
     action = ACTIONS.get(name.casefold() or "list")
     if action is None:
         examples = ", ".join(map(call.format_example, ("expert add @Ada roofing", "expert list", "expert ask")))
-        raise InvalidQuestion("What do you want to do with experts?", hint=f"Examples: {examples}.")
+        raise InvalidQuestion(
+            gettext("What do you want to do with experts?"),
+            hint=gettext("Examples: {examples}.").format(examples=examples),
+        )
     return await action(call, rest.strip())
 
 
 async def _add(call: CommandContext, words: str) -> Card:
-    await call.require_manager("name experts")
+    await call.require_manager(gettext("name experts"))
     context, location = call.services.context, call.location
     if (await context.audience.get_channel(location)).kind == "direct":
-        raise InvalidQuestion("Experts are named in a channel.", hint="Run the command there.")
+        raise InvalidQuestion(gettext("Experts are named in a channel."), hint=gettext("Run the command there."))
     person, topic = await _parse(call, words)
     if not topic or len(topic) > MAX_TOPIC_LENGTH:
-        raise InvalidQuestion("Which topic?", hint=f"For example {call.format_example('expert add @Ada roofing')}.")
+        raise InvalidQuestion(
+            gettext("Which topic?"),
+            hint=gettext("For example {command}.").format(command=call.format_example("expert add @Ada roofing")),
+        )
     if person.is_bot or not await can_read_room(context, location.room, location, person.id):
-        raise InvalidQuestion(f"{escape_markdown(person.name)} can't read this channel.", hint="Invite them first.")
+        raise InvalidQuestion(
+            gettext("{name} can't read this channel.").format(name=escape_markdown(person.name)),
+            hint=gettext("Invite them first."),
+        )
     if await call.store.opt_outs.is_opted_out(location.platform, location.workspace, person.id):
-        raise InvalidQuestion(f"{escape_markdown(person.name)} asked me not to read their messages.")
+        raise InvalidQuestion(
+            gettext("{name} asked me not to read their messages.").format(name=escape_markdown(person.name))
+        )
     await call.store.experts.add(Expert(location.without_thread, person.id, topic))
     return Card(
-        f"{escape_markdown(person.name)} is now an expert for “{escape_markdown(topic)}”: people can ask them when I "
-        "find nothing, and they can verify answers. This holds wherever everyone can read this channel."
+        gettext(
+            "{name} is now an expert for “{topic}”: people can ask them when I find nothing, and "
+            "they can verify answers. This holds wherever everyone can read this channel."
+        ).format(name=escape_markdown(person.name), topic=escape_markdown(topic))
     )
 
 
 async def _remove(call: CommandContext, words: str) -> Card:
     person, topic = await _parse(call, words)
     if person.id != call.invocation.person:
-        await call.require_manager("remove experts")
+        await call.require_manager(gettext("remove experts"))
     if not await call.store.experts.remove(call.location.room, person.id, topic):
         raise NotFound(
-            "They were not named in this channel.", hint=f"{call.format_example('expert list')} shows who is."
+            gettext("They were not named in this channel."),
+            hint=gettext("{command} shows who is.").format(command=call.format_example("expert list")),
         )
-    return Card(f"{escape_markdown(person.name)} won't be asked anymore.")
+    return Card(gettext("{name} won't be asked anymore.").format(name=escape_markdown(person.name)))
 
 
 async def _list(call: CommandContext, _: str) -> Card:
     experts = await list_experts(call.services.context, call.location)
     shown = [each for each in experts if await call.can_read(each.location.room)]
     lines = [await _format_line(call, each) for each in shown]
-    return Card("\n".join(["**Experts**", *lines]) if lines else "Nobody is named as an expert here yet.")
+    return Card(
+        "\n".join([f"**{gettext('Experts')}**", *lines]) if lines else gettext("Nobody is named as an expert here yet.")
+    )
 
 
 async def _ask(call: CommandContext, words: str) -> Card:
     """Ask an expert about the last question here, or that of a linked answer."""
     link, rest = split_link(words)
     if rest and not link:
-        raise InvalidQuestion("Which question?", hint="Without a link, I take the last one here.")
+        raise InvalidQuestion(gettext("Which question?"), hint=gettext("Without a link, I take the last one here."))
     target = await find_target(call, link)
     if isinstance(target, Message):
-        raise InvalidQuestion("That message is not an answer of mine.", hint="Use the link to my answer.")
+        raise InvalidQuestion(
+            gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
+        )
     return await ExpertRequests(call.services.context).offer(target, call.invocation.person)
 
 
@@ -88,7 +107,10 @@ async def _parse(call: CommandContext, words: str) -> tuple[Person, str]:
     """The mentioned person and the topic."""
     found = _MENTION.match(words)
     if found is None:
-        raise InvalidQuestion("Whom?", hint=f"Mention them: {call.format_example('expert add @Ada roofing')}.")
+        raise InvalidQuestion(
+            gettext("Whom?"),
+            hint=gettext("Mention them: {command}.").format(command=call.format_example("expert add @Ada roofing")),
+        )
     location = call.location
     person = await call.services.context.audience.get_person(location.platform, location.workspace, found[1])
     return person, " ".join(words[found.end() :].split()).casefold()

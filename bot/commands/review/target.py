@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bot.commands.forget import candidate_message_ids, is_message_link
+from bot.i18n import N_, gettext
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from bot.platform.models import Location, Message
     from bot.store import StoredAnswer
 
-NOTHING_ANSWERED = "I haven't answered anything here yet."
-UNKNOWN_MESSAGE = "I found no answer and no message there that you can read."
+NOTHING_ANSWERED = N_("I haven't answered anything here yet.")
+UNKNOWN_MESSAGE = N_("I found no answer and no message there that you can read.")
 
 
 async def find_target(call: CommandContext, link: str = "") -> StoredAnswer | Message:
@@ -35,7 +36,7 @@ async def find_target(call: CommandContext, link: str = "") -> StoredAnswer | Me
     asker = "" if call.is_public else call.invocation.person
     last = await call.store.answers.get_latest(call.location.room, thread, asker)
     if last is None:
-        raise InvalidQuestion(NOTHING_ANSWERED, hint="Name one by its link.")
+        raise InvalidQuestion(gettext(NOTHING_ANSWERED), hint=gettext("Name one by its link."))
     return last
 
 
@@ -53,7 +54,10 @@ async def _find_linked(call: CommandContext, link: str) -> StoredAnswer | Messag
         found = await _find_by_ids(call, place, ids)
         if found is not None:
             return found
-    raise NotFound(UNKNOWN_MESSAGE, hint="Use the link to an answer of mine, or to a reply in a channel that I read.")
+    raise NotFound(
+        gettext(UNKNOWN_MESSAGE),
+        hint=gettext("Use the link to an answer of mine, or to a reply in a channel that I read."),
+    )
 
 
 async def _find_by_ids(call: CommandContext, place: Location, ids: tuple[str, ...]) -> StoredAnswer | Message | None:

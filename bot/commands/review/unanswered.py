@@ -44,7 +44,7 @@ class Group:
 
 async def unanswered_command(call: CommandContext) -> Card:
     """List questions without a good answer, and verified answers to look at again."""
-    await call.require_manager("see unanswered questions")
+    await call.require_manager(gettext("see unanswered questions"))
     shown = await _Rooms.load(call)
     since = call.now - PERIOD
     place = call.location
@@ -53,14 +53,16 @@ async def unanswered_command(call: CommandContext) -> Card:
     groups = await _without_verified(call, groups, shown)
     lines = [line for each in groups[:MAX_GROUPS] for line in await _format_group(call, each)]
     if lines:
-        lines = [f"**Questions without a good answer since {format_day(since)}**", *lines]
+        lines = [f"**{gettext('Questions without a good answer since {day}').format(day=format_day(since))}**", *lines]
         lines.append(
-            f"{call.format_example('verify LINK')} takes a reply as the answer, {call.format_example('pin')} gives one."
+            gettext("{verify} takes a reply as the answer, {pin} gives one.").format(
+                verify=call.format_example("verify LINK"), pin=call.format_example("pin")
+            )
         )
     withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
     again = [_format_withdrawn(call, each) for each in withdrawn if await shown.contains(each.location)]
-    lines += ["**Verified answers to look at again**", *again] if again else []
-    return Card("\n".join(lines) or "There is no unanswered question that I can show here.")
+    lines += [f"**{gettext('Verified answers to look at again')}**", *again] if again else []
+    return Card("\n".join(lines) or gettext("There is no unanswered question that I can show here."))
 
 
 @dataclass(slots=True)
@@ -122,8 +124,8 @@ async def _format_group(call: CommandContext, group: Group) -> list[str]:
     platform = call.services.context.platform_for(newest.location)
     link = platform.message_link(newest.location, newest.message_id) if newest.message_id else ""
     down = sum(each.votes_down for each in group.questions)
-    votes = f", {pluralize(down, 'vote')} down" if down else ""
-    count = pluralize(len(group.questions), "time")
+    votes = f", {pluralize(down, '{count} vote down', '{count} votes down')}" if down else ""
+    count = pluralize(len(group.questions), "{count} time", "{count} times")
     names = await _name_askers(call, group)
     return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}: {names}"]
 

@@ -14,7 +14,7 @@ from bot.i18n import gettext
 from bot.permissions.provenance import can_read
 from bot.platform.models import Card, Message
 from bot.text.arguments import parse_arguments
-from bot.text.format import format_day
+from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
 from engine.errors import InvalidQuestion, NotFound
 
@@ -39,7 +39,10 @@ async def verify_command(call: CommandContext) -> Card:
     link, words = split_link(call.arguments)
     if words:
         raise InvalidQuestion(
-            "Which answer?", hint=f"{call.format_example('verify')} means the last one here; or add a link."
+            gettext("Which answer?"),
+            hint=gettext("{command} means the last one here; or add a link.").format(
+                command=call.format_example("verify")
+            ),
         )
     target = await find_target(call, link)
     verifier = _verifier(call)
@@ -54,11 +57,14 @@ async def correct_answer(call: CommandContext, words: str) -> Card:
     text = text.strip(QUOTES).strip()
     if not text:
         raise InvalidQuestion(
-            "What is the correct answer?", hint=f"For example {call.format_example('correct answer On Friday.')}"
+            gettext("What is the correct answer?"),
+            hint=gettext("For example {command}").format(command=call.format_example("correct answer On Friday.")),
         )
     target = await find_target(call, link)
     if isinstance(target, Message):
-        raise InvalidQuestion("That message is not an answer of mine.", hint="Use the link to my answer.")
+        raise InvalidQuestion(
+            gettext("That message is not an answer of mine."), hint=gettext("Use the link to my answer.")
+        )
     return _confirm(call, target.location, await _verifier(call).verify(target, call.invocation.person, text))
 
 
@@ -68,7 +74,8 @@ async def pin_command(call: CommandContext) -> Card:
     if len(words.positional) != 2:
         example = call.format_example('pin "Where do I park?" "In the yard."')
         raise InvalidQuestion(
-            "A question and an answer are needed.", hint=f"Put each in quotation marks, for example {example}."
+            gettext("A question and an answer are needed."),
+            hint=gettext("Put each in quotation marks, for example {example}.").format(example=example),
         )
     return Card(await _verifier(call).pin(call.location, call.invocation.person, *words.positional))
 
@@ -89,10 +96,11 @@ async def _list_verified(call: CommandContext) -> Card:
     found = await call.store.verified_answers.list_in_room(call.location.room)
     lines = [await _format_line(call, each) for each in found[:MAX_LISTED] if await _can_read(call, each)]
     if not lines:
-        return Card("Nothing is verified in this channel yet.")
-    more = [f"… and {len(found) - MAX_LISTED} older ones."] if len(found) > MAX_LISTED else []
-    hint = f"{call.format_example('verify remove ID')} removes one."
-    return Card("\n".join(["**Verified answers of this channel**", *lines, *more, hint]))
+        return Card(gettext("Nothing is verified in this channel yet."))
+    older = len(found) - MAX_LISTED
+    more = [pluralize(older, "… and {count} older one.", "… and {count} older ones.")] if older > 0 else []
+    hint = gettext("{command} removes one.").format(command=call.format_example("verify remove ID"))
+    return Card("\n".join([f"**{gettext('Verified answers of this channel')}**", *lines, *more, hint]))
 
 
 async def _format_line(call: CommandContext, verified: VerifiedAnswer) -> str:
@@ -112,10 +120,11 @@ async def _remove(call: CommandContext, id_: str) -> Card:
     chosen = [each for each in found if id_ and each.id.startswith(id_.strip("`").casefold())]
     if len(chosen) != 1:
         raise NotFound(
-            "There is no such verified answer here.", hint=f"{call.format_example('verify list')} shows them."
+            gettext("There is no such verified answer here."),
+            hint=gettext("{command} shows them.").format(command=call.format_example("verify list")),
         )
     await call.store.verified_answers.delete(chosen[0].id, call.location.room)
-    return Card("Removed. I answer that question from my sources again.")
+    return Card(gettext("Removed. I answer that question from my sources again."))
 
 
 async def _require_reviewer(call: CommandContext) -> None:

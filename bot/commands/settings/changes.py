@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.commands.settings.fields import DEFAULT_VALUE, EVERYONE, FIELDS, apply_value, get_value
 from bot.errors import PermissionDenied
+from bot.i18n import N_, gettext
 from bot.permissions.askers import MANAGERS, MEMBERS, list_groups, list_people
 from bot.platform.events import BotAdded
 from bot.platform.models import Button, Card
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
     from bot.commands.settings.fields import SettingField
     from bot.store import ChannelSettings
 
-NOT_IN_DIRECT_MESSAGES = "In direct messages I only read the files you share, not the messages."
-NO_ASKERS_HERE = "In direct messages only you can ask me."
+NOT_IN_DIRECT_MESSAGES = N_("In direct messages I only read the files you share, not the messages.")
+NO_ASKERS_HERE = N_("In direct messages only you can ask me.")
 
 
 async def list_fields(call: CommandContext) -> list[SettingField]:
@@ -43,8 +44,14 @@ async def change_settings(call: CommandContext, values: Mapping[str, str]) -> Ca
     stopped = _find_unread(now, changed)
     if stopped is None:
         return Card("\n".join(lines))
-    lines.append(f"What I've already indexed stays; {call.format_example('forget')} removes single files and messages.")
-    return Card("\n".join(lines), buttons=(Button("Forget what I've read", "forget", f"channel {stopped}".strip()),))
+    lines.append(
+        gettext("What I've already indexed stays; {command} removes single files and messages.").format(
+            command=call.format_example("forget")
+        )
+    )
+    return Card(
+        "\n".join(lines), buttons=(Button(gettext("Forget what I've read"), "forget", f"channel {stopped}".strip()),)
+    )
 
 
 async def parse_settings(call: CommandContext, now: ChannelSettings, values: Mapping[str, str]) -> ChannelSettings:
@@ -65,13 +72,15 @@ async def _check_askers(call: CommandContext, askers: str) -> None:
     for person in list_people(askers):
         found = await context.audience.get_person(location.platform, location.workspace, person)
         if found.is_bot:
-            raise InvalidQuestion(f"{escape_markdown(found.name)} is a bot.")
+            raise InvalidQuestion(gettext("{name} is a bot.").format(name=escape_markdown(found.name)))
     platform = context.platform_for(location)
     for group in list_groups(askers):
         try:
             await platform.is_in_group(location.workspace, call.invocation.person, group)
         except PermissionDenied as error:
-            raise InvalidQuestion("I can't see who is in that group.", hint="Mention the people instead.") from error
+            raise InvalidQuestion(
+                gettext("I can't see who is in that group."), hint=gettext("Mention the people instead.")
+            ) from error
 
 
 async def format_value(call: CommandContext, field: SettingField, now: ChannelSettings) -> str:
@@ -82,7 +91,11 @@ async def format_value(call: CommandContext, field: SettingField, now: ChannelSe
     if value and value != DEFAULT_VALUE:
         return f"**{escape_markdown(value)}**"
     general = _default_value(call, field)
-    return f"**{escape_markdown(general)}** (by default)" if general else "not set"
+    return (
+        gettext("**{general}** (by default)").format(general=escape_markdown(general))
+        if general
+        else gettext("not set")
+    )
 
 
 def _default_value(call: CommandContext, field: SettingField) -> str:
@@ -97,11 +110,15 @@ async def _describe_change(
     call: CommandContext, field: SettingField, before: ChannelSettings, now: ChannelSettings
 ) -> str:
     if field.name != "ingest":
-        return f"`{field.name}` is now {await format_value(call, field, now)} in this channel."
+        return gettext("`{name}` is now {value} in this channel.").format(
+            name=field.name, value=await format_value(call, field, now)
+        )
     if not now.ingest:
-        return "I've stopped reading this channel."
+        return gettext("I've stopped reading this channel.")
     if before.ingest:
-        return f"I already read this channel. {call.format_example('backfill')} fetches its history."
+        return gettext("I already read this channel. {command} fetches its history.").format(
+            command=call.format_example("backfill")
+        )
     return await _enable_ingest(call)
 
 
@@ -111,10 +128,16 @@ async def _enable_ingest(call: CommandContext) -> str:
     known = await rooms.is_announced(call.location.room)
     await call.services.ingest_service.handle(BotAdded(call.location.without_thread))
     if not await rooms.is_announced(call.location.room):
-        return "I'll start reading this channel once I'm allowed to post here, because I announce it first."
+        return gettext("I'll start reading this channel once I'm allowed to post here, because I announce it first.")
     if known or not days:
-        return f"I'm reading this channel from now on. {call.format_example('backfill')} fetches its history."
-    return f"I'm reading this channel from now on, starting with the last {pluralize(days, 'day')}."
+        return gettext("I'm reading this channel from now on. {command} fetches its history.").format(
+            command=call.format_example("backfill")
+        )
+    return pluralize(
+        days,
+        "I'm reading this channel from now on, starting with the last day.",
+        "I'm reading this channel from now on, starting with the last {count} days.",
+    )
 
 
 def _find_unread(before: ChannelSettings, now: ChannelSettings) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from bot.i18n import N_, gettext
 from bot.permissions.askers import MANAGERS, MEMBERS, parse_mentions
 from bot.store import FILES_ONLY, MESSAGES_ONLY
 from engine import RetrievalMode
@@ -46,35 +47,38 @@ class SettingField:
 FIELDS: Mapping[str, SettingField] = {
     each.name: each
     for each in (
-        SettingField("mode", "how sources are searched", (*get_args(RetrievalMode), DEFAULT_VALUE)),
-        SettingField("style", "how answers are written, in your own words"),
-        SettingField("language", "the language of answers"),
-        SettingField("model", "the language model that answers", (DEFAULT_VALUE,)),
+        SettingField("mode", N_("how sources are searched"), (*get_args(RetrievalMode), DEFAULT_VALUE)),
+        SettingField("style", N_("how answers are written, in your own words")),
+        SettingField("language", N_("the language of answers")),
+        SettingField("model", N_("the language model that answers"), (DEFAULT_VALUE,)),
         SettingField(
             "reply-to",
-            "what I reply to: mention, thread (also questions in my threads) or all (any question)",
+            N_("what I reply to: mention, thread (also questions in my threads) or all (any question)"),
             ("mention", "thread", "all", DEFAULT_VALUE),
         ),
         SettingField(
             "askers",
-            "who may ask me here: everyone, members (no guests), managers, or the people and groups that you mention",
+            N_(
+                "who may ask me here: everyone, members (no guests), managers, or the people and "
+                "groups that you mention"
+            ),
             (EVERYONE, MEMBERS, MANAGERS),
             "reading",
             EVERYONE,
         ),
-        SettingField("ingest", "whether I read this channel", ("on", "off"), "reading"),
+        SettingField("ingest", N_("whether I read this channel"), ("on", "off"), "reading"),
         SettingField(
             "content",
-            "what I read here: all, messages or files",
+            N_("what I read here: all, messages or files"),
             (ALL_CONTENT, MESSAGES_ONLY, FILES_ONLY),
             "reading",
             ALL_CONTENT,
         ),
         SettingField(
-            "bot-messages", "whether I also read what other bots post here", ("on", "off", DEFAULT_VALUE), "reading"
+            "bot-messages", N_("whether I also read what other bots post here"), ("on", "off", DEFAULT_VALUE), "reading"
         ),
         SettingField(
-            "links", "whether I read the public web pages that messages here link to", ("on", "off"), "reading"
+            "links", N_("whether I read the public web pages that messages here link to"), ("on", "off"), "reading"
         ),
     )
 }
@@ -98,10 +102,14 @@ def apply_value(now: ChannelSettings, name: str, value: str, settings: Settings)
     """Parse a value and return the changed settings. Raises InvalidQuestion."""
     field = FIELDS.get(name)
     if field is None:
-        raise InvalidQuestion(f"There is no setting “{name}”.", hint=f"Settings: {', '.join(FIELDS)}.")
+        raise InvalidQuestion(
+            gettext("There is no setting “{name}”.").format(name=name),
+            hint=gettext("Settings: {settings}.").format(settings=", ".join(FIELDS)),
+        )
     if name == "model" and not settings.selectable_models:
         raise InvalidQuestion(
-            "There are no models to choose from.", hint="Whoever runs this bot can set THREADLORE_ANSWER_MODELS."
+            gettext("There are no models to choose from."),
+            hint=gettext("Whoever runs this bot can set THREADLORE_ANSWER_MODELS."),
         )
     parsed = _parse_value(field, value, list_choices(field, settings))
     kept: dict[str, Any] = {field.attribute: parsed == "on" if name in SWITCHES else parsed}
@@ -117,16 +125,25 @@ def _parse_value(field: SettingField, value: str, choices: tuple[str, ...]) -> s
     mentions = parse_mentions(value) if field.name == "askers" else ""
     if not value or (choices and not mentions):
         raise InvalidQuestion(
-            f"“{value}” is not a value of “{field.name}”." if value else f"What should “{field.name}” be?",
+            gettext("“{value}” is not a value of “{name}”.").format(value=value, name=field.name)
+            if value
+            else gettext("What should “{name}” be?").format(name=field.name),
             hint=_value_hint(field, choices),
         )
     limit = MAX_MENTIONS_LENGTH if mentions else MAX_VALUE_LENGTH
     if len(mentions or value) > limit:
-        raise InvalidQuestion(f"The value of “{field.name}” is too long.", hint=f"At most {limit} characters.")
+        raise InvalidQuestion(
+            gettext("The value of “{name}” is too long.").format(name=field.name),
+            hint=gettext("At most {limit} characters.").format(limit=limit),
+        )
     return mentions or value
 
 
 def _value_hint(field: SettingField, choices: tuple[str, ...]) -> str:
     if field.name == "askers":
-        return f"Choose one of {', '.join(choices)}, or mention people and groups."
-    return f"Choose one of {', '.join(choices)}." if choices else f"Use a few words; “{DEFAULT_VALUE}” resets it."
+        return gettext("Choose one of {choices}, or mention people and groups.").format(choices=", ".join(choices))
+    return (
+        gettext("Choose one of {choices}.").format(choices=", ".join(choices))
+        if choices
+        else gettext("Use a few words; “{default_value}” resets it.").format(default_value=DEFAULT_VALUE)
+    )
