@@ -96,6 +96,7 @@ bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m tests.bench.crash --seeds 50
 	$(BIN)/python -m tests.bench.crash --seeds 10 --database postgres --helpers 1
+	$(BIN)/pytest -q --thorough tests/bot/test_kills.py tests/bot/ingest/sync/test_crash_safety.py
 
 bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 times while people talk and ask
 	$(BIN)/python -m tests.bench.processes
@@ -129,8 +130,8 @@ bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mut
 	  $(if $(OCR),--ocr $(OCR))
 	@$(BIN)/python -m tests.bench.large_files
 
-bench-import: $(DEV) ## import an export of 100,000 messages twice (MESSAGES=5000)
-	$(BIN)/python -m tests.bench.imports $(if $(MESSAGES),--messages $(MESSAGES))
+bench-import: $(DEV) ## import an export of 100,000 messages twice (MESSAGES=5000 INDEXING=0)
+	$(BIN)/python -m tests.bench.imports $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(INDEXING),--indexing $(INDEXING))
 
 bench-install: $(DEV) ## install the wheel by pip and by uv without the lock, and use it
 	@$(BIN)/python -m tests.bench.install

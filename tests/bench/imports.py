@@ -1,7 +1,8 @@
 """Import a large Slack export, and the same export again: `python -m tests.bench.imports [--messages N] [--seed N]`.
 
 Prints messages a second and the memory of the process for each tenth, with threads, edits, mentions and pauses. Texts
-are extracted by rules and embedded by a hash, in the background, so that the import itself is measured.
+are extracted by rules and embedded by a hash, in the background; `--indexing 0` leaves them unindexed, so that the
+import alone is measured.
 """
 
 from __future__ import annotations
@@ -82,13 +83,15 @@ def _text(chance: random.Random, names: Sequence[str]) -> str:
     return ", and ".join(clauses) + f" in case {chance.randrange(10**6):x}."
 
 
-async def run_import(home: Path, export: Path, total: int) -> ImportStats:
+async def run_import(home: Path, export: Path, total: int, *, indexing: bool) -> ImportStats:
     """Import an export as `threadlore import` does without a running bot."""
     settings = Settings(data_dir=home)
     async with (
         bootstrap.open_models(settings) as models,
         bootstrap.open_engine(settings, replace(models, embedder=HashingEmbedder())) as context,
     ):
+        if not indexing:
+            await context.engine._worker.stop()
         source = open_export(export, ExportOptions())
         async with offline_forget.open_import(context, settings, source) as running:
             began = since = time.perf_counter()
@@ -111,13 +114,13 @@ async def run_import(home: Path, export: Path, total: int) -> ImportStats:
 
 def main() -> None:
     """Print both runs."""
-    chosen = parse_arguments(__doc__, messages=100_000, seed=1)
+    chosen = parse_arguments(__doc__, messages=100_000, seed=1, indexing=1)
     with temporary_folder() as folder:
         export = Path(folder) / "export.zip"
         write_export(export, chosen.messages, chosen.seed)
         for name in ("first", "second"):
             print(f"\n{name} run\n| messages | a second | a processor second | MiB |\n|--:|--:|--:|--:|", flush=True)
-            asyncio.run(run_import(Path(folder) / "home", export, chosen.messages))
+            asyncio.run(run_import(Path(folder) / "home", export, chosen.messages, indexing=bool(chosen.indexing)))
 
 
 if __name__ == "__main__":

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from bot.platform.events import MessageReceived
-from bot.store.database import Database, fetch
+from bot.store.database import fetch
+from bot.store.sqlite_file import SqliteStore
 from engine import ParsedFile
 from engine.engine import Engine
 from engine.models import Passage
@@ -42,7 +43,7 @@ class Killer:
 
 @pytest.fixture
 def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
-    killer, write = Killer(), Database.write
+    killer, write = Killer(), SqliteStore.write
 
     def guard(write: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
         async def guarded(*args: Any, **kwargs: Any) -> Any:
@@ -51,11 +52,11 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
 
         return guarded
 
-    async def guarded_write(database: Database, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+    async def guarded_write(database: SqliteStore, work: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
         writing = write if work is fetch else guard(write)  # single statements are left out
         return await writing(database, work, *args, **kwargs)
 
-    monkeypatch.setattr(Database, "write", guarded_write)
+    monkeypatch.setattr(SqliteStore, "write", guarded_write)
     for name in ("add", "amend", "forget", "move_room"):
         monkeypatch.setattr(Engine, name, guard(getattr(Engine, name)))
     return killer
