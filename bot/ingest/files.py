@@ -45,10 +45,11 @@ UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film",
 
 @dataclass(frozen=True, slots=True)
 class RejectedFile:
-    """A file that was not ingested, with the reason as a sentence."""
+    """A file that was not ingested, or only the beginning of it, with the reason as a sentence."""
 
     name: str
     reason: str
+    is_partial: bool = False
 
 
 FileResult = FileRecord | RejectedFile
@@ -183,14 +184,11 @@ class FileIngest:
                     if reason:
                         break
         except (InvalidDocument, PermissionDenied) as error:
-            log.info(
-                "ingest.file_rejected",
-                channel=shared.build_record(upload).room,
-                kind=upload.kind,
-                size=upload.size,
-                error=type(error).__name__,
-            )
-            results.append(RejectedFile(upload.name, texts.describe_error(error)))
+            where, name = shared.build_record(upload).room, type(error).__name__
+            log.info("ingest.file_rejected", channel=where, kind=upload.kind, size=upload.size, error=name)
+            results.append(RejectedFile(upload.name, texts.describe_error(error), is_partial=bool(results)))
+        if any(isinstance(each, FileRecord) for each in results):
+            await self._context.store.files.record_applied(shared.build_record(upload))
         return results
 
     async def _parse_upload(self, shared: SharedFiles, upload: Upload) -> AsyncGenerator[tuple[FileRecord, Document]]:
@@ -213,7 +211,7 @@ class FileIngest:
     async def add_document(self, filed: FileRecord, document: Document, shared: SharedFiles) -> str:
         """Add a file to the engine in the current space of its room, or return why it is left out.
 
-        A file that was deleted in the meantime is left out silently.
+        A file that was deleted in the meantime is left out silently. The caller records that all of it was added.
         """
         location = shared.message.location
         async with self._documents.lock(filed.room):
@@ -226,7 +224,6 @@ class FileIngest:
             if await self._context.store.files.get(filed.document) is None:
                 return texts.opted_out_notice(self._context.traits_of(location.platform))
             await self._context.engine_context.engine.add(replace(document, space=space))
-            await self._context.store.files.record_applied(filed.document)
         if await self._is_deleted(filed, location):  # deleted in all rooms, which takes no lock of a room
             await self._documents.forget_document(filed.document)
         return ""
@@ -279,7 +276,10 @@ class FileIngest:
             log.warning("ingest.reaction_failed", channel=message.location.room, error=type(error).__name__)
 
     async def _post_rejections(self, message: Message, refused: Iterable[RejectedFile]) -> None:
-        text = "\n".join(texts.file_refused(each.name, each.reason) for each in refused)
+        text = "\n".join(
+            (texts.file_read_in_part if each.is_partial else texts.file_refused)(each.name, each.reason)
+            for each in refused
+        )
         target = ReplyTarget("", message.location, message.author, message.id)
         try:
             await self._context.platform_for(message.location).send_private(target, Card(text))

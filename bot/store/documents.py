@@ -32,9 +32,12 @@ class Files:
         """Insert a file before it is added to the engine, unless its author opted out meanwhile."""
         await self._database.write(_insert_file, file)
 
-    async def record_applied(self, document: str) -> None:
-        """Record that the engine has the file, too."""
-        await self._database.execute("UPDATE file SET applied = true WHERE document = ?", (document,))
+    async def record_applied(self, file: FileRecord) -> None:
+        """Record that the engine has all documents of an upload."""
+        await self._database.execute(
+            "UPDATE file SET applied = true WHERE room = ? AND message = ? AND upload = ?",
+            (file.room, file.message_id, file.upload_id),
+        )
 
     async def get(self, document: str) -> FileRecord | None:
         """The file of a document, or None."""

@@ -113,7 +113,7 @@ CREATE TABLE file (
     upload   TEXT NOT NULL,
     author   TEXT NOT NULL,
     time     INTEGER NOT NULL,
-    applied  INTEGER NOT NULL                      -- whether the engine has stored it
+    applied  INTEGER NOT NULL                      -- whether the engine has stored all of the upload
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX file_message ON file (room, message);
 CREATE INDEX file_upload ON file (upload);

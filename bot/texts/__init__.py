@@ -285,3 +285,10 @@ def digest_ended(channel: str, schedule: str, reason: str) -> str:
 def file_refused(name: str, reason: str) -> str:
     """Why a file was rejected."""
     return sanitize_inline(gettext("I couldn't read {name}: {reason}").format(name=name, reason=reason))
+
+
+def file_read_in_part(name: str, reason: str) -> str:
+    """Why the end of a file was rejected."""
+    return sanitize_inline(
+        gettext("I could read only the beginning of {name}: {reason}").format(name=name, reason=reason)
+    )

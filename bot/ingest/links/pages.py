@@ -136,6 +136,7 @@ class LinkIngest:
                 )
                 if reason := await self._files.add_document(replace(filed, document=document.key), document, shared):
                     raise PageNotRead(reason)
+        await self._context.store.files.record_applied(filed)
 
 
 def _link_id(url: str) -> str:

@@ -145,6 +145,15 @@ async def test_a_file_that_is_larger_than_announced_is_refused(bot: BotFixture) 
     assert isinstance((await bot.ingest_service.files.ingest_and_confirm(message))[0], RejectedFile)
 
 
+@with_settings(limits=ParserLimits(max_text_length=1_500_000, workers=1))
+async def test_of_a_file_that_fails_behind_its_first_part_that_part_is_kept_and_said(bot: BotFixture) -> None:
+    rows = b"name,weight\n" + b"".join(b"tile %d,%d\n" % (row, row) for row in range(90_000))
+    await bot.ingest_service.files.ingest_and_confirm(bot.share(ROOF, bot.platform.add_file("big.csv", rows)))
+    [(_, card)] = bot.platform.private_messages
+    assert card.text.startswith("I could read only the beginning of big.csv: ")
+    assert await titles(bot) == ["big.csv"]
+
+
 def _refusing_embedder() -> HashEmbedder:
     embedder = HashEmbedder()
     embedder.failing["tiles"] = ModelRefused("It cannot be embedded.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from email.message import EmailMessage
 from io import BytesIO
 from pathlib import Path
 
@@ -34,11 +35,25 @@ async def bot(tmp_path: Path, eyes: Eyes) -> AsyncIterator[BotFixture]:
         yield opened
 
 
-@pytest.fixture
-def message(bot: BotFixture) -> Message:
+def picture() -> bytes:
     file = BytesIO()
     Image.new("RGB", (40, 30), "gray").save(file, "PNG")
-    return bot.share(ROOF, bot.platform.add_file("picture.png", file.getvalue(), kind="image/png"))
+    return file.getvalue()
+
+
+@pytest.fixture
+def message(bot: BotFixture) -> Message:
+    return bot.share(ROOF, bot.platform.add_file("picture.png", picture(), kind="image/png"))
+
+
+@pytest.fixture
+def letter(bot: BotFixture) -> Message:
+    """An e-mail with a picture."""
+    mail = EmailMessage()
+    mail["Subject"] = "Roof"
+    mail.set_content("The slates come on Monday.")
+    mail.add_attachment(picture(), "image", "png", filename="slates.png")
+    return bot.share(ROOF, bot.platform.add_file("letter.eml", bytes(mail), kind="message/rfc822"))
 
 
 async def test_a_picture_is_found_by_its_description_once_and_cited(
@@ -70,3 +85,17 @@ async def test_a_picture_that_cannot_be_described_is_reported_or_tried_again(
     assert isinstance(refused, RejectedFile)
     [(_, card)] = bot.platform.private_messages
     assert "The picture could not be described." in card.text
+
+
+async def test_a_file_that_was_read_in_part_is_finished_later(bot: BotFixture, eyes: Eyes, letter: Message) -> None:
+    eyes.waiting = [ModelUnavailable("It sleeps."), "A pile of slates."]
+    await bot.receive(letter)
+    with pytest.raises(ModelUnavailable):
+        await bot.ingest_service.files.ingest(letter)
+    assert [each.title for each in await bot.list_documents(ROOF) if each.kind == "file"] == ["letter.eml"]
+    await bot.reconcile()
+    titles = [each.title for each in await bot.list_documents(ROOF) if each.kind == "file"]
+    assert sorted(titles) == ["Roof › slates.png", "letter.eml"]
+    assert len(eyes.seen) == 2
+    await bot.reconcile(60)
+    assert len(eyes.seen) == 2

@@ -108,6 +108,6 @@ async def test_only_files_of_known_messages_that_are_not_indexed_are_pending(sto
         await store.files.insert(each)
     assert await store.files.list_pending(ROOM, 9) == [FILE, second]
     assert await store.files.list_pending(ROOM, 1) == [FILE]
-    await store.files.record_applied(FILE.document)
+    await store.files.record_applied(FILE)
     assert await store.files.list_pending(ROOM, 9) == [second]
     assert await store.files.list_pending("slack:T1:HALL", 9) == []
