@@ -22,6 +22,16 @@ CORRECTION_HINT = N_("Numbers such as [1] cite the sources of the answer. I show
 CORRECTION_TOO_LONG = N_("The answer is too long to be shown here. Write the correct one.")
 CORRECT_BY_COMMAND = N_("I couldn't open the form. Press the button again, or use {command}.")
 VERIFIED_ELSEWHERE = N_("Verified. I show this answer first when somebody asks its question.")
+REASON_TITLE, REASON_FIELD, COMMENT_FIELD = N_("What was wrong?"), N_("Reason"), N_("Comment")
+REASON_TEXT = N_("Your vote is recorded. If you like, say what was wrong.")
+COMMENT_HINT = N_("Managers see it with the question, without your name.")
+REASONS = {
+    "wrong": N_("It is wrong"),
+    "outdated": N_("It is outdated"),
+    "missing-source": N_("A source is missing"),
+    "unclear": N_("It is hard to understand"),
+}
+SEND_BUTTON, REASON_RECORDED = N_("Send"), N_("Thank you. Managers see this with the question.")
 VERIFIED_HINT = N_("If that is not what you meant, ask in other words.")
 VERIFY_IN_CHANNEL = N_("Answers can be verified in channels, not in direct messages.")
 CANNOT_VERIFY = N_("Only managers, and experts of this channel, can verify answers.")

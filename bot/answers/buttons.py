@@ -68,9 +68,11 @@ class AnswerButtons:
             await self.context.send_private(target, notice if isinstance(notice, Card) else Card(notice))
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
-        """Record feedback; the same vote of the same person counts once."""
+        """Record feedback; the same vote of the same person counts once. A form for the reason says that it did."""
         if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
             self._metrics.record_feedback(stored.location.platform, clicked.action)
+        if clicked.opens_form:
+            return ""
         return gettext(texts.POSITIVE_FEEDBACK) if clicked.action == "up" else gettext(texts.NEGATIVE_FEEDBACK)
 
     async def list_sources(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:

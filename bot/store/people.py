@@ -70,11 +70,28 @@ class Feedback:
     async def record(self, answer: str, person: str, up: bool) -> bool:  # noqa: FBT001 - a thumb points up or down
         """Store a rating; False if it is unchanged or the answer does not exist."""
         sql = (
-            "INSERT INTO feedback SELECT id, ?, ? FROM answer WHERE id = ?"
-            " ON CONFLICT (answer, person) DO UPDATE SET up = excluded.up WHERE feedback.up <> excluded.up"
-            " RETURNING answer"
+            "INSERT INTO feedback (answer, person, up) SELECT id, ?, ? FROM answer WHERE id = ?"
+            " ON CONFLICT (answer, person) DO UPDATE SET up = excluded.up, reason = '', comment = ''"
+            " WHERE feedback.up <> excluded.up RETURNING answer"
         )
         return bool(await self._database.execute(sql, (person, up, answer)))
+
+    async def record_reason(self, answer: str, person: str, reason: str, comment: str) -> bool:
+        """Store why an answer did not help, with the vote; False if there is no such finished answer anymore."""
+        sql = (
+            "INSERT INTO feedback (answer, person, up, reason, comment) SELECT id, ?, ?, ?, ? FROM answer"
+            " WHERE id = ? AND state = 'done' ON CONFLICT (answer, person) DO UPDATE"
+            " SET up = excluded.up, reason = excluded.reason, comment = excluded.comment RETURNING answer"
+        )
+        return bool(await self._database.execute(sql, (person, False, reason, comment, answer)))
+
+    async def list_reasons(self, answers: Collection[str]) -> list[tuple[str, str]]:
+        """The reasons and comments to these answers, without who gave them."""
+        sql = (
+            "SELECT reason, comment FROM feedback WHERE answer IN (SELECT value FROM json_each(?)) AND NOT up"
+            " AND (reason <> '' OR comment <> '') ORDER BY answer, person"
+        )
+        return [(row[0], row[1]) for row in await self._database.fetch_all(sql, (text_list(sorted(answers)),))]
 
     async def count(self, platform: str, workspace: str, since: datetime) -> tuple[int, int]:
         """Numbers of positive and negative ratings of a workspace's answers since a time."""

@@ -163,6 +163,7 @@ async def redact_answers(db: Connection, answers: Collection[str]) -> bool:
         f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
         which,
     )
+    await _clear_comments(db, answers)
     await db.execute("DELETE FROM answer_provenance WHERE answer IN (SELECT value FROM json_each(?))", which)
     return posted
 
@@ -196,6 +197,15 @@ async def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
     await db.execute(
         f"UPDATE answer SET question = '', text = '', {SET_REDACTED}"
         " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
+        (text_list(sorted(answers)),),
+    )
+    await _clear_comments(db, answers)
+
+
+async def _clear_comments(db: Connection, answers: Collection[str]) -> None:
+    """Delete what people wrote about answers, because it may quote them."""
+    await db.execute(
+        "UPDATE feedback SET comment = '' WHERE answer IN (SELECT value FROM json_each(?)) AND comment <> ''",
         (text_list(sorted(answers)),),
     )
 

@@ -85,6 +85,35 @@ async def test_a_correction_in_a_form_becomes_the_verified_answer(live: LiveBot[
     assert "onyx" not in await live.ask("ada", "cellar", AGAIN)
 
 
+async def test_a_vote_counts_at_once_and_managers_see_its_reason(live: LiveBot[Any]) -> None:
+    town = live.town
+    add_manager(live)
+    town.add_channel("square", "ada bob mayor")
+    town.add_channel("cellar", "ada bob mayor", "private")
+    await live.post_passwords(square="agate", cellar="beryl")
+    answer, secret = await ask_publicly(live, "square"), await ask_publicly(live, "cellar")
+    form, inside = await town.click_form("bob", answer, "👎"), await town.click_form("bob", secret, "👎")
+    await live.restart()
+    assert "1 vote down" in await live.run_command("mayor", "square", "unanswered")
+    hostile = "Wrong <!channel> @everyone <@&1> [here](https://evil.example/?q=1)"
+    assert review_texts.REASON_RECORDED in await live.answer(
+        await town.submit_form(form, reason="outdated", comment=hostile)
+    )
+    await town.remove_member("bob", "cellar")
+    await live.wait_until_idle()
+    await live.answer(await town.submit_form(inside, comment="It is not beryl."))
+    listed = await live.run_command("mayor", "square", "unanswered")
+    assert f"{review_texts.REASONS['outdated']}: “Wrong" in listed
+    assert "](https://evil" not in listed
+    inner = await live.run_command("mayor", "cellar", "unanswered")
+    assert "2 votes down" in inner
+    assert "not beryl" not in inner
+    assert "Wrong" not in await live.run_command("bob", "square", "unanswered")
+    await live.run_command("bob", "square", "forget-me")
+    assert "outdated" not in await live.run_command("mayor", "square", "unanswered")
+    assert list(town.pings) == []
+
+
 async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBot[Any]) -> None:
     town = live.town
     add_manager(live)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PERIOD = timedelta(days=30)
 MAX_QUESTIONS = 200  # the newest, which are compared with each other
 MAX_GROUPS = 10
+MAX_REASONS, MAX_COMMENT_LENGTH = 5, 300  # reasons of one group; characters of a comment
 MAX_ASKERS = 5  # names of one group
 GROUP_SIMILARITY = 0.7  # of questions that are listed together
 
@@ -127,7 +128,16 @@ async def _format_group(call: CommandContext, group: Group) -> list[str]:
     votes = f", {pluralize(down, '{count} vote down', '{count} votes down')}" if down else ""
     count = pluralize(len(group.questions), "{count} time", "{count} times")
     names = await _name_askers(call, group)
-    return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}: {names}"]
+    reasons = await call.store.feedback.list_reasons({each.answer for each in group.questions})
+    lines = [f"  - {_format_reason(*each)}" for each in reasons[:MAX_REASONS]]
+    lines += [f"  - … (+{len(reasons) - MAX_REASONS})"] if len(reasons) > MAX_REASONS else []
+    return [f"- {markdown_link(group.texts[0], link)} – {count}{votes}: {names}", *lines]
+
+
+def _format_reason(reason: str, comment: str) -> str:
+    """Why an answer did not help, without who said it."""
+    label = gettext(review_texts.REASONS.get(reason, ""))
+    return ": ".join(filter(None, (label, f"“{escape_markdown(comment, MAX_COMMENT_LENGTH)}”" if comment else "")))
 
 
 async def _name_askers(call: CommandContext, group: Group) -> str:

@@ -52,6 +52,7 @@ async def live_through(engine: Engine, store: BotStore) -> None:
     await store.answers.save_reply_ref("a1", "HALL:m2")
     await store.answers.finish("a1", AnswerResult("He.", documents=frozenset({"a"})))
     await store.feedback.record("a1", "ada", True)
+    await store.feedback.record_reason("a1", "bob", "wrong", "It was her.")
     await store.opt_outs.opt_out("slack", "T1", "U1")
 
 
@@ -73,6 +74,7 @@ async def test_everything_comes_back_from_a_backup(tmp_path: Path) -> None:
         found = await store.answers.get("a1")
         assert found is not None
         assert found.text == "He."
+        assert await store.feedback.list_reasons({"a1"}) == [("wrong", "It was her.")]
         assert [await store.opt_outs.is_opted_out("slack", "T1", person) for person in ("U1", "U2")] == [True, False]
 
 

@@ -129,6 +129,18 @@ async def test_thumbs_are_counted_once_a_person_and_go_with_them(store: BotStore
     count = store.feedback.count
     assert await count("slack", "T1", START) == (1, 1)
     assert await count("slack", "T2", START) == await count("slack", "T1", START + timedelta(1)) == (0, 0)
+    feedback = store.feedback
+    assert not await feedback.record_reason("a1", "bob", "wrong", "it is not finished")
+    await store.answers.finish("a1", AnswerResult("Monday."))
+    assert await feedback.record_reason("a1", "bob", "outdated", "now Friday")
+    assert not await feedback.record("a1", "bob", False)
+    assert await feedback.list_reasons({"a1", "a2"}) == [("outdated", "now Friday")]
+    await feedback.record("a1", "ada", False)
+    await feedback.record_reason("a1", "ada", "", "Friday!")
+    await feedback.record("a1", "ada", True)
+    assert await feedback.list_reasons({"a1"}) == [("outdated", "now Friday")], "another vote has no reason"
+    await store.answers.redact_one("a1")
+    assert await feedback.list_reasons({"a1"}) == [("outdated", "")], "a comment may quote what was removed"
     for person, left in (("bob", (1, 0)), ("ada", (0, 0))):
         await store.answers.delete_by_asker("slack", "T1", person)
         assert await count("slack", "T1", START) == left

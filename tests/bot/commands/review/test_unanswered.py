@@ -27,13 +27,16 @@ async def test_they_are_grouped_with_their_number_and_askers(workspace: Workspac
         await ask(workspace, f"a{number}", "<@BOT> When do the *tiles* for the roof come?", asker)
     await ask(workspace, "a3", "Who has the key to the yard?", "nobody")
     await workspace.answer("a4", SOURCE, question="What does it cost?", time=NOW)
-    await workspace.context.store.feedback.record("a4", "eve", False)
+    hostile = "Wrong <!channel> @everyone [here](https://evil.example)"
+    await workspace.context.store.feedback.record_reason("a4", "eve", "outdated", hostile)
     text = await workspace.text("ada", "unanswered")
     link = "https://chat.example/T1/ROOF/qa2"
     assert rf"- [When do the \*tiles\* for the roof come?]({link}) – 3 times: Bob (2), Eve" in text
     assert "Who has the key to the yard?" in text
     assert "somebody" in text
-    assert "What does it cost? – 1 time, 1 vote down: Bob" in text
+    assert "What does it cost? – 1 time, 1 vote down: Bob\n  - It is outdated: “Wrong" in text
+    assert not {"<!channel>", "@everyone"} & set(text.split())
+    assert "](https://evil" not in text
     await workspace.text("ada", 'pin "When do the tiles for the roof come?" "On Friday."')
     assert "tiles for the roof" not in await workspace.text("ada", "unanswered")
 

@@ -1,0 +1,4 @@
+-- online: an older process reads and writes the first columns of feedback alone; these have defaults.
+-- Why an answer did not help: a reason of a list, and a comment.
+ALTER TABLE feedback ADD COLUMN reason TEXT NOT NULL DEFAULT '';
+ALTER TABLE feedback ADD COLUMN comment TEXT NOT NULL DEFAULT '';
