@@ -56,7 +56,7 @@ class Messages:
 
     async def list_by_thread(self, room: str, thread: str) -> list[MessageRecord]:
         """List the messages of a thread, by time; includes its root if that belongs to the thread's document."""
-        return await self._select("room = ? AND thread = ?", room, thread)
+        return await self._select("room = ? AND thread = ? AND thread <> ''", room, thread)
 
     async def list_thread_roots(self, room: str, ids: Collection[str]) -> frozenset[str]:
         """Find the ones of these messages that have stored replies."""
@@ -152,8 +152,10 @@ class Messages:
         return frozenset(row[0] for row in rows)
 
     async def _select(self, condition: str, *parameters: Any, limit: int = NO_LIMIT) -> list[MessageRecord]:
+        """Messages in the order of time; `+` keeps the database from reading a whole room in this order."""
+        order = "time, id" if limit < NO_LIMIT else "+time, id"
         rows = await self._database.fetch_all(
-            f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY time, id LIMIT {limit}", parameters
+            f"SELECT {_COLUMNS} FROM message WHERE {condition} ORDER BY {order} LIMIT {limit}", parameters
         )
         return [_to_message_record(row) for row in rows]
 

@@ -106,9 +106,21 @@ async def test_the_answer_that_stands_in_a_message_is_found_without_looking_at_o
     [
         (lambda store: store.unconfirmed_deletions.list_next(ROOF.room, 10), "SEARCH n USING PRIMARY KEY (room=?)"),
         (lambda store: store.files.list_pending(ROOF.room, 10), "SEARCH file USING INDEX file_message (room=?)"),
+        (
+            lambda store: store.messages.list_by_ids(ROOF.room, ["m1"]),
+            "SEARCH message USING PRIMARY KEY (room=? AND id=?)",
+        ),
+        (
+            lambda store: store.messages.list_by_thread(ROOF.room, "m1"),
+            "SEARCH message USING INDEX message_thread (room=? AND thread=?)",
+        ),
+        (
+            lambda store: store.messages.list_by_document("d1"),
+            "SEARCH message USING INDEX message_document (document=?)",
+        ),
     ],
 )
-async def test_what_a_channel_still_lacks_is_found_without_reading_all_its_messages(
+async def test_single_messages_and_what_is_lacking_are_found_without_reading_the_channel(
     tmp_path: Path, ask: Callable[[BotStore], Awaitable[object]], plan: str
 ) -> None:
     [first, *_] = await planned(tmp_path, ask)
