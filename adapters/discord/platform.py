@@ -289,4 +289,5 @@ class DiscordPlatform:
 
     def start_reply(self, target: ReplyTarget) -> Reply:
         """Start an answer, or continue the one that `target.reply_ref` names."""
-        return DiscordReply(DestinationFinder(self._reply_channels, target), target.reply_ref)
+        destination = DestinationFinder(self._reply_channels, target)
+        return DiscordReply(destination, target.reply_ref, progress_buttons=target.progress_buttons)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import TracebackType
 
+    from bot.answers.draft import AnswerDraft
     from bot.answers.request import AnswerRequest
     from bot.ingest.files import FileIngest, FileResult
 
@@ -49,6 +50,18 @@ class Attachments:
         outcomes = await self._ingest_task
         if isinstance(self._request.origin, Message):
             await self._file_ingest.confirm(self._request.origin, outcomes)
+
+    async def prompt_for_question(self, draft: AnswerDraft) -> None:
+        """Reply to an empty question, or to files without one."""
+        if draft.request.overheard:
+            draft.silent = True
+            return
+        draft.text, draft.failed = gettext(texts.EMPTY_QUESTION), True
+        if draft.request.uploads:
+            notes: list[str] = []
+            pending = (gettext(texts.FILE_NOT_READY), gettext(texts.FILE_NOT_READ))
+            read = await self.wait_for_documents(notes) or (len(notes) == 1 and notes[0] in pending)
+            draft.text = gettext(texts.FILE_RECEIVED) if read else " ".join(notes) or gettext(texts.EMPTY_QUESTION)
 
     async def wait_for_documents(self, notes: list[str]) -> frozenset[str]:
         """The documents once they are searchable; or none, and a notice that says so."""

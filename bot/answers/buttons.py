@@ -1,4 +1,4 @@
-"""Handle the buttons below an answer: feedback, sources, delete, share, verify, correct, and ask an expert."""
+"""Handle the buttons below an answer: stop, feedback, sources, delete, share, verify, correct, and ask an expert."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
 from bot.answers import footer
+from bot.answers.control.stops import StopRequests
 from bot.answers.footer import link_citations, source_urls
 from bot.answers.request import shared_answer_id, strip_mention
 from bot.answers.review.experts import ExpertRequests
@@ -18,6 +19,7 @@ from bot.platform.models import Card, title_with_time
 from bot.platform.ports import ReplyTarget
 from bot.store import AnswerResult
 from bot.text import splitting
+from bot.texts import control as control_texts
 from engine.errors import EngineError, InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -45,6 +47,7 @@ class AnswerButtons:
     def __init__(self, context: BotContext, metrics: Metrics) -> None:
         self.context = context
         self._metrics = metrics
+        self._stops = StopRequests(context)
         self._verifier = AnswerVerifier(context)
         self._expert_requests = ExpertRequests(context)
 
@@ -101,6 +104,13 @@ class AnswerButtons:
     async def ask_expert(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Ask the expert that a person chose."""
         return await self._expert_requests.ask(stored, clicked.value.partition(":")[2], clicked.person)
+
+    async def stop_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
+        """Stop an answer in progress, for its asker or a manager; the answer itself shows who did."""
+        if clicked.person != stored.asker and not await self._is_manager(clicked):
+            raise NotAllowed(gettext(control_texts.NOT_THE_ASKER_OR_MANAGER))
+        stopped = await self._stops.stop(stored.id, clicked.person)
+        return "" if stopped or stored.stopped_by else gettext(control_texts.NOT_STOPPED)
 
     async def delete_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Delete an answer from the chat and the store, for its asker or a manager."""
@@ -198,6 +208,7 @@ class AnswerButtons:
 
 
 BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
+    "stop": AnswerButtons.stop_answer,
     "up": AnswerButtons.record_feedback,
     "down": AnswerButtons.record_feedback,
     "sources": AnswerButtons.list_sources,

@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 class AnswerDraft:
     """An answer that is being written; `channel` is None if it could not be looked up.
 
-    `failed`: `text` is an error message. `silent`: a message that does not mention the bot gets no reply. `gap`: why
-    the scope may be smaller than what its readers can read (as in ResolvedScope). `graph_shown_keys`: the keys of the
-    passages behind the graph facts that a model was shown. `is_extractive`: no model wrote it. `verified`: the verified
-    answer that it repeats.
+    `failed`: `text` is an error message. `is_stopped`: somebody stopped it while it was written. `silent`: a message
+    that does not mention the bot gets no reply. `gap`: why the scope may be smaller than what its readers can read (as
+    in ResolvedScope). `graph_shown_keys`: the keys of the passages behind the graph facts that a model was shown.
+    `is_extractive`: no model wrote it. `verified`: the verified answer that it repeats.
     """
 
     request: AnswerRequest
@@ -54,12 +54,20 @@ class AnswerDraft:
     notices: list[str] = field(default_factory=list)
     gap: str = ""
     failed: bool = False
+    is_stopped: bool = False
     silent: bool = False
     journey: QuestionJourney = field(init=False)
 
     def __post_init__(self) -> None:
         request = self.request
         self.journey = QuestionJourney(request.reference, request.location.platform, request.time.timestamp())
+
+    def stop(self, note: str) -> None:
+        """End the answer where it is, with a note; `failed` if nothing of it was written."""
+        text = self.text.rstrip()
+        self.failed = not text
+        self.text = f"{text}\n\n_{note}_" if text else f"_{note}_"
+        self.is_stopped, self.silent = True, False
 
     def end_journey(self, first_shown_at: float | None) -> QuestionJourney:
         """The journey of the question once its answer is posted; `first_shown_at`: by the monotonic clock."""

@@ -19,6 +19,7 @@ import structlog
 from bot import texts
 from bot.answers.attachments import Attachments
 from bot.answers.attribution import record_graph_facts
+from bot.answers.control.stops import StopRequests
 from bot.answers.delivery import StreamingReply
 from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.answers.footer import source_urls
@@ -57,6 +58,7 @@ class AnswerService:
         self._file_ingest = filing
         self._metrics = metrics
         self._thread_history = ThreadHistory(context)
+        self.stops = StopRequests(context)
         self._verified_answers = VerifiedLookup(context)
         self._in_progress: set[str] = set()
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
@@ -107,7 +109,8 @@ class AnswerService:
             return True
         if stored is None and not await self._admit(request):
             return not request.overheard
-        target = replace(request.reply_target(stored.reply_ref if stored else ""), is_new=stored is None)
+        target = request.reply_target(stored.reply_ref if stored else "")
+        target = replace(target, is_new=stored is None, progress_buttons=self.stops.list_buttons(request))
         platform = self._context.platform_for(request.location)
         recorded = partial(self._context.store.answers.save_reply_ref, request.id)
         async with StreamingReply(platform.start_reply(target), platform.limits, recorded) as delivery:
@@ -144,7 +147,8 @@ class AnswerService:
             status = gettext(texts.STATUS_READING_FILE) if draft.request.uploads else gettext(texts.STATUS_SEARCHING)
             delivery.set_status(gettext(status))
         try:
-            await self._write_answer(draft, delivery, enclosed)
+            if stopper := await self.stops.run(draft.request.id, self._write_answer(draft, delivery, enclosed)):
+                draft.stop(await self.stops.describe(draft.request.location, stopper))
         except Exception as error:  # noqa: BLE001 - every failure is shown to the asker
             self._record_error(draft, error)
         if draft.silent:
@@ -171,7 +175,7 @@ class AnswerService:
         question = await build_question(self._context, draft.request, reach)
         draft.scope, draft.gap = reach.scope, reach.gap
         if not question.text:
-            await self._prompt_for_question(draft, enclosed)
+            await enclosed.prompt_for_question(draft)
             return
         past = await self._thread_history.load_history(draft.request, question.scope)
         if await self._verified_answers.show(draft, question, delivery, since, is_follow_up=bool(past.turns)):
@@ -196,18 +200,6 @@ class AnswerService:
                 draft.sources = answer.sources
                 draft.usage += answer.usage
                 await record_graph_facts(answer, draft)
-
-    async def _prompt_for_question(self, draft: AnswerDraft, enclosed: Attachments) -> None:
-        """Reply to an empty question, or to files without one."""
-        if draft.request.overheard:
-            draft.silent = True
-            return
-        draft.text, draft.failed = gettext(texts.EMPTY_QUESTION), True
-        if draft.request.uploads:
-            notes: list[str] = []
-            pending = (gettext(texts.FILE_NOT_READY), gettext(texts.FILE_NOT_READ))
-            read = await enclosed.wait_for_documents(notes) or (len(notes) == 1 and notes[0] in pending)
-            draft.text = gettext(texts.FILE_RECEIVED) if read else " ".join(notes) or gettext(texts.EMPTY_QUESTION)
 
     async def _ask_engine(self, question: Question, within: frozenset[str], draft: AnswerDraft) -> Answer:
         """Ask about the attached files first, then about everything in scope."""
@@ -268,7 +260,7 @@ class AnswerService:
         if not delivered:
             await self._fail(request, "withdrawn")
         elif draft.failed or draft.provenance is None:
-            await self._fail(request, "failed")
+            await self._fail(request, "stopped" if draft.is_stopped else "failed")
         else:
             await self._save_answer(draft, delivery)
 

@@ -66,7 +66,7 @@ class Dispatcher:
         self.context = context
         self.ingest_service, self.answer_service = services
         self._retry_visibility = retry_visibility
-        self._reply_policy = ReplyPolicy(context, ThreadHistory(context))
+        self._reply_policy = ReplyPolicy(context, ThreadHistory(context), self.answer_service.stops)
         self._answer_buttons = AnswerButtons(context, metrics)
         self._addressed: set[tuple[str, str]] = set()
 

@@ -19,13 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Literal
 
+    from bot.answers.control.stops import StopRequests
     from bot.answers.history import ThreadHistory
     from bot.context import BotContext
     from bot.dispatch.follow_up.question_rules import Verdict
     from bot.platform.models import Location, Message
     from bot.store.models import MessageRecord
 
-STOP_WORDS = frozenset({"stop", "stop.", "stop!", "be quiet", "quiet"})
+MUTE_WORDS = frozenset({"stop", "be quiet", "quiet"})
+STOP_WORDS = MUTE_WORDS | {"stop it", "cancel", "abort", "enough", "stopp", "halt", "arrête", "alto", "pare", "止めて"}
 MAX_PEOPLE = 30  # of a thread, whose names are compared with the message
 RECENT_PERIOD = timedelta(days=1)  # whose authors a message in a channel may address
 
@@ -33,8 +35,9 @@ RECENT_PERIOD = timedelta(days=1)  # whose authors a message in a channel may ad
 class ReplyPolicy:
     """Applies the setting of a channel: `mention` (never), `thread` (questions where the bot answered), `all`."""
 
-    def __init__(self, context: BotContext, historian: ThreadHistory) -> None:
+    def __init__(self, context: BotContext, historian: ThreadHistory, stops: StopRequests) -> None:
         self._context = context
+        self._stops = stops
         self._thread_history = historian
 
     async def should_answer(self, message: Message) -> bool:
@@ -44,15 +47,18 @@ class ReplyPolicy:
         """
         if message.by_bot or message.own or not message.text.strip():
             return False
+        word = _single_word(message.text)
+        is_stop = bool(message.location.thread) and word in STOP_WORDS
+        if is_stop and await self._stops.is_answering(message.location, message.author):
+            return True
         if not await self.can_answer_unmentioned(message.location):
             return False
-        if message.text.strip().casefold() in STOP_WORDS:
+        if word in MUTE_WORDS:
             return bool(message.location.thread)
         if classify_message(message.text) not in self._answered_verdicts():
             return False
-        if await self._reply_setting(message.location) == "all":
-            return await self._is_for_nobody_else(message)
-        return await self._is_follow_up(message)
+        answers_all = await self._reply_setting(message.location) == "all"
+        return await (self._is_for_nobody_else(message) if answers_all else self._is_follow_up(message))
 
     async def can_answer_unmentioned(self, location: Location) -> bool:
         """Whether questions in a location are answered without a mention."""
@@ -62,8 +68,14 @@ class ReplyPolicy:
         return chosen == "thread" and await self._thread_history.has_answered(location)
 
     async def handle_stop(self, message: Message) -> bool:
-        """Mute the bot in a thread if a message to it says stop; true if it did."""
-        if strip_mention(message.text).casefold() not in STOP_WORDS:
+        """If a message to the bot says stop, stop the answers to its author, else mute the bot in the thread.
+
+        True if it did either.
+        """
+        word = _single_word(strip_mention(message.text))
+        if word in STOP_WORDS and await self._stops.stop_in_thread(message.location, message.author):
+            return True
+        if word not in MUTE_WORDS:
             return False
         thread = replace(message.location, thread=message.reply_thread)
         chosen = await self._context.get_channel_settings(_thread_settings_key(thread))
@@ -125,6 +137,11 @@ class ReplyPolicy:
         muted = (await get(_thread_settings_key(location))).reply_to if location.thread else ""
         chosen = muted or (await get(location.room)).reply_to or self._context.settings.reply_to
         return cast("Literal['mention', 'thread', 'all']", chosen)
+
+
+def _single_word(text: str) -> str:
+    """A message as it is compared with words: lower-case, without a mark at its end."""
+    return text.strip().casefold().rstrip(".!。！ ")
 
 
 def _thread_settings_key(location: Location) -> str:

@@ -9,7 +9,17 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Sequence
     from datetime import datetime
 
-    from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
+    from bot.platform.models import (
+        AnswerFooter,
+        Button,
+        Card,
+        Channel,
+        ListedChannel,
+        Location,
+        Message,
+        Person,
+        Upload,
+    )
     from bot.platform.traits import PlatformTraits
 
 
@@ -17,7 +27,8 @@ if TYPE_CHECKING:
 class ReplyTarget:
     """Where an answer goes. `message`: the question's message, empty for commands; `reply_ref`: that of its Reply.
 
-    `is_new`: no process began to answer before, so that there is nothing of it to continue.
+    `is_new`: no process began to answer before, so that there is nothing of it to continue. `progress_buttons`: shown
+    below the answer until it is finished.
     """
 
     answer: str
@@ -29,6 +40,7 @@ class ReplyTarget:
     reply_ref: str = ""
     asked_at: datetime | None = None
     is_new: bool = False
+    progress_buttons: tuple[Button, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

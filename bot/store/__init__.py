@@ -11,6 +11,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     files                  uploaded files and their documents
     conversations          groups of messages and their documents
     answers                questions, answers and what they used
+    answer_stops           who stopped an answer while it was written
     pending_redactions     documents whose change is not applied to answers yet
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
@@ -40,6 +41,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
+from bot.store.control.stops import AnswerStops
 from bot.store.documents import Conversations, Files
 from bot.store.event_queue import EventQueueTable
 from bot.store.installations import Installations, InstallationStates
@@ -142,6 +144,7 @@ class BotStore:
         self.answer_corrections = AnswerCorrections(database)
         self.pending_redactions = PendingRedactions(database, process)
         self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
+        self.answer_stops = AnswerStops(database)
         self.feedback = Feedback(database)
         self.digests = Digests(database)
         self.verified_answers = VerifiedAnswers(database)

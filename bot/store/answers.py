@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
-    " text, sources, spaces, rooms, reply_ref, state,"
+    " text, sources, spaces, rooms, reply_ref, state, stopped_by,"
     " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
@@ -271,11 +271,13 @@ async def _delete_by_asker(db: Connection, asker: tuple[str, str, str]) -> None:
     await delete_answers(db, f"{of_workspace} AND asker = ?3", asker)
     sql = f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {of_workspace})"
     await db.execute(sql, asker)
+    stopped = f"{of_workspace} AND stopped_by = ?3 AND state <> 'started'"
+    await db.execute(f"UPDATE answer SET stopped_by = '' WHERE {stopped}", asker)
 
 
 def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
-    text, sources, spaces, rooms, reply_ref, state, drawn = rest
+    text, sources, spaces, rooms, reply_ref, state, stopped_by, drawn = rest
     keys: dict[str, bool] = json.loads(drawn or "{}")
     return StoredAnswer(
         id=id_,
@@ -293,4 +295,5 @@ def _to_stored_answer(row: Row) -> StoredAnswer:
         shown_keys=frozenset(keys),
         reply_ref=reply_ref,
         state=state,
+        stopped_by=stopped_by,
     )

@@ -85,8 +85,8 @@ class AnswerResult:
 class StoredAnswer:
     """An answer, finished or not.
 
-    `message_id`: of the question. `reply_ref`: how the adapter finds the reply again (Reply.reply_ref). The other
-    fields are as in AnswerResult.
+    `message_id`: of the question. `reply_ref`: how the adapter finds the reply again (Reply.reply_ref). `stopped_by`:
+    who stopped it while it was written; empty if nobody did. The other fields are as in AnswerResult.
     """
 
     id: str
@@ -104,6 +104,7 @@ class StoredAnswer:
     shown_keys: frozenset[str] = frozenset()
     reply_ref: str = ""
     state: AnswerState = "started"
+    stopped_by: str = ""
 
     @property
     def reply_message_ids(self) -> tuple[str, ...]:

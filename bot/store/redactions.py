@@ -217,9 +217,8 @@ async def delete_answers(db: Connection, condition: str, parameters: Sequence[An
     """
     stands = "NOT private AND reply_ref <> '' AND (state = 'started' OR id IN (SELECT answer FROM answer_provenance))"
     await db.execute(f"DELETE FROM answer WHERE {condition} AND NOT ({stands})", parameters)
-    left = await fetch(
-        db, f"UPDATE answer SET {CLEAR_TEXT}, asker = '', state = 'failed' WHERE {condition} RETURNING id", parameters
-    )
+    cleared = f"{CLEAR_TEXT}, asker = '', stopped_by = '', state = 'failed'"
+    left = await fetch(db, f"UPDATE answer SET {cleared} WHERE {condition} RETURNING id", parameters)
     await db.executemany("DELETE FROM feedback WHERE answer = ?", left)
 
 

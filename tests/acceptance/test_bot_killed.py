@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.support.town.bot_process import CHANNEL, Town, open_bot_process
+from bot.texts.control import NOT_THE_ASKER_OR_MANAGER, STOP_BUTTON
+from tests.support.town.bot_process import ANSWER, CHANNEL, Town, open_bot_process
 from tests.support.town.protocol import TownFile
 from tests.support.verbatim_language import QUESTION
 
@@ -56,6 +57,19 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         await lived.restart()
         await lived.check_answer(late, KILN)
         await lived.check_reactions(loom, done)
+
+        # An answer is stopped while the model writes: only by its asker, and no word follows.
+        stopped = await lived.ask_and_hold(f"Again: {ABOUT_KILN}")
+        [begun] = town.posts(stopped)
+        assert begun.buttons == (STOP_BUTTON,)
+        refused = await town.click("bob", begun, STOP_BUTTON)
+        await lived.wait_for(lambda: NOT_THE_ASKER_OR_MANAGER in lived.answer_text(refused))
+        await town.click("ada", begun, STOP_BUTTON)
+        await lived.wait_for(lambda: all(each.is_complete for each in town.posts(stopped)))
+        assert "Stopped by " in lived.answer_text(stopped)
+        assert ANSWER not in lived.answer_text(stopped)
+        assert not lived.model.has_held_streams
+        lived.model.release()
 
         # It is told to end while it answers, and finishes first.
         last = await lived.ask_and_hold(ABOUT_LOOM)

@@ -128,6 +128,16 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         await ours.wait_for(lambda: texts.ANSWER_WITHDRAWN in read(ours, asked))
         assert find_secrets(read(ours, asked)) == ""
 
+        # What the second process writes is stopped by the first one, for the asker alone.
+        other.script_answer("the handle", "The safe has a handle. ", "It is gold.")
+        asked = await ours.ask("ada", "market", "Which is the handle of the safe?")
+        await ours.wait_for(lambda: "The safe has" in read(ours, asked))
+        stops, market = first.bot.answer_service.stops, ours.location("market")
+        assert not await stops.stop_in_thread(market, ours.person("bob").id)
+        assert await stops.stop_in_thread(market, ours.person("ada").id)
+        await ours.wait_for(lambda: "Stopped by" in read(ours, asked))
+        assert "gold" not in read(ours, asked)
+
         # Slack cannot reach the first process while a channel turns private; it notices when it is reached again.
         ours.unplug()
         await theirs.make_private("square", "eve")

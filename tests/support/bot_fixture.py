@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from bot.answers.buttons import AnswerButtons
 from bot.answers.corrections import AnswerCorrector
 from bot.answers.request import request_from_command, request_from_message
 from bot.answers.service import AnswerService
@@ -132,6 +133,10 @@ class BotFixture:
         asked = QuestionAsked(id_, place, person, text, START, private=private, **more)
         await self.answer_service.answer(request_from_command(asked))
         return self.last_reply
+
+    def answer_buttons(self) -> AnswerButtons:
+        """What handles the buttons below answers."""
+        return AnswerButtons(self.context, self.metrics)
 
     async def correct_answers(self, now: float | None = None) -> None:
         """Replace posted answers that lost a source."""

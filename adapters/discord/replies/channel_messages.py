@@ -11,7 +11,7 @@ import discord
 from discord.http import MultipartParameters, handle_message_parameters
 
 from adapters.discord.calls import UnknownResource, call_with_retries
-from adapters.discord.replies.buttons import build_view
+from adapters.discord.replies.buttons import build_view, encode_custom_id
 from adapters.discord.replies.refs import build_nonce
 from adapters.discord.replies.render import MAX_PART_LENGTH, build_thread_title, render_markdown
 from bot.text.splitting import split_message
@@ -153,7 +153,12 @@ class ForumPostSink(ChannelSink):
 def _is_same_message(sent: Mapping[str, Any], outgoing: MessageContent) -> bool:
     """Whether a returned message has the intended content and buttons."""
     same_content = str(sent.get("content")).strip() == outgoing.text.strip()
-    return same_content and bool(sent.get("components")) == bool(outgoing.buttons)
+    return same_content and list_custom_ids(sent) == [encode_custom_id(e.action, e.value) for e in outgoing.buttons]
+
+
+def list_custom_ids(sent: Mapping[str, Any]) -> list[str]:
+    """The ids of a message's buttons."""
+    return [str(each.get("custom_id")) for row in sent.get("components") or () for each in row.get("components") or ()]
 
 
 def build_create_params(

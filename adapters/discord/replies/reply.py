@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from adapters.discord.replies.channel_messages import MessageSink
-    from bot.platform.models import AnswerFooter
+    from bot.platform.models import AnswerFooter, Button
 
 EDIT_INTERVAL = 1.2  # seconds between two edits of a message
 MAX_EDIT_INTERVAL = 30.0
@@ -73,10 +73,20 @@ class Destination(Protocol):
 
 
 class DiscordReply:
-    """A Reply of one message per part; only changed messages are written."""
+    """A Reply of one message per part; only changed messages are written.
 
-    def __init__(self, destination: Destination, ref: str = "", throttle: EditThrottle | None = None) -> None:
+    `progress_buttons`: below the last part until the answer is finished.
+    """
+
+    def __init__(
+        self,
+        destination: Destination,
+        ref: str = "",
+        throttle: EditThrottle | None = None,
+        progress_buttons: tuple[Button, ...] = (),
+    ) -> None:
         self._destination = destination
+        self._progress_buttons = progress_buttons
         self._ref = ReplyRef.parse(ref)
         self._throttle = throttle or EditThrottle()
         self._sink: MessageSink | None = None
@@ -91,7 +101,7 @@ class DiscordReply:
     async def show_status(self, status: str) -> None:
         """Show a status until the answer starts."""
         if not self._has_text and self._throttle.can_write_soon:
-            await self._write([MessageContent(f"*{status.strip('*_ ')}*")])
+            await self._write([MessageContent(f"*{status.strip('*_ ')}*", self._progress_buttons)])
 
     async def show(self, parts: Sequence[str]) -> bool:
         """Show the answer so far; False, without writing, if it is too early."""
@@ -104,7 +114,7 @@ class DiscordReply:
         await self._write(
             [
                 *(MessageContent(render_markdown(part)) for part in parts[:-1]),
-                MessageContent(render_partial(parts[-1])),
+                MessageContent(render_partial(parts[-1]), self._progress_buttons),
             ]
         )
         return True

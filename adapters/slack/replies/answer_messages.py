@@ -102,7 +102,9 @@ class AnswerMessages:
                 return False
         self._is_unconfirmed = False
         if ts is not None:
-            self._add_message(PostedMessage(ts, outgoing.text, is_streaming=True, updated_at=self._now))
+            posted = PostedMessage(ts, outgoing.text, is_streaming=True, updated_at=self._now)
+            posted.has_buttons = bool(self._target.progress_buttons) and self._context.streams.shows_buttons
+            self._add_message(posted)
         elif not has_sentence(outgoing.text) or self._context.rate_limits.posts(self._channel).wait_seconds > 0:
             return False  # a notification shows the first words of a post
         else:
@@ -144,9 +146,9 @@ class AnswerMessages:
     async def _try_finish(self, posted: PostedMessage, outgoing: OutgoingMessage, status: str) -> bool:
         """Finish a message without a rewrite; False if it needs one."""
         if posted.can_grow_to(outgoing.text):
-            return await self._stop_stream(posted, outgoing, status)
+            return await self._stop_stream(posted, outgoing, status) and not posted.has_buttons
         return (
-            not posted.is_streaming
+            not (posted.is_streaming or posted.has_buttons)
             and posted.text == outgoing.text
             and outgoing.footer is None
             and not posted.overflow_ids
@@ -186,7 +188,7 @@ class AnswerMessages:
                 posted.overflow_ids += [await self._post_followup(piece) for piece in rest]
             else:
                 raise
-        posted.text, posted.updated_at = outgoing.text, self._now
+        posted.text, posted.updated_at, posted.has_buttons = outgoing.text, self._now, bool(outgoing.buttons)
         self._record_ref()
 
     async def delete_extra(self, length: int) -> None:
@@ -220,7 +222,9 @@ class AnswerMessages:
                 await self.rewrite(self.messages[-1], outgoing)
                 return
             ts = await self._context.sender.post(self._channel, self._root, outgoing)
-        self._add_message(PostedMessage(ts, outgoing.text, is_streaming=False, updated_at=self._now))
+        posted = PostedMessage(ts, outgoing.text, is_streaming=False, updated_at=self._now)
+        posted.has_buttons = bool(outgoing.buttons)
+        self._add_message(posted)
 
     async def _post_followup(self, outgoing: OutgoingMessage) -> str:
         ts = await self._context.sender.post(self._channel, self._root, outgoing)

@@ -120,7 +120,8 @@ class ThreadReply:
 
     def _build_message(self, number: int, footer: AnswerFooter | None, *, done: bool) -> OutgoingMessage:
         metadata = answer_metadata(self._target.answer, number, done=done)
-        return OutgoingMessage(self._parts[number], self._target.person, footer, metadata=metadata)
+        buttons = self._target.progress_buttons if number == len(self._parts) - 1 and not done else ()
+        return OutgoingMessage(self._parts[number], self._target.person, footer, buttons, metadata=metadata)
 
     # Keepalive.
 

@@ -162,13 +162,17 @@ class MessageSender:
 
 @dataclass(slots=True)
 class PostedMessage:
-    """A posted message. `text`: its content, None if unknown. `overflow_ids`: messages with the rest of a long text."""
+    """A posted message. `text`: its content, None if unknown. `overflow_ids`: messages with the rest of a long text.
+
+    `has_buttons`: those of an answer in progress.
+    """
 
     ts: str
     text: str | None
     is_streaming: bool
     updated_at: float
     overflow_ids: list[str] = field(default_factory=list)
+    has_buttons: bool = False
 
     @property
     def ids(self) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from slack_sdk.errors import SlackApiError
 
 from adapters.slack.errors import error_code, retry_after_seconds
+from adapters.slack.replies.blocks import ID_PREFIX, BlockFormat, build_buttons
 from adapters.slack.replies.mrkdwn import status_sentence
 from adapters.slack.retries import call_in_turn, is_outcome_unknown
 from bot.text.markdown import is_web_link
@@ -37,7 +38,8 @@ PERMANENT_ERRORS = frozenset(
         "method_deprecated",
     ]
 )
-INVALID_CHUNK_ERRORS = frozenset(("invalid_chunks", "invalid_arguments", "invalid_chunk"))
+INVALID_CHUNK_ERRORS = frozenset(("invalid_chunks", "invalid_arguments", "invalid_chunk", "invalid_blocks"))
+PROGRESS_BLOCK = f"{ID_PREFIX}-progress"  # unlike the blocks of finished messages, by which recovery knows them
 
 
 def text_chunk(text: str) -> dict[str, Any]:
@@ -61,7 +63,11 @@ def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) 
 
 
 class MessageStreams:
-    """Starts, extends and ends streams. `is_disabled`: Slack refuses streams in this workspace."""
+    """Starts, extends and ends streams. `is_disabled`: Slack refuses streams in this workspace.
+
+    `shows_buttons`: streams begin with the buttons of an answer in progress. They stay when a stream ends, so that its
+    message has to be edited then.
+    """
 
     def __init__(
         self, client: AsyncWebClient, rate_limits: RateLimits, users: UserDirectory, sender: MessageSender
@@ -71,6 +77,7 @@ class MessageStreams:
         self._sender = sender
         self._users = users
         self._has_tasks = True
+        self.shows_buttons = True
         self.is_disabled = False
 
     async def start(self, target: ReplyTarget, text: str, status: str) -> str | None:
@@ -83,21 +90,32 @@ class MessageStreams:
         try:
             return await self._start_stream(target, text, status)
         except SlackApiError as error:
-            if self._has_tasks and status and error_code(error) in INVALID_CHUNK_ERRORS:
-                self._has_tasks = False
-                return await self.start(target, text, "")
+            if error_code(error) in INVALID_CHUNK_ERRORS and self._drop_chunks(target, status):
+                return await self.start(target, text, status)
             await self._handle_refusal(error)
             return None
+
+    def _drop_chunks(self, target: ReplyTarget, status: str) -> bool:
+        """Send one kind of chunk less from now on, since Slack refuses one; False if it can only be the text."""
+        if self.shows_buttons and target.progress_buttons:
+            self.shows_buttons = False
+        elif self._has_tasks and status:
+            self._has_tasks = False
+        else:
+            return False
+        return True
 
     async def _start_stream(self, target: ReplyTarget, text: str, status: str) -> str:
         is_direct = target.location.channel.startswith("D")
         task = [task_chunk(status_sentence(status), done=False)] if status and self._has_tasks else []
+        row = build_buttons(target.progress_buttons, BlockFormat.SIMPLE, PROGRESS_BLOCK) if self.shows_buttons else []
+        buttons = [{"type": "blocks", "blocks": row}] if row else []
         response = await self._client.chat_startStream(
             channel=target.location.channel,
             thread_ts=target.location.thread or target.message,
             recipient_user_id=None if is_direct else target.person,
             recipient_team_id=None if is_direct else self._users.get_team(target.person),
-            chunks=[*task, text_chunk(text)],
+            chunks=[*task, *buttons, text_chunk(text)],
         )
         return str(response["ts"])
 

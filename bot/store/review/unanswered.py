@@ -38,7 +38,7 @@ class UnansweredQuestions:
             "SELECT id, channel, thread, asker, question, time, message, down FROM (SELECT answer.*,"
             " (SELECT COUNT(*) FROM feedback WHERE answer = id AND NOT up) AS down FROM answer"
             " WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND NOT private"
-            " AND question <> '') a WHERE (sources = '[]' OR down > 0)"
+            " AND question <> '' AND (stopped_by = '' OR sources <> '[]')) a WHERE (sources = '[]' OR down > 0)"
             " AND NOT EXISTS (SELECT 1 FROM opt_out o WHERE o.platform = ?2 AND o.workspace = ?3"
             " AND o.person = a.asker AND o.ended_at IS NULL)"
             f" ORDER BY time DESC, id DESC LIMIT {limit}",

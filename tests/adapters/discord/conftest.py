@@ -12,7 +12,7 @@ import pytest
 from adapters.discord.platform import DiscordPlatform
 from adapters.discord.replies.reply import DiscordReply, EditThrottle
 from bot.platform.events import MessageReceived, QuestionAsked, WorkspaceJoined
-from bot.platform.models import Location, Message
+from bot.platform.models import Button, Location, Message
 from tests.adapters.discord.recording_bot import RecordingBot, connected, keep_addresses, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 from tests.support.discord_server import Message as Posted
@@ -65,8 +65,8 @@ def shard_platform(bot: RecordingBot, workspace: str = "") -> DiscordPlatform:
     return found
 
 
-def build_fast_reply(destination: Any, ref: str = "") -> DiscordReply:
-    return DiscordReply(destination, ref, EditThrottle(EDIT_INTERVAL))
+def build_fast_reply(destination: Any, ref: str = "", progress_buttons: tuple[Button, ...] = ()) -> DiscordReply:
+    return DiscordReply(destination, ref, EditThrottle(EDIT_INTERVAL), progress_buttons)
 
 
 @pytest.fixture(autouse=True)

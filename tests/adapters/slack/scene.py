@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import aiohttp
 
@@ -78,10 +78,12 @@ class Question:
         self.room = sent.room
         self.sent = sent
 
-    def reply(self, again: Scene | None = None, *, ref: str = "", answer: str = "a1") -> Reply:
+    def reply(self, again: Scene | None = None, *, ref: str = "", answer: str = "a1", stop: bool = False) -> Reply:
         """A reply in the run in which the question arrived, or in a later one."""
         place = locate(self.room, self.sent.message.thread_ts)
-        target = ReplyTarget(answer, place, self.asker.id, self.sent.ts, reply_ref=ref, is_new=again is None)
+        buttons = (Button("Stop", "stop", answer),) if stop else ()
+        target = ReplyTarget(answer, place, self.asker.id, self.sent.ts, reply_ref=ref, progress_buttons=buttons)
+        target = replace(target, is_new=again is None)
         return (again or self.scene).platform.start_reply(target)
 
     @property

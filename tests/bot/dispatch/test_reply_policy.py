@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from bot import texts
+from bot.answers.control.stops import StopRequests
 from bot.answers.history import ThreadHistory
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.store.channels import FAR_FUTURE
@@ -28,7 +29,7 @@ async def _answered(bot: BotFixture, tiles: object) -> None:
 
 def policy(bot: BotFixture, **settings: Any) -> ReplyPolicy:
     context = bot.with_settings(**settings)
-    return ReplyPolicy(context, ThreadHistory(context))
+    return ReplyPolicy(context, ThreadHistory(context), StopRequests(context))
 
 
 async def answers(bot: BotFixture, text: str, author: str = "bob", *, place: Any = THREAD, **facts: Any) -> bool:

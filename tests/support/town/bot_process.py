@@ -36,6 +36,12 @@ class HoldableModel(OpenAIServer):
     def __init__(self) -> None:
         super().__init__(lambda _: f"{ANSWER} [1].")
         self._held: asyncio.Event | None = None
+        self._held_requests: list[web.BaseRequest] = []
+
+    @property
+    def has_held_streams(self) -> bool:
+        """Whether somebody still waits for the rest of an answer that is held."""
+        return any(each.transport is not None for each in self._held_requests)
 
     def hold(self) -> None:
         """Stop each answer after some words, until `release`."""
@@ -55,7 +61,9 @@ class HoldableModel(OpenAIServer):
     async def _break(self, request: web.BaseRequest, fault: Fault) -> None:
         """Go on once released."""
         if self._held is not None:
+            self._held_requests.append(request)
             await self._held.wait()
+            self._held_requests.remove(request)
 
     async def __aexit__(self, *how: object) -> None:
         self.release()
@@ -160,7 +168,7 @@ class BotProcess:
 async def open_bot_process(platform: str, home: Path) -> AsyncIterator[BotProcess]:
     """A running bot in a channel of a platform, in which something was said; killed when left."""
     async with HoldableModel() as model, TOWNS[platform]() as town:
-        town.add_channel(CHANNEL, "ada")
+        town.add_channel(CHANNEL, "ada bob")
         lived = BotProcess(town, model, home)
         try:
             await lived.start()

@@ -15,7 +15,8 @@ from adapters.discord import client, platform
 from adapters.discord.replies.reply import DiscordReply, EditThrottle
 from adapters.discord.shards import router, session_starts, shard, shard_set
 from bot.bot import Bot
-from bot.platform.models import Location
+from bot.platform.models import Button, Location
+from bot.texts.control import STOP_BUTTON
 from tests.support.discord_server import (
     Channel,
     FakeDiscord,
@@ -31,7 +32,7 @@ from tests.support.discord_server.faults import Fault
 from tests.support.discord_server.gateway import Session
 from tests.support.discord_server.routing import ApiCall
 from tests.support.discord_server.scenario import BOT
-from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way
+from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 
 TIMEOUT_SECONDS = 60.0
@@ -46,10 +47,11 @@ REACTION = "/channels/{channel}/messages/{message}/reactions/{emoji}/@me"
 
 
 class LastWriteFault(Fault):
-    """A fault of the writes that put buttons below a message."""
+    """A fault of the writes that put the buttons of a finished answer below a message."""
 
     def matches(self, call: ApiCall) -> bool:
-        return bool(call.body.get("components")) and super().matches(call)
+        buttons = [button for row in call.body.get("components") or () for button in row["components"]]
+        return any(button.get("label") != STOP_BUTTON for button in buttons) and super().matches(call)
 
 
 class DiscordTown:
@@ -318,12 +320,12 @@ def _file(file: TownFile) -> File:
 
 def _post(post: Post) -> BotPost:
     body, _, sources = post.content.partition("**Sources**")
-    return BotPost(post.text, body, sources, post.buttons, bool(post.buttons), post)
+    return BotPost(post.text, body, sources, post.buttons, is_finished(post.buttons), post)
 
 
 def _has_library_tasks() -> bool:
     return any(task.get_name().startswith(LIBRARY_TASKS) for task in asyncio.all_tasks())
 
 
-def _build_fast_reply(opening: Any, mark: str = "") -> DiscordReply:
-    return DiscordReply(opening, mark, EditThrottle(EDIT_INTERVAL))
+def _build_fast_reply(opening: Any, mark: str = "", progress_buttons: tuple[Button, ...] = ()) -> DiscordReply:
+    return DiscordReply(opening, mark, EditThrottle(EDIT_INTERVAL), progress_buttons)

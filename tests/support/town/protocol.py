@@ -5,8 +5,11 @@ An empty channel name is the person's conversation with the bot.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from bot.texts.control import STOP_BUTTON
 
 Way = Literal["mention", "private", "command"]
 HANGING = 99  # calls that a fault stops: more than there will be
@@ -53,3 +56,8 @@ class BotPost:
     buttons: tuple[str, ...]
     is_complete: bool
     handle: Any = field(repr=False)
+
+
+def is_finished(buttons: Sequence[str]) -> bool:
+    """Whether the buttons of a finished answer are among these, not only those of one in progress."""
+    return any(each != STOP_BUTTON for each in buttons)

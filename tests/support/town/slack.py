@@ -16,7 +16,7 @@ from bot.platform.models import Location
 from tests.demos.slack_day import load_manifest
 from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
-from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way
+from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 
 TIMEOUT_SECONDS = 60.0
@@ -208,7 +208,7 @@ class SlackTown:
     def _post(self, entry: Entry, *, status: bool = False) -> BotPost:
         text = "\n".join(replace(entry, replies=()).lines())
         sources = "\n".join(f"{label} {url}" for label, url in entry.sources)
-        whole = not (entry.writing or entry.broken or status) and bool(entry.buttons)
+        whole = not (entry.writing or entry.broken or status) and is_finished(entry.buttons)
         return BotPost(text, entry.body or entry.text, sources, entry.buttons, whole, entry)
 
     def bot_posts(self, person: str, channel: str) -> list[BotPost]:

@@ -66,9 +66,9 @@ class FakeDestination:
     async def find_fallback(self, ref: ReplyRef) -> tuple[MessageSink, ReplyRef]:
         return self.fallback, ReplyRef("", ()) if self.is_private else ref
 
-    def start(self, ref: str = "") -> DiscordReply:
+    def start(self, ref: str = "", *buttons: Button) -> DiscordReply:
         self.ref = ref
-        return DiscordReply(self, ref, EditThrottle(clock=self.clock, sleep=self.clock.sleep))
+        return DiscordReply(self, ref, EditThrottle(clock=self.clock, sleep=self.clock.sleep), buttons)
 
 
 @pytest.fixture
@@ -93,6 +93,18 @@ async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons(t
     [message] = to.sink.messages.values()
     assert message.content == "The roof leaks [1]\n\n**Sources**\n**[1]** [Ada](<https://discord.com/channels/1/2/3>)"
     assert message.buttons == FOOTER.buttons
+
+
+async def test_an_answer_in_progress_has_buttons_below_its_last_message_alone(to: FakeDestination) -> None:
+    stop = Button("Stop", "stop", "a1")
+    reply = to.start("", stop)
+    await reply.show_status("is searching…")
+    assert [each.buttons for each in to.sink.messages.values()] == [(stop,)]
+    to.clock.now += EDIT_INTERVAL
+    await reply.show(["The roof leaks.", "It rains"])
+    assert [each.buttons for each in to.sink.messages.values()] == [(), (stop,)]
+    await reply.finish(["The roof leaks.", "It rains in."], FOOTER)
+    assert [each.buttons for each in to.sink.messages.values()] == [(), FOOTER.buttons]
 
 
 async def test_writes_of_a_message_are_an_interval_apart(to: FakeDestination) -> None:

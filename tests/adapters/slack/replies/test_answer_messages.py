@@ -39,6 +39,43 @@ async def test_an_expired_stream_is_completed_by_an_update(question: Question, t
     assert question.only.sources
 
 
+@pytest.mark.parametrize("refused", ["", "unknown_method", "invalid_chunks"])
+async def test_an_answer_in_progress_has_a_button_that_goes_when_it_is_finished(
+    question: Question, refused: str
+) -> None:
+    """Streamed or edited; a workspace that refuses blocks in streams shows none."""
+    if refused:
+        question.slack.fail_next("chat.startStream", refused)
+    reply = question.reply(stop=True)
+    for text in ("One sentence is here. ", "One sentence is here. Another one follows. "):
+        await reply.show([text])
+        question.slack.clock.advance(3)
+        assert question.replies[0].buttons == (() if refused == "invalid_chunks" else ("Stop",))
+    await reply.finish([WHOLE], FOOTER)
+    assert question.only.body == WHOLE
+    assert "Stop" not in question.only.buttons
+    assert question.only.sources
+
+
+async def test_the_button_goes_from_each_message_of_a_long_answer(question: Question) -> None:
+    reply, first = question.reply(stop=True), "One sentence is here. " * 400
+    await reply.show([first])
+    question.slack.clock.advance(3)
+    await reply.show([first, "And the rest. "])
+    question.slack.clock.advance(3)
+    assert "Stop" in question.replies[-1].buttons
+    await reply.finish([first, "And the rest."], FOOTER)
+    assert [("Stop" in each.buttons, each.writing) for each in question.replies] == [(False, False)] * 2
+
+
+async def test_the_message_of_an_interrupted_answer_loses_its_button(question: Question) -> None:
+    await question.reply(stop=True).show(["One sentence is here. "])
+    async with question.scene.restart() as again:
+        await question.reply(again, stop=True).finish([WHOLE], FOOTER)
+    assert question.only.body == WHOLE
+    assert "Stop" not in question.only.buttons
+
+
 @pytest.mark.parametrize(
     ("faults", "texts"),
     [

@@ -104,6 +104,8 @@ def _check_chunk(chunk: Any, limits: PayloadLimits) -> None:
             for source in chunk.get("sources") or []:
                 if source.get("type") != "url" or not source.get("url") or not source.get("text"):
                     raise SlackError("invalid_chunks", "a source needs type url, url and text")
+        case {"type": "blocks", "blocks": [*blocks]} if blocks:
+            check_blocks(blocks, limits)
         case _:
             raise SlackError("invalid_chunks", f"unsupported chunk: {chunk}")
 
@@ -122,11 +124,14 @@ def _write(call: Call, message: Message, stream: Stream, chunks: list[JSON]) -> 
 
 
 def _add_chunk(blocks: list[JSON], chunk: JSON) -> None:
-    """Add text to the last block of text; add a task, or update its title and status and add to its sources."""
+    """Add text to the last block of text, or blocks; add a task, or update its title, status and sources."""
     if chunk["type"] == "markdown_text":
         if not blocks or blocks[-1]["type"] != "markdown":
             blocks.append({"type": "markdown", "text": ""})
         blocks[-1] = {"type": "markdown", "text": blocks[-1]["text"] + chunk["text"]}
+        return
+    if chunk["type"] == "blocks":
+        blocks += chunk["blocks"]
         return
     task = next((block for block in blocks if block.get("task_id") == chunk["id"]), None)
     if task is None:

@@ -1,0 +1,1 @@
+"""What people do with an answer while it is written, and afterwards: stop it."""
