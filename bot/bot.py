@@ -16,6 +16,7 @@ from bot.commands.home import build_home_card
 from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
+from bot.dispatch.filter_suggestions import FilterSuggestions
 from bot.dispatch.visibility_changes import VisibilityChanges
 from bot.ingest.service import IngestService
 from bot.monitoring.health import list_health_problems
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 
     from bot.context import EngineContext
     from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, PlatformEvent
-    from bot.platform.forms import Form
+    from bot.platform.forms import Form, FormOption
     from bot.platform.models import Card, Location
     from bot.platform.ports import Platform
     from bot.settings import Settings
@@ -75,6 +76,7 @@ class Bot:
         self.corrector = AnswerCorrector(context)
         self.digests = DigestWriter(context, self.answer_service)
         self._attached = attached
+        self._filter_suggestions = FilterSuggestions(context)
 
     @classmethod
     @asynccontextmanager
@@ -171,6 +173,10 @@ class Bot:
     def check_form(self, submitted: FormSubmitted) -> Mapping[str, str]:
         """What is wrong with the answers of a form, by field. Without errors, the adapter receives the event."""
         return check_form(submitted)
+
+    async def suggest_filter(self, person: str, location: Location, name: str, typed: str) -> list[FormOption]:
+        """Values of a search filter that continue what a person typed, from what they may read."""
+        return await self._filter_suggestions.suggest(person, location, name, typed)
 
     async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
         """One person's overview: the indexed documents that they may read, and the commands that they have."""

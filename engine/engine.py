@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
+from engine.answers.name_lookup import NameLookup
 from engine.boundary import MAX_RESULTS, check_number, check_options, guard_public_methods
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
@@ -31,7 +32,6 @@ from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger import validate_document
 from engine.storage.ledger.records import DocumentChange
-from engine.text.names import normalize_name
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ Result = TypeVar("Result")
 
 
 @guard_public_methods
-class Engine(ManualCorrections, DocumentInput, RuntimeView):
+class Engine(ManualCorrections, DocumentInput, NameLookup, RuntimeView):
     """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Text arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, it raises EngineClosed.
@@ -253,13 +253,6 @@ class Engine(ManualCorrections, DocumentInput, RuntimeView):
         """An entity with its heaviest relations and their other ends, within the scope's spaces."""
         check_number("limit", limit, 1, MAX_RESULTS)
         return await self._maintenance.run_with_recovery(lambda: self._retriever.get_neighborhood(name, scope, limit))
-
-    async def find_names(self, prefix: str, scope: Scope, limit: int = 25) -> list[str]:
-        """Names of entities that start with the prefix, the most mentioned first, within the scope's spaces."""
-        check_number("limit", limit, 1, MAX_RESULTS)
-        start = normalize_name(prefix) or prefix.strip().casefold()  # "1" is not a name, but may start one
-        async with self._ledger.snapshot() as view:
-            return await view.search.find_names_by_prefix(start, await view.search.resolve_scope(scope), limit)
 
     async def measure_similarities(self, texts: Sequence[str]) -> np.ndarray:
         """The similarity of each two texts, shape (n, n): 1 for equal, about 0 for unrelated. Raises ModelError."""

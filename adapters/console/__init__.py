@@ -29,9 +29,10 @@ async def converse(service: AdminService, settings: Settings, *, history: Sequen
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
     chat_loop = ChatLoop(session, interruptible=is_terminal)
     if is_terminal:
+        from adapters.console.completion import ChatCompleter  # noqa: PLC0415  - slow to import, not needed for a pipe
         from adapters.console.terminal_input import read_terminal  # noqa: PLC0415  - slow to import, not needed for a pipe
 
-        lines = read_terminal(chat_loop.greet)
+        lines = read_terminal(chat_loop.greet, ChatCompleter(session))
     else:
         lines = read_pipe(screen)
     async with aclosing(lines):

@@ -7,27 +7,25 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from prompt_toolkit import PromptSession
-from prompt_toolkit.completion import WordCompleter
 from prompt_toolkit.formatted_text import FormattedText
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.patch_stdout import patch_stdout
 
-from adapters.console.commands import COMMANDS
-
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Coroutine
+
+    from prompt_toolkit.completion import Completer
 
 PROMPT = FormattedText([("bold ansicyan", "› ")])
 
 
-async def read_terminal(greet: Callable[[], Coroutine[Any, Any, None]]) -> AsyncGenerator[str]:
+async def read_terminal(greet: Callable[[], Coroutine[Any, Any, None]], completer: Completer) -> AsyncGenerator[str]:
     """Yield each line until Ctrl-D; Ctrl-C clears the line. `greet` runs during the first prompt; its error is raised.
 
     The history is not saved: a question may quote a document that is deleted later.
     """
-    words = WordCompleter([f"/{name}" for name in COMMANDS], sentence=True)
     session: PromptSession[str] = PromptSession(
-        history=InMemoryHistory(), completer=words, complete_while_typing=False, reserve_space_for_menu=4
+        history=InMemoryHistory(), completer=completer, complete_while_typing=False, reserve_space_for_menu=4
     )
     greeting = _Greeting(session, greet)
     session.app.after_render += greeting.start

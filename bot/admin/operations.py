@@ -22,6 +22,7 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.Ingest: ingest.ingest,
     requests.GetStatus: queries.get_status,
     requests.ListDocuments: queries.list_documents,
+    requests.ListFilterNames: queries.list_filter_names,
     requests.GetEntity: queries.get_entity,
     requests.Forget: maintenance.forget,
     requests.ForgetWorkspace: maintenance.forget_workspace,

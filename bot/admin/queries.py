@@ -16,19 +16,30 @@ from bot.admin.results import (
     ContextResult,
     DocumentList,
     EntityResult,
+    FilterNames,
     ProgressUpdate,
     PromptResult,
     StatusResult,
 )
+from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
 from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task, normalize_name
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from bot.admin.requests import Ask, AskOutput, GetEntity, GetStatus, ListDocuments, RetrievalOptions
+    from bot.admin.requests import (
+        Ask,
+        AskOutput,
+        GetEntity,
+        GetStatus,
+        ListDocuments,
+        ListFilterNames,
+        RetrievalOptions,
+    )
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from bot.text.search_filters import SearchFilters
     from engine import Context, Engine, Scope
 
 SEARCHING = "the search takes longer than usual."
@@ -91,8 +102,9 @@ async def _build_question(engine_context: EngineContext, request: Ask) -> Questi
         for words in request.documents
         for key in await resolve_documents(engine_context, words, request.working_dir, scope)
     }
+    sought = parse_search_filters(request.text.strip(), datetime.now(UTC))
     question = Question(
-        request.text.strip(),
+        sought.text or FILTERED_OVERVIEW,
         scope,
         history=request.history,
         mode=request.mode,
@@ -108,9 +120,30 @@ async def _build_question(engine_context: EngineContext, request: Ask) -> Questi
     )
     if question.mode == "bypass":
         return question
+    return await _apply_search_filters(engine_context, await _apply_overview(engine_context, question), sought)
+
+
+async def _apply_search_filters(engine_context: EngineContext, question: Question, sought: SearchFilters) -> Question:
+    """Narrow a question by the filters in it. A channel that is not known contains nothing."""
+    within = question.filters
+    if names := sought.channel_names:
+        found = [await _resolve_rooms(engine_context, name, question.scope) for name in sorted(names)]
+        rooms = frozenset[str]().union(*found)
+        within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
+    within = replace(
+        within,
+        since=max(filter(None, (within.since, sought.since)), default=None),
+        until=min(filter(None, (within.until, sought.until)), default=None),
+        kinds=frozenset({"file"}) if sought.only_files else within.kinds,
+    )
+    return replace(question, filters=within, writers=(*question.writers, *sought.person_names))
+
+
+async def _apply_overview(engine_context: EngineContext, question: Question) -> Question:
+    """Add what an overview question is about: a channel, a time, a person."""
     question, asked = by_author(question, datetime.now(UTC))
     channel = asked.channel if asked else channel_of(question)
-    rooms = await _resolve_rooms(engine_context, channel, scope) if channel else frozenset[str]()
+    rooms = await _resolve_rooms(engine_context, channel, question.scope) if channel else frozenset[str]()
     if channel and not rooms:
         return question
     question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
@@ -137,6 +170,14 @@ async def get_status(engine_context: EngineContext, request: GetStatus) -> Async
 async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
     yield DocumentList(tuple(await engine_context.engine.list_documents(build_scope(request.spaces))))
+
+
+async def list_filter_names(engine_context: EngineContext, request: ListFilterNames) -> AsyncGenerator[OperationResult]:
+    """Yield the names of channels and people."""
+    engine, scope = engine_context.engine, build_scope(request.spaces)
+    rooms = {each.room for each in await engine.list_documents(scope) if each.kind == "conversation"}
+    authors = await engine.list_authors(scope)
+    yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
 
 
 async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:

@@ -80,6 +80,13 @@ class ListDocuments:
 
 
 @dataclass(frozen=True, slots=True)
+class ListFilterNames:
+    """List the names of channels and people by which questions about these spaces can be filtered."""
+
+    spaces: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class GetEntity:
     """Get an entity with its strongest relations."""
 
@@ -223,6 +230,7 @@ OperationRequest = (
     | Ingest
     | GetStatus
     | ListDocuments
+    | ListFilterNames
     | GetEntity
     | Forget
     | ForgetWorkspace

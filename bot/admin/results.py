@@ -123,6 +123,14 @@ class DocumentList:
 
 
 @dataclass(frozen=True, slots=True)
+class FilterNames:
+    """The names of channels and of people who wrote something."""
+
+    channels: tuple[str, ...]
+    authors: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class EntityResult:
     """An entity and its relations."""
 
@@ -169,6 +177,7 @@ OperationResult = (
     | HistoryImportResult
     | StatusResult
     | DocumentList
+    | FilterNames
     | EntityResult
     | DuplicatesResult
     | VerifyResult

@@ -15,7 +15,7 @@ from bot.errors import PlatformError
 from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
-from bot.text.search_filters import parse_search_filters
+from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
 from engine import Filters, Overview, Question, apply_overview_request, by_author, channel_of, find_mentions
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from bot.text.search_filters import SearchFilters
     from engine import OverviewKind, OverviewRequest, RetrievalMode
 
-FILTERED_OVERVIEW = "Summarize everything."  # for filters without a question
-UNKNOWN_ROOM = "?"  # no message is in it
 DEFAULT_PERIOD = timedelta(days=1)  # for a person without earlier messages
 
 

@@ -75,6 +75,14 @@ class Channels:
         )
         return [row[0] for row in rows]
 
+    async def list_names(self, platform: str, workspace: str) -> list[tuple[str, str]]:
+        """The rooms and names of the channels of a workspace; an empty one stands for all."""
+        rows = await self._database.fetch_all(
+            "SELECT room, name FROM channel WHERE platform = ?1 AND (?2 = '' OR workspace = ?2) ORDER BY name, room",
+            (platform, workspace),
+        )
+        return [(room, name) for room, name in rows]
+
     async def get_name(self, room: str) -> str | None:
         """The last known name of the channel; None if the bot is not in it."""
         row = await self._database.fetch_one("SELECT name FROM channel WHERE room = ?", (room,))

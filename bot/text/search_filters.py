@@ -25,6 +25,8 @@ _PERSON = re.compile(r"<@!?(\w+)(?:\|[^>]*)?>|@\"?([^\"]+)\"?")
 _MONTH = re.compile(r"(\d{4})(?:-(\d{2}))?")
 _MOMENT = timedelta(microseconds=1)
 _FIRST = datetime(1970, 1, 1, tzinfo=UTC)  # no message is older
+FILTERED_OVERVIEW = "Summarize everything."  # the question, if there are only filters
+UNKNOWN_ROOM = "?"  # no message is in it
 FILE_WORDS = frozenset({"file", "files", "attachment", "document"})
 
 

@@ -238,13 +238,18 @@ async def test_images_stats_suggestions_and_sources_obey_visibility(live: LiveBo
             "answer": "Nightingale" in await live.ask(person, "square", "What does Quentin Marlow do?", "private"),
             "graph of it": "hides" in await live.run_command(person, "square", "graph", name="Project Nightingale"),
             "names": await live.bot.suggest_names(town.person(person).id, here, "Project"),
+            "channels": [
+                each.label for each in await live.bot.suggest_filter(town.person(person).id, here, "in", "cell")
+            ],
             "catch-up": "Nightingale" in await live.run_command(person, "square", "catch-up", since="2h"),
             "documents": (await live.run_command(person, "square", "status")).partition(" document")[0][-1],
         }
 
-    nothing = {"graph": False, "answer": False, "graph of it": False, "names": [], "catch-up": False, "documents": "1"}
+    nothing = {"graph": False, "answer": False, "graph of it": False, "names": [], "channels": []}
+    nothing |= {"catch-up": False, "documents": "1"}
     assert await seen("bob") == nothing
-    assert (await seen("ada"))["names"] == ["Project Nightingale"]
+    known = await seen("ada")
+    assert (known["names"], known["channels"]) == (["Project Nightingale"], ["#cellar"])
     assert "Nightingale" in await live.ask("ada", "cellar", "What does Quentin Marlow do?")
     assert "Nightingale" in await live.run_command("ada", "cellar", "sources")
     await live.ask("ada", "square", "What does Quentin Marlow do?")

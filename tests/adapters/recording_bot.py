@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from bot.platform.events import PlatformEvent
-from bot.platform.forms import Form
+from bot.platform.forms import Form, FormOption
 from bot.platform.models import Button, Card, Location
 from bot.settings import Settings
 from engine.errors import StoreError
@@ -100,6 +100,10 @@ class RecordingBot:
     async def suggest_names(self, person: str, place: Location, prefix: str) -> list[str]:
         self.suggestions.append((person, place, prefix))
         return self.names
+
+    async def suggest_filter(self, person: str, place: Location, name: str, typed: str) -> list[FormOption]:
+        self.suggestions.append((person, place, f"{name}:{typed}"))
+        return [FormOption(f"<#{each}>", f"#{each}") for each in self.names]
 
     async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
         return Card(f"**Hello** {platform} {workspace} {person}", buttons=(Button("Forget me", "forget-me", person),))

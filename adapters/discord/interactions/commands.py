@@ -9,19 +9,21 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, cast
 import discord
 from discord import app_commands
 
+from adapters.discord.interactions.filters import FILTER_DESCRIPTIONS, MAX_CHOICES, MAX_TEXT_LENGTH, complete_filters
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import COMMANDS, list_commands
 from bot.platform.events import CommandInvoked, QuestionAsked
+from bot.text.filter_options import add_filters
+from bot.texts import describe_error
 from engine import RetrievalMode  # noqa: TC001  - the annotation is read at run time
+from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from adapters.discord.interactions.interactions import InteractionHandler
 
-MAX_CHOICES = 25
-MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 Interaction = discord.Interaction[Any]
 Setting = Literal[
     "mode", "style", "language", "model", "reply-to", "askers", "ingest", "content", "bot-messages", "links"
@@ -67,15 +69,28 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     file="A file to search first",
     private="Only you see the answer; it can use everything that you can read",
     mode="Retrieval mode",
+    **FILTER_DESCRIPTIONS,
 )
-async def ask(
+@app_commands.rename(channel="in", author="from")
+async def ask(  # noqa: PLR0913, PLR0917 - each is an option
     interaction: Interaction,
     question: str,
     file: discord.Attachment | None = None,
     private: bool = False,  # noqa: FBT001, FBT002  - an option
     mode: RetrievalMode | None = None,
+    channel: str = "",
+    author: str = "",
+    after: str = "",
+    before: str = "",
+    has: Literal["file"] | None = None,
 ) -> None:
     """Ask a question."""
+    options = {"in": channel, "from": author, "after": after, "before": before, "has": has or ""}
+    try:
+        question = add_filters(question, options, discord.utils.utcnow())
+    except InvalidQuestion as error:
+        await interaction.response.send_message(describe_error(error), ephemeral=True)
+        return
     await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode or "")
 
 
@@ -264,3 +279,6 @@ def _can_write(interaction: Interaction) -> bool:
 
 def _interactions(interaction: Interaction) -> InteractionHandler:
     return cast("CommandClient", interaction.client).interactions
+
+
+complete_filters(ask, _interactions)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from adapters.discord.platform import DiscordPlatform
     from bot.bot import Bot
     from bot.platform.events import CommandInvoked, PlatformEvent
+    from bot.platform.forms import FormOption
 
 log = structlog.get_logger(__name__)
 
@@ -146,6 +147,15 @@ class InteractionHandler:
         """Suggest names that the user may see; empty after an error."""
         try:
             return await self._bot.suggest_names(str(interaction.user.id), self.resolve_location(interaction), prefix)
+        except EngineError as error:
+            log.warning("discord.autocomplete_failed", error=type(error).__name__)
+            return []
+
+    async def suggest_filter(self, interaction: Interaction, name: str, typed: str) -> list[FormOption]:
+        """Suggest values of a search filter from what the user may read; empty after an error."""
+        try:
+            person, location = str(interaction.user.id), self.resolve_location(interaction)
+            return await self._bot.suggest_filter(person, location, name, typed)
         except EngineError as error:
             log.warning("discord.autocomplete_failed", error=type(error).__name__)
             return []

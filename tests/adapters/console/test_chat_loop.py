@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.completion import CompleteEvent, DummyCompleter
+from prompt_toolkit.document import Document
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 from rich.console import Console
@@ -17,9 +19,18 @@ from rich.console import Console
 from adapters.console import converse
 from adapters.console.chat_loop import ChatLoop
 from adapters.console.commands import COMMANDS
+from adapters.console.completion import ChatCompleter
 from adapters.console.terminal_input import read_terminal
-from bot.admin.requests import Ask, Forget, GetEntity, GetStatus, OperationRequest
-from bot.admin.results import AnswerDelta, AnswerEnd, Completed, EntityResult, OperationResult, StatusResult
+from bot.admin.requests import Ask, Forget, GetEntity, GetStatus, ListFilterNames, OperationRequest
+from bot.admin.results import (
+    AnswerDelta,
+    AnswerEnd,
+    Completed,
+    EntityResult,
+    FilterNames,
+    OperationResult,
+    StatusResult,
+)
 from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation
@@ -52,6 +63,8 @@ class ScriptedService:
             yield AnswerDelta("Nine crowns [1].")
             await self.gate.wait()
             yield AnswerEnd((SOURCE,), ())
+        elif isinstance(request, ListFilterNames):
+            yield FilterNames(("harbour", "old harbour"), ("Ada Lovelace", "Bob"))
         elif isinstance(request, GetEntity):
             yield EntityResult(ContextEntity(request.name, "thing", "A berth."), ())
         elif isinstance(request, Forget):
@@ -167,9 +180,29 @@ async def test_typed_lines_have_a_history_that_is_never_written_to_disk(
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()):
         keys.send_text(f"What is\x03{QUESTION}\r\r/status\r\x04")
-        assert [line async for line in read_terminal(greet)] == [QUESTION, "/status"]
+        assert [line async for line in read_terminal(greet, DummyCompleter())] == [QUESTION, "/status"]
     assert greeted.is_set()
     assert os.listdir(tmp_path) == []  # noqa: PTH208  - a glance, in a test
+
+
+@pytest.mark.parametrize(
+    ("typed", "completed"),
+    [
+        ("/sta", ["/status"]),
+        ("What is new in:ol", ['in:#"old harbour"']),
+        ("What is new in:", ["in:#harbour", 'in:#"old harbour"']),
+        ("Who? from:@b", ["from:@Bob"]),
+        ("Who? fr", ["from:"]),
+        ("Who? has:f", ["has:file"]),
+        ("Who? after:yest", ["after:yesterday"]),
+        ("Who? at:", []),
+        ("Who? ", []),
+    ],
+)
+async def test_commands_and_filters_are_completed(typed: str, completed: list[str]) -> None:
+    completer = ChatCompleter(Chat().session)
+    found = completer.get_completions_async(Document(typed), CompleteEvent())
+    assert [each.text async for each in found] == completed
 
 
 async def test_a_service_that_cannot_be_opened_ends_the_conversation() -> None:
@@ -177,7 +210,7 @@ async def test_a_service_that_cannot_be_opened_ends_the_conversation() -> None:
         raise NotFound("There is nothing.")
 
     with create_pipe_input() as keys, create_app_session(input=keys, output=DummyOutput()), pytest.raises(NotFound):
-        [line async for line in read_terminal(greet)]
+        [line async for line in read_terminal(greet, DummyCompleter())]
 
 
 async def test_the_greeting_shows_the_number_of_documents() -> None:

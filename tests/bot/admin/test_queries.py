@@ -68,6 +68,9 @@ async def test_a_question_can_be_limited_to_documents_rooms_authors_times_and_a_
         ("Ada?", {"rooms": ("harbour",)}, {"m1", "m2"}),
         ("Ada?", {"authors": ("Mina",)}, {"m2"}),
         ("Ada?", {"rooms": ("harbour",), "since": NOON}, {"m2"}),
+        ("in:#Harbour Ada?", {}, {"m1", "m2"}),
+        ("Ada? in:#harbour", {"since": NOON}, {"m2"}),
+        ("in:#elsewhere Ada?", {}, set()),
         ("Gudgeon?", {"space": "elsewhere"}, set()),
     ]
     for text, facts, documents in cases:

@@ -105,6 +105,24 @@ async def test_the_bots_suggestions_are_offered_for_names(town: Town) -> None:
     assert town.bot.suggestions == [(town.ada.id, town.location(town.cellar), "ad")]
 
 
+async def test_filters_are_completed_and_become_part_of_the_question(town: Town) -> None:
+    town.bot.names = ["roof", "x" * 200]
+    for option, name in (("in", "in"), ("from", "from"), ("after", "after"), ("before", "before")):
+        assert await town.ada.autocompletes("ask", option, "ro", here=town.square) == ["#roof"]
+        assert town.bot.suggestions[-1] == (town.ada.id, town.location(town.square), f"{name}:ro")
+    options = {"in": f"<#{town.cellar.id}>", "from": "Ada Lovelace", "after": "2026-05", "has": "file"}
+    await town.ada.slash("ask", here=town.square, question="who?", **options)
+    asked = await town.bot.wait_for(QuestionAsked)
+    assert asked.text == f'in:<#{town.cellar.id}> from:@"Ada Lovelace" after:2026-05 has:file who?'
+
+
+async def test_a_forged_filter_is_refused_before_anything_is_asked(town: Town) -> None:
+    await town.ada.slash("ask", here=town.square, question="who?", **{"from": "<@1> in:#cellar"})
+    await until(lambda: "is not a value of" in town.fake.sees(town.ada, town.square).text)
+    assert "is not a value of" not in town.fake.sees(town.bob, town.square).text
+    assert town.bot.all(QuestionAsked) == []
+
+
 async def test_only_the_person_who_pressed_a_button_sees_its_answer(town: Town) -> None:
     message = await town.platform.post(town.location(town.square), Card("Hello", None, (Button("👍", "up", "a1"),)))
     await town.bob.clicks(town.square.messages[message], "👍")

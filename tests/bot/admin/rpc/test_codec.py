@@ -25,6 +25,7 @@ REQUESTS: list[OperationRequest] = [
     requests.Ingest(("/a", "/b"), "s", "files"),
     requests.GetStatus(("s",)),
     requests.ListDocuments(("s",)),
+    requests.ListFilterNames(("s",)),
     requests.GetEntity("Ada", ("s",)),
     requests.Forget("x", ("s",)),
     requests.ForgetWorkspace("slack", "T1"),
@@ -51,6 +52,7 @@ EVENTS: list[OperationResult] = [
     results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
     results.DocumentList((make_listed("k", time=NOON),)),
+    results.FilterNames(("roof",), ("Ada",)),
     results.EntityResult(ADA, ()),
     results.DuplicatesResult(
         DuplicateReport((), (Duplicate("s", "a", "b", is_joined=True, score=1, spelling=90.0),), 2)

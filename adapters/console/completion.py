@@ -1,0 +1,80 @@
+"""Complete slash commands and search filters while a line is typed."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from prompt_toolkit.completion import Completer, Completion
+
+from adapters.console.commands import COMMANDS
+from bot.admin.requests import ListFilterNames
+from bot.admin.results import FilterNames
+from bot.text.filter_options import format_filter, match_typed, suggest_times
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Iterable
+
+    from prompt_toolkit.completion import CompleteEvent
+    from prompt_toolkit.document import Document
+
+    from bot.cli.chat_session import ChatSession
+
+MAX_COMPLETIONS = 25
+NAMES_SECONDS = 10.0  # for which names are cached
+FILTERS = ("in", "from", "after", "before", "has")
+
+
+class ChatCompleter(Completer):
+    """Completes commands at the start of a line, and the filters of a question in its last word."""
+
+    def __init__(self, session: ChatSession) -> None:
+        self._session = session
+        self._names = FilterNames((), ())
+        self._listed_at = -NAMES_SECONDS
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        raise NotImplementedError("The names are looked up asynchronously.")
+
+    async def get_completions_async(
+        self,
+        document: Document,
+        complete_event: CompleteEvent,  # noqa: ARG002 - of the base class
+    ) -> AsyncGenerator[Completion, None]:
+        """The completions of the text before the cursor."""
+        line = document.text_before_cursor
+        word = line.rpartition(" ")[2]
+        found = list_commands(line) if line.startswith("/") else await self._complete_filter(word)
+        typed = line if line.startswith("/") else word
+        for each in found[:MAX_COMPLETIONS]:
+            yield Completion(each, start_position=-len(typed))
+
+    async def _complete_filter(self, word: str) -> list[str]:
+        name, colon, typed = word.partition(":")
+        if not colon:
+            return [f"{each}:" for each in FILTERS if word and each.startswith(word)]
+        if name in {"after", "before"}:
+            return [f"{name}:{each}" for each in suggest_times(typed, datetime.now(UTC))]
+        if name == "has":
+            return ["has:file"] if "file".startswith(typed) else []
+        names = await self._list_names() if name in FILTERS else FilterNames((), ())
+        listed = match_typed(names.channels if name == "in" else names.authors, typed, MAX_COMPLETIONS)
+        return [format_filter(name, each) for each in listed]
+
+    async def _list_names(self) -> FilterNames:
+        """The names in the chat's space; those of before if the service fails."""
+        if time.monotonic() - self._listed_at >= NAMES_SECONDS:
+            self._listed_at = time.monotonic()
+            try:
+                async for event in self._session.service.perform(ListFilterNames((self._session.space,))):
+                    self._names = event if isinstance(event, FilterNames) else self._names
+            except EngineError:
+                return self._names
+        return self._names
+
+
+def list_commands(line: str) -> list[str]:
+    """The slash commands that start with a line."""
+    return [f"/{name}" for name in COMMANDS if f"/{name}".startswith(line)]

@@ -1,0 +1,46 @@
+"""The options of `/ask` that are search filters, completed while they are typed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import discord
+from discord import app_commands
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
+    from adapters.discord.interactions.interactions import InteractionHandler
+
+    Interaction = discord.Interaction[Any]
+    Choices = list[app_commands.Choice[str]]
+
+MAX_CHOICES = 25
+MAX_TEXT_LENGTH = 100  # characters of a choice or a description
+FILTER_NAMES = {"channel": "in", "author": "from", "after": "after", "before": "before"}  # by parameter
+FILTER_DESCRIPTIONS = {
+    "channel": "Search only this channel",
+    "author": "Search only what this person wrote",
+    "after": "Search only what is not older: 2026-05, 2026-05-12, yesterday, 7d",
+    "before": "Search only what is older",
+    "has": "Search only files",
+}
+
+
+def complete_filters(
+    command: app_commands.Command[Any, ..., Any], find_handler: Callable[[Interaction], InteractionHandler]
+) -> None:
+    """Let the bot complete the filters of a command. `find_handler`: what handles an interaction."""
+    for parameter, name in FILTER_NAMES.items():
+        command.autocomplete(parameter)(_build_completion(name, find_handler))
+
+
+def _build_completion(
+    name: str, find_handler: Callable[[Interaction], InteractionHandler]
+) -> Callable[[Interaction, str], Coroutine[Any, Any, Choices]]:
+    async def complete(interaction: discord.Interaction[Any], current: str) -> Choices:
+        found = await find_handler(interaction).suggest_filter(interaction, name, current)
+        fitting = [each for each in found if max(len(each.label), len(each.value)) <= MAX_TEXT_LENGTH]
+        return [app_commands.Choice(name=each.label, value=each.value) for each in fitting][:MAX_CHOICES]
+
+    return complete

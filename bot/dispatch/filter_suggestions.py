@@ -1,0 +1,73 @@
+"""Complete search filters while a question is typed: with channels and people that the person may read, and times."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.answers.review.rights import can_read_room
+from bot.platform.forms import FormOption
+from bot.platform.ttl_cache import TTLCache
+from bot.text.filter_options import match_typed, suggest_times
+from engine.errors import EngineError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.context import BotContext
+    from bot.platform.models import Location
+
+log = structlog.get_logger(__name__)
+
+MAX_SUGGESTIONS = 25
+MAX_CHECKED_CHANNELS = 60  # for one list of suggestions
+TIMEOUT_SECONDS = 2.0  # a platform waits for three
+AUTHORS_SECONDS = 30.0  # for which the authors of a scope are cached
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+class FilterSuggestions:
+    """Suggests values of search filters; none if a look-up fails or takes too long."""
+
+    def __init__(self, context: BotContext, clock: Callable[[], datetime] = _now) -> None:
+        self._context = context
+        self._clock = clock
+        self._authors: TTLCache[list[str]] = TTLCache(AUTHORS_SECONDS, time.monotonic)
+
+    async def suggest(self, person: str, location: Location, name: str, typed: str) -> list[FormOption]:
+        """Values of a filter that continue what a person typed, at most MAX_SUGGESTIONS."""
+        try:
+            async with asyncio.timeout(TIMEOUT_SECONDS):
+                if name == "in":
+                    return await self._suggest_channels(person, location, typed)
+                if name == "from":
+                    return await self._suggest_authors(person, location, typed)
+        except (EngineError, TimeoutError) as error:
+            log.warning("suggestions.lookup_failed", filter=name, error=type(error).__name__)
+            return []
+        return [FormOption(each, each) for each in suggest_times(typed, self._clock())][:MAX_SUGGESTIONS]
+
+    async def _suggest_channels(self, person: str, location: Location, typed: str) -> list[FormOption]:
+        """Channels that the person can read now; the name of any other one stays unknown to them."""
+        listed = await self._context.store.channels.list_names(location.platform, location.workspace)
+        rooms = {f"{name}\0{room}": room for room, name in listed}
+        found: list[FormOption] = []
+        for key in match_typed(rooms, typed, MAX_CHECKED_CHANNELS):
+            name, channel = key.partition("\0")[0], rooms[key].rpartition(":")[2]
+            if len(found) < MAX_SUGGESTIONS and await can_read_room(self._context, rooms[key], location, person):
+                found.append(FormOption(f"<#{channel}>", f"#{name}"))
+        return found
+
+    async def _suggest_authors(self, person: str, location: Location, typed: str) -> list[FormOption]:
+        """People who wrote something that the person can read."""
+        scope = await self._context.audience.scope_for_person(location, person)
+        engine, key = self._context.engine_context.engine, (*sorted(scope.spaces), "", *sorted(scope.rooms))
+        authors = await self._authors.get_or_fetch(key, lambda: engine.list_authors(scope))
+        return [FormOption(each, each) for each in match_typed(authors, typed, MAX_SUGGESTIONS)]

@@ -1,0 +1,54 @@
+"""Completed filters name only channels and people that the person who types may read."""
+
+from __future__ import annotations
+
+import pytest
+
+from bot.dispatch.filter_suggestions import FilterSuggestions
+from bot.errors import PlatformError
+from tests.bot.commands.conftest import ATTIC, NOW, Workspace, workspace
+from tests.support.builders import ROOF
+
+__all__ = ["workspace"]
+
+
+@pytest.fixture(autouse=True)
+async def _messages(workspace: Workspace) -> None:
+    await workspace.post("bob", "Mina sells tickets.")
+    await workspace.post("ada", "The vault is in the attic.", ATTIC)
+    await workspace.post("cid", "I have the key.", ATTIC)
+
+
+async def suggest(workspace: Workspace, person: str, name: str, typed: str) -> list[str]:
+    found = await FilterSuggestions(workspace.context, lambda: NOW).suggest(person, ROOF, name, typed)
+    return [each.label for each in found]
+
+
+async def test_hidden_channels_and_people_stay_unknown(workspace: Workspace) -> None:
+    assert await suggest(workspace, "ada", "in", "") == ["#attic", "#roof"]
+    assert await suggest(workspace, "ada", "from", "") == ["Ada", "Bob", "Cid"]
+    for person in ("bob", "eve"):
+        assert await suggest(workspace, person, "in", "") == ["#roof"]
+        assert await suggest(workspace, person, "in", "att") == []
+        assert await suggest(workspace, person, "from", "") == ["Bob"]
+        assert await suggest(workspace, person, "from", "ci") == []
+    for name in ("in", "from"):
+        assert await suggest(workspace, "gus", name, "") == []  # a guest who is in no channel
+
+
+async def test_a_channel_is_given_by_its_id(workspace: Workspace) -> None:
+    [found] = await FilterSuggestions(workspace.context).suggest("bob", ROOF, "in", "#Ro")
+    assert (found.label, found.value) == ("#roof", "<#ROOF>")
+
+
+async def test_a_failed_look_up_suggests_nothing(workspace: Workspace) -> None:
+    workspace.platform.failing |= {"channel": PlatformError("busy"), "person": PlatformError("busy")}
+    workspace.context.audience.invalidate(ROOF)
+    workspace.context.audience.invalidate(ATTIC)
+    for name in ("in", "from"):
+        assert "attic" not in "".join(await suggest(workspace, "ada", name, ""))
+        assert await suggest(workspace, "bob", "from", "c") == []
+
+
+async def test_times_need_no_look_up(workspace: Workspace) -> None:
+    assert "2026-11" in await suggest(workspace, "gus", "after", "2026-1")
