@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import TYPE_CHECKING
 
 import structlog
@@ -23,18 +24,32 @@ log = structlog.get_logger(__name__)
 # The same picture fails at every attempt.
 PERMANENT_ERRORS = (InvalidApiKey, ModelNotFound, ModelRefused, PromptTooLong)
 LOG_HINT = "An administrator finds the reason in the log."
+MAX_REMEMBERED = 200  # descriptions
 MAX_LENGTH = 20_000  # characters of a description; a page full of small print has 8,000
 
 
 @dataclass(frozen=True, slots=True)
 class LiteLLMPictureDescriber:
-    """Implements `PictureDescriber`. `record_usage` receives the usage of each call."""
+    """Implements `PictureDescriber`. `record_usage` receives the usage of each call.
+
+    The last descriptions are in memory, by the hash of the picture: a file that is read again because one of its
+    pictures could not be described then has no other described again. They depend on nothing but the picture.
+    """
 
     model: ModelConfig
     client: ModelClient
     record_usage: Callable[[UsageMeter], Awaitable[None]]
+    _remembered: dict[bytes, str] = field(default_factory=dict, init=False, repr=False)
 
     async def describe(self, jpeg: bytes) -> str:
+        key = sha256(jpeg).digest()
+        description = self._remembered.pop(key, "") or await self._describe(jpeg)
+        self._remembered[key] = description
+        if len(self._remembered) > MAX_REMEMBERED:
+            self._remembered.pop(next(iter(self._remembered)))
+        return description
+
+    async def _describe(self, jpeg: bytes) -> str:
         meter = UsageMeter()
         try:
             reply = await self.client.complete(ChatRequest(self.model, "describe", render_picture(jpeg)), meter)

@@ -19,7 +19,12 @@ from tests.engine.llm.stub_provider import REFUSED, StubProvider
 from tests.support.engine_fixture import open_memory_engine, sql_ledger
 from tests.support.openai_server import Fault
 
-JPEG = encode_picture(Image.new("RGB", (40, 20), "red"))
+
+def jpeg(color: str = "red") -> bytes:
+    return encode_picture(Image.new("RGB", (40, 20), color))
+
+
+JPEG = jpeg()
 
 
 class RecordedUsage:
@@ -58,7 +63,21 @@ async def test_the_server_sees_the_picture_and_the_call_is_counted(
     assert [(each.purpose, each.model, each.output_tokens > 0) for each in usage.items] == [
         ("describe", "openai/eyes", True)
     ]
-    assert len(await describer.describe(JPEG)) == MAX_LENGTH
+    assert len(await describer.describe(jpeg("blue"))) == MAX_LENGTH
+
+
+async def test_a_picture_is_described_again_only_if_that_failed_or_long_ago(
+    stub: StubProvider, describer: LiteLLMPictureDescriber, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.llm.picture_describer.MAX_REMEMBERED", 2)
+    stub.fail(Fault(status=503), times=9)
+    with pytest.raises(ModelUnavailable):
+        await describer.describe(JPEG)
+    stub.server.faults.clear()
+    stub.server.requests.clear()
+    for color, calls in (("red", 1), ("blue", 2), ("red", 2), ("green", 3), ("red", 3), ("blue", 4)):
+        await describer.describe(jpeg(color))
+        assert len(stub.server.bodies()) == calls
 
 
 async def test_the_ledger_counts_the_calls(
@@ -80,11 +99,11 @@ async def test_brief_failures_are_retried_and_lasting_ones_reported(
     assert await describer.describe(JPEG) == "A red sign."
     stub.fail(Fault(status=503), times=9)
     with pytest.raises(ModelUnavailable):
-        await describer.describe(JPEG)
+        await describer.describe(jpeg("blue"))
     stub.server.faults.clear()
     stub.fail(REFUSED)
     with pytest.raises(EmptyDocument, match="could not be described"):
-        await describer.describe(JPEG)
+        await describer.describe(jpeg("blue"))
     stub.reply(" ")
     with pytest.raises(EmptyDocument, match="nothing"):
-        await describer.describe(JPEG)
+        await describer.describe(jpeg("blue"))
