@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 import tempfile
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
@@ -153,12 +153,12 @@ class ParserProcess:
             raise CorruptFile(f"The parser of {name} returned an invalid result.") from error
 
     async def kill(self) -> int | None:
-        """End the process at once. Returns its exit status, None if there was none."""
+        """End the process and its children at once. Returns its exit status, None if there was none."""
         process, self._process, self._file_count = self._process, None, 0
         if process is None:
             return None
         if process.returncode is None:
-            process.kill()
+            _kill_group(process)
         if process.stdin:
             process.stdin.close()
         return await process.wait()
@@ -209,6 +209,7 @@ class ParserProcess:
             stderr=self._stderr,
             env=environment,
             cwd=os.sep,
+            start_new_session=True,
         )
 
     async def _crash_error(self, name: str) -> InvalidDocument:
@@ -224,3 +225,12 @@ class ParserProcess:
         if status is not None and sys.platform != "win32" and status == -signal.SIGXCPU:
             return DocumentTooLarge(f"{name} took too long to read.")
         return CorruptFile(f"The parser crashed on {name}.")
+
+
+def _kill_group(process: asyncio.subprocess.Process) -> None:
+    """Kill a worker, and the program that recognizes text for it, which would go on."""
+    if sys.platform == "win32":
+        process.kill()
+        return
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)

@@ -1,13 +1,12 @@
 """Process that parses untrusted files: `python -m engine.parsers.sandbox.worker LIMITS`, frames on its pipes.
 
-It has bounded memory and CPU time, no network if the kernel allows it to be dropped, and a minimal environment. It ends
-when its input does.
+It has bounded memory and CPU time, a minimal environment, and no network and no files of others if the kernel allows
+that. It ends when its input does.
 """
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import sys
 from dataclasses import replace
@@ -20,6 +19,7 @@ from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
 from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
+from engine.parsers.sandbox.isolation import isolate, limit_cpu_seconds
 from engine.process import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
 
-_NEW_USER_AND_NETWORK = 0x10000000 | 0x40000000
-_THREADS = 2
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
 _MAX_DEPTH = 3  # of e-mails within e-mails
 
@@ -37,18 +35,17 @@ def main() -> None:
     """Handle requests in turn: a frame with the name and a frame with the bytes give a frame with the result."""
     ignore_stop_signals()
     limits = protocol.decode_limits(sys.argv[1])
-    _isolate_network()
-    _limit_memory(limits.max_memory)
+    isolate(limits)
     # Output of a library must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     requests = sys.stdin.buffer
     while (name := read_frame(requests)) is not None and (data := read_frame(requests)) is not None:
-        _limit_cpu_seconds(limits.timeout_seconds)
+        limit_cpu_seconds(limits.timeout_seconds)
         for result in parse_safely(name.decode(), data, limits):
             answers.write(encode_frame(protocol.encode_result(result)))
             answers.flush()
-            _limit_cpu_seconds(limits.timeout_seconds)
+            limit_cpu_seconds(limits.timeout_seconds)
 
 
 def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[ParsedFile | InvalidDocument | None]:
@@ -111,31 +108,6 @@ def _group_pieces(parsed: ParsedFile) -> Iterator[list[Passage | UnreadPicture]]
             length += size
     if part:
         yield part
-
-
-def _isolate_network() -> None:
-    """Enter a network namespace without interfaces, if this is Linux and the kernel allows it."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None, use_errno=True).unshare(_NEW_USER_AND_NETWORK)
-
-
-def _limit_memory(size: int) -> None:
-    if sys.platform != "win32":
-        import resource  # noqa: PLC0415  - not available on Windows
-
-        with contextlib.suppress(ValueError, OSError):  # macOS refuses; the time limit remains
-            resource.setrlimit(resource.RLIMIT_AS, (size, size))
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _limit_cpu_seconds(seconds: float) -> None:
-    """Limit the CPU time of this file, so that even an orphaned process ends."""
-    if sys.platform != "win32":
-        import resource  # noqa: PLC0415  - not available on Windows
-
-        used = resource.getrusage(resource.RUSAGE_SELF)
-        soft = int(used.ru_utime + used.ru_stime + _THREADS * seconds) + 2
-        resource.setrlimit(resource.RLIMIT_CPU, (soft, resource.RLIM_INFINITY))
 
 
 def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
