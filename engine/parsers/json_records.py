@@ -3,37 +3,48 @@
 from __future__ import annotations
 
 import json
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from engine.errors import CorruptFile
 from engine.models import Passage
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import stream_passages
+from engine.parsers.formats.row_passages import number_passages
 from engine.parsers.passages import Block, format_span, group_blocks, join_blocks
-from engine.parsers.plain_text import decode_text
+from engine.parsers.plain_text import decode_text, iterate_lines
 from engine.text.cleanup import clean_multiline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from engine.parsers.base import ParsedFile
+
 MAX_LINE_LENGTH = 1_000_000  # characters per line: parsed, each may take a hundred times its size
 MAX_DEPTH = 20
+_BATCH = 1000  # records that are grouped at once
 JSON_LINES_HINT = "JSON Lines have one JSON value per line; a chat message is an object with id, user, text and time."
 
 
 def parse(name: str, data: bytes) -> ParsedFile:
     """Passages of whole records where they fit, labeled "records 1–12". Raises CorruptFile, naming the line."""
-    blocks = (
-        Block(text, number, number)
-        for number, line in enumerate(decode_text(data).split("\n"), 1)
-        if line.strip() and (text := "\n".join(flatten_value(parse_json_line(line, number))))
-    )
-    passages: list[Passage] = []
-    for group in group_blocks(blocks):
-        if text := clean_multiline(join_blocks(group)):
+    return stream_passages(name, number_passages(_record_passages(_read_records(decode_text(data)))))
+
+
+def _read_records(text: str) -> Iterator[Block]:
+    for number, line in enumerate(iterate_lines(text), 1):
+        if line.strip() and (record := "\n".join(flatten_value(parse_json_line(line, number)))):
+            yield Block(record, number, number)
+
+
+def _record_passages(blocks: Iterator[Block]) -> Iterator[Passage]:
+    count = 0
+    while batch := list(islice(blocks, _BATCH)):
+        for group in group_blocks(batch):
             start, stop = group[0].start, group[-1].stop
-            key = f"R{start}-{stop}.{len(passages)}"
-            passages.append(Passage(key, text, format_span("record", start, stop), position=len(passages)))
-    return ParsedFile(name, tuple(passages))
+            yield Passage(
+                f"R{start}-{stop}.{count}", clean_multiline(join_blocks(group)), format_span("record", start, stop)
+            )
+            count += 1
 
 
 def parse_json_line(line: str, number: int) -> Any:

@@ -85,6 +85,15 @@ def decode_text(data: bytes) -> str:
     return text
 
 
+def iterate_lines(text: str) -> Iterator[str]:
+    """The lines one by one: a million of them would take several times the memory of the text."""
+    text, start = text.replace("\r\n", "\n").replace("\r", "\n"), 0
+    while (stop := text.find("\n", start) + 1) > 0:
+        yield text[start:stop]
+        start = stop
+    yield text[start:]
+
+
 def _decode_bytes(data: bytes) -> str:
     for mark, name in _BYTE_ORDER_MARKERS:
         if data.startswith(mark):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from engine.errors import CorruptFile
 from engine.parsers.base import stream_passages
 from engine.parsers.formats.row_passages import number_passages, table_passages
-from engine.parsers.plain_text import decode_text
+from engine.parsers.plain_text import decode_text, iterate_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,18 +29,9 @@ def parse(name: str, data: bytes) -> ParsedFile:
 def _read_rows(text: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     csv.field_size_limit(_MAX_FIELD_LENGTH)
     try:
-        yield from enumerate(csv.reader(_iterate_lines(text), delimiter=delimiter), 1)
+        yield from enumerate(csv.reader(iterate_lines(text), delimiter=delimiter), 1)
     except csv.Error as error:
         raise CorruptFile(f"A row of the table cannot be read: {error}.") from error
-
-
-def _iterate_lines(text: str) -> Iterator[str]:
-    """The lines one by one: a million of them would take several times the memory of the text."""
-    text, start = text.replace("\r\n", "\n").replace("\r", "\n"), 0
-    while (stop := text.find("\n", start) + 1) > 0:
-        yield text[start:stop]
-        start = stop
-    yield text[start:]
 
 
 def _find_delimiter(text: str) -> str:

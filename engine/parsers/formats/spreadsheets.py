@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from python_calamine import CalamineError, CalamineWorkbook, PasswordError, WorksheetNotFound
 
 from engine.errors import CorruptFile, EncryptedFile
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import stream_passages
 from engine.parsers.formats.row_passages import number_passages, table_passages
 from engine.text.cleanup import clean_single_line
 
@@ -17,29 +17,36 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from engine.models import Passage
+    from engine.parsers.base import ParsedFile
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the library finds the format itself
-    """Passages labeled "sheet Budget, rows 2–40", with the header repeated. Raises EncryptedFile or CorruptFile."""
+    """Passages labeled "sheet Budget, rows 2–40", with the header repeated. Raises EncryptedFile or CorruptFile.
+
+    One sheet at a time is in memory.
+    """
+    return stream_passages(name, number_passages(_workbook_passages(data)))
+
+
+def _workbook_passages(data: bytes) -> Iterator[Passage]:
     try:
         with CalamineWorkbook.from_filelike(BytesIO(data)) as workbook:
-            return ParsedFile(name, tuple(number_passages(_sheet_passages(workbook))))
+            for number, sheet_name in enumerate(workbook.sheet_names, 1):
+                yield from _sheet_passages(workbook, number, sheet_name)
     except PasswordError as error:
         raise EncryptedFile("The workbook is locked with a password.") from error
     except (CalamineError, OSError) as error:
         raise CorruptFile("The workbook is damaged or incomplete.") from error
 
 
-def _sheet_passages(workbook: CalamineWorkbook) -> Iterator[Passage]:
-    for number, sheet_name in enumerate(workbook.sheet_names, 1):
-        try:
-            sheet = workbook.get_sheet_by_name(sheet_name)
-        except WorksheetNotFound:  # a sheet that is a chart
-            continue
-        first = (sheet.start or (0, 0))[0] + 1
-        rows = ((at, [_render_cell(cell) for cell in row]) for at, row in enumerate(sheet.iter_rows(), first))
-        label = f"sheet {clean_single_line(sheet_name)}, "
-        yield from table_passages(((at, row) for at, row in rows), f"t{number}.", label)
+def _sheet_passages(workbook: CalamineWorkbook, number: int, sheet_name: str) -> Iterator[Passage]:
+    try:
+        sheet = workbook.get_sheet_by_name(sheet_name)
+    except WorksheetNotFound:  # a sheet that is a chart
+        return
+    first = (sheet.start or (0, 0))[0] + 1
+    rows = ((at, [_render_cell(cell) for cell in row]) for at, row in enumerate(sheet.iter_rows(), first))
+    yield from table_passages(rows, f"t{number}.", f"sheet {clean_single_line(sheet_name)}, ")
 
 
 def _render_cell(value: Any) -> str:

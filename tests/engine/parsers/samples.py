@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from io import BytesIO
 
 _OPENXML = "http://schemas.openxmlformats.org"
@@ -159,7 +159,7 @@ def _opendocument_cell(value: str | int) -> str:
     return f'<table:table-cell office:value-type="{kind}"{number}><text:p>{value}</text:p></table:table-cell>'
 
 
-def xlsx(sheets: Mapping[str, Sequence[Sequence[str | int]]]) -> bytes:
+def xlsx(sheets: Mapping[str, Iterable[Sequence[str | int]]]) -> bytes:
     """A workbook of these sheets, with strings in place."""
     main, related = f"{_OPENXML}/spreadsheetml/2006/main", f"{_OPENXML}/officeDocument/2006/relationships"
     kind = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"

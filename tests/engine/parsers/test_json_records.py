@@ -18,6 +18,14 @@ def test_many_records_are_several_passages_with_keys_of_their_own() -> None:
     assert passages[-1].label.endswith("40")
 
 
+def test_the_first_records_are_there_before_the_last_line_is_read() -> None:
+    lines = [json.dumps({"number": n, "words": "some words " * 60}) for n in range(3000)]
+    parsed = parse("long.jsonl", "\n".join([*lines, "no JSON"]).encode())
+    assert parsed.passages[0].label.startswith("record")
+    with pytest.raises(CorruptFile, match="Line 3001"):
+        parsed.parse_whole()
+
+
 @pytest.mark.parametrize(("data", "is_chat"), [(CHAT, True), (b'{"boat": "Gudgeon", "berth": 4}', False)])
 def test_one_line_of_a_chat_makes_a_chat(data: bytes, *, is_chat: bool) -> None:
     assert has_chat_messages(data) is is_chat
