@@ -48,6 +48,14 @@ class UnreadPicture:
     data: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class EmbeddedPicture:
+    """A picture within a document, as it is stored there; `label` says where."""
+
+    label: str
+    data: bytes
+
+
 class PictureDescriber(Protocol):
     """Describes pictures in words."""
 
@@ -65,8 +73,9 @@ class ParsedFile:
     `saved_at` is the time at which a program saved the file: used if neither the document nor its name states a date.
     `attachments` are files of their own. `key` is empty for the file itself, and differs for each of its attachments
     and of the further parts of a long file. `unread_pages` have no readable text (from 1; 0 is a picture itself).
-    `pictures` are to be described. `further` follows `passages` in a long file and is parsed while it is taken; None
-    ends a part, because the next piece takes long.
+    `pictures` are to be described. `embedded` pictures are still to be read, and loaded while they are taken. `further`
+    follows `passages` in a long file and is parsed while it is taken; None ends a part, because the next piece takes
+    long.
     """
 
     title: str
@@ -78,6 +87,7 @@ class ParsedFile:
     unread_pages: tuple[int, ...] = ()
     pictures: tuple[UnreadPicture, ...] = ()
     further: Iterable[Passage | UnreadPicture | None] = ()
+    embedded: Iterable[EmbeddedPicture] = ()
 
     def parse_whole(self) -> tuple[Passage, ...]:
         """All passages, including those that follow in a long file."""

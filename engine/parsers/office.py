@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +12,7 @@ from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
+from engine.parsers.scans.document_pictures import list_docx_pictures, list_odt_pictures
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -26,6 +28,11 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages by heading, else by paragraphs. Raises EncryptedFile or CorruptFile."""
     result = extract_document(data, mime)
     return ParsedFile(name, _passages(result), saved_at=modified_time(result.metadata))
+
+
+def parse_odt(name: str, data: bytes, mime: str) -> ParsedFile:
+    """As `parse`, with the pictures of the document."""
+    return replace(parse(name, data, mime), embedded=list_odt_pictures(data))
 
 
 def parse_mail(name: str, data: bytes, mime: str) -> ParsedFile:
@@ -46,6 +53,7 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
         find_first_heading(blocks) or name,
         passages_by_section(blocks, "paragraph"),
         saved_at=modified_time(result.metadata),
+        embedded=list_docx_pictures(data),
     )
 
 

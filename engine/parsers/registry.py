@@ -60,6 +60,7 @@ _CODE_EXTENSIONS = (
 )
 _FORMATS = "engine.parsers.formats."
 _DOCX = "engine.parsers.office:parse_docx"
+_ODT = "engine.parsers.office:parse_odt"
 _OFFICE = "engine.parsers.office:parse"
 _SHEETS = _FORMATS + "spreadsheets:parse"
 _OPENDOCUMENT = "application/vnd.oasis.opendocument."
@@ -94,7 +95,7 @@ PARSERS: dict[str, FileFormat] = {
         zip_folder="ppt/",
     ),
     "ppt": FileFormat("PowerPoint", _OFFICE, ("ppt",), "application/vnd.ms-powerpoint", container="ole"),
-    "odt": FileFormat("OpenDocument", _OFFICE, ("odt",), _OPENDOCUMENT + "text", container="zip"),
+    "odt": FileFormat("OpenDocument", _ODT, ("odt",), _OPENDOCUMENT + "text", container="zip"),
     "ods": FileFormat("OpenDocument", _SHEETS, ("ods",), _OPENDOCUMENT + "spreadsheet", container="zip"),
     "odp": FileFormat(
         "OpenDocument", _FORMATS + "slides:parse_odp", ("odp",), _OPENDOCUMENT + "presentation", container="zip"

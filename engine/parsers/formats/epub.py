@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from engine.errors import CorruptFile, EncryptedFile
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import EmbeddedPicture, ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
 from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, resolve_path
 from engine.parsers.html import parse as parse_html
@@ -22,7 +23,16 @@ if TYPE_CHECKING:
 
 _CONTAINER = "META-INF/container.xml"
 _ENCRYPTION = "META-INF/encryption.xml"
+_PICTURE = re.compile(r"""<(?:img|(?:svg:)?image)\b[^>]*?\b(?:src|href)\s*=\s*["']([^"']+)""", re.IGNORECASE)
 _FONT_OBFUSCATION = ("http://www.idpf.org/2008/embedding", "http://ns.adobe.com/pdf/enc#RC")
+
+
+class _Chapter(NamedTuple):
+    """A part of the book, its number in reading order, and its title in the table of contents."""
+
+    number: int
+    path: str
+    title: str
 
 
 def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the archive names its parts itself
@@ -33,12 +43,14 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - th
     package = archive.parse(package_path)
     if package is None:
         raise CorruptFile("The book is damaged or incomplete.")
+    chapters = list(_chapters(archive, package_path, package))
     passages = tuple(
         replace(passage, position=position)
-        for position, passage in enumerate(_chapters(archive, package_path, package))
+        for position, passage in enumerate(each for chapter in chapters for each in _chapter_passages(archive, chapter))
     )
     title = next((clean_single_line(each.text or "") for each in find_all(package, "title")), "")
-    return ParsedFile(title or name, passages, saved_at=_publication_time(package))
+    pictures = (each for chapter in chapters for each in _chapter_pictures(archive, chapter))
+    return ParsedFile(title or name, passages, saved_at=_publication_time(package), embedded=pictures)
 
 
 def _check_encryption(archive: XmlArchive) -> None:
@@ -47,7 +59,7 @@ def _check_encryption(archive: XmlArchive) -> None:
         raise EncryptedFile("The book is protected against copying.", hint="Add a copy without protection.")
 
 
-def _chapters(archive: XmlArchive, package_path: str, package: Element) -> Iterator[Passage]:
+def _chapters(archive: XmlArchive, package_path: str, package: Element) -> Iterator[_Chapter]:
     items = {attribute(each, "id"): each for each in find_all(package, "item")}
     titles = _chapter_titles(archive, package_path, list(items.values()))
     title = ""
@@ -57,8 +69,19 @@ def _chapters(archive: XmlArchive, package_path: str, package: Element) -> Itera
         if path not in archive.names or (item is not None and "nav" in attribute(item, "properties").split()):
             continue
         title = titles.get(path, title)
-        for passage in parse_html(path, archive.read(path)).passages:
-            yield replace(passage, key=f"c{number}.{passage.key}", label=_label(title, passage.label))
+        yield _Chapter(number, path, title)
+
+
+def _chapter_passages(archive: XmlArchive, chapter: _Chapter) -> Iterator[Passage]:
+    for passage in parse_html(chapter.path, archive.read(chapter.path)).passages:
+        yield replace(passage, key=f"c{chapter.number}.{passage.key}", label=_label(chapter.title, passage.label))
+
+
+def _chapter_pictures(archive: XmlArchive, chapter: _Chapter) -> Iterator[EmbeddedPicture]:
+    for source in _PICTURE.findall(archive.read(chapter.path).decode("utf-8", "replace")):
+        path = resolve_path(chapter.path, source)
+        if path in archive.names:
+            yield EmbeddedPicture(f"{chapter.title}, picture" if chapter.title else "picture", archive.read(path))
 
 
 def _label(title: str, section: str) -> str:

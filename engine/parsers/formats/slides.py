@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from engine.parsers.base import ParsedFile
+from engine.parsers.base import EmbeddedPicture, ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
-from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, resolve_path
+from engine.parsers.formats.xml_tree import XmlArchive, attribute, find_all, local_name, related_parts, resolve_path
 from engine.parsers.passages import Block, passages_by_part, render_table
 from engine.text.cleanup import clean_single_line
 
@@ -30,7 +30,8 @@ def parse_pptx(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001
         (number, _pptx_blocks(archive, part), _pptx_title(archive.parse(part)))
         for number, part in enumerate(_pptx_slides(archive), 1)
     )
-    return ParsedFile(name, passages_by_part(_label_slides(slides)), saved_at=_saved_time(archive, "docProps/core.xml"))
+    passages, saved = passages_by_part(_label_slides(slides)), _saved_time(archive, "docProps/core.xml")
+    return ParsedFile(name, passages, saved_at=saved, embedded=_pptx_pictures(archive))
 
 
 def parse_odp(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 - the archive names its parts itself
@@ -41,12 +42,33 @@ def parse_odp(name: str, data: bytes, mime: str) -> ParsedFile:  # noqa: ARG001 
         (number, list(_odp_blocks(page)), _odp_title(page))
         for number, page in enumerate(find_all(archive.parse("content.xml"), "page"), 1)
     )
-    return ParsedFile(name, passages_by_part(_label_slides(slides)), saved_at=_saved_time(archive, "meta.xml"))
+    passages, saved = passages_by_part(_label_slides(slides)), _saved_time(archive, "meta.xml")
+    return ParsedFile(name, passages, saved_at=saved, embedded=_odp_pictures(archive))
 
 
 def _label_slides(slides: Iterator[tuple[int, list[Block], str]]) -> Iterator[tuple[str, list[Block]]]:
-    for number, blocks, title in slides:
-        yield f"slide {number}{f': {title}' if title else ''}", blocks
+    return ((_label_slide(number, title), blocks) for number, blocks, title in slides)
+
+
+def _label_slide(number: int, title: str) -> str:
+    return f"slide {number}{f': {title}' if title else ''}"
+
+
+def _pptx_pictures(archive: XmlArchive) -> Iterator[EmbeddedPicture]:
+    for number, part in enumerate(_pptx_slides(archive), 1):
+        slide, targets = archive.parse(part), related_parts(archive, part)
+        for blip in find_all(slide, "blip"):
+            target = targets.get(attribute(blip, "embed"), "")
+            if target in archive.names:
+                yield EmbeddedPicture(f"{_label_slide(number, _pptx_title(slide))}, picture", archive.read(target))
+
+
+def _odp_pictures(archive: XmlArchive) -> Iterator[EmbeddedPicture]:
+    for number, page in enumerate(find_all(archive.parse("content.xml"), "page"), 1):
+        for image in find_all(page, "image"):
+            target = resolve_path("content.xml", attribute(image, "href"))
+            if target in archive.names:
+                yield EmbeddedPicture(f"{_label_slide(number, _odp_title(page))}, picture", archive.read(target))
 
 
 def _saved_time(archive: XmlArchive, part: str) -> datetime | None:
@@ -57,7 +79,7 @@ def _saved_time(archive: XmlArchive, part: str) -> datetime | None:
 
 def _pptx_slides(archive: XmlArchive) -> list[str]:
     """The parts of the slides in the order of the presentation, else by number."""
-    parts = _related_parts(archive, "ppt/presentation.xml")
+    parts = related_parts(archive, "ppt/presentation.xml")
     order = (
         parts.get(value, "")
         for slide in find_all(archive.parse("ppt/presentation.xml"), "sldId")
@@ -68,17 +90,10 @@ def _pptx_slides(archive: XmlArchive) -> list[str]:
     return [part for part in order if part in archive.names] or [part for _, part in sorted(numbered)]
 
 
-def _related_parts(archive: XmlArchive, part: str) -> dict[str, str]:
-    """The parts that a part refers to, by the id of the relation."""
-    folder, _, file = part.rpartition("/")
-    relations = find_all(archive.parse(f"{folder}/_rels/{file}.rels"), "Relationship")
-    return {attribute(each, "Id"): resolve_path(part, attribute(each, "Target")) for each in relations}
-
-
 def _pptx_blocks(archive: XmlArchive, part: str) -> list[Block]:
     slide = archive.parse(part)
     blocks = list(_shape_blocks(slide)) if slide is not None else []
-    for target in _related_parts(archive, part).values():
+    for target in related_parts(archive, part).values():
         if "notesSlide" in target and (notes := archive.parse(target)) is not None:
             text = "\n".join(block.text for block in _shape_blocks(notes, skipped=_REPEATED_TYPES | {"sldImg"}))
             blocks += [Block(f"Notes: {text}", 0, 0)] if text else []

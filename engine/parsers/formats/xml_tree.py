@@ -66,3 +66,10 @@ def resolve_path(base: str, target: str) -> str:
     if target.startswith("/"):
         return unquote(target).lstrip("/")
     return posixpath.normpath(posixpath.join(posixpath.dirname(base), unquote(target)))
+
+
+def related_parts(archive: XmlArchive, part: str) -> dict[str, str]:
+    """The parts that a part of an OpenXML archive refers to, by the id of the relation."""
+    folder, _, file = part.rpartition("/")
+    relations = find_all(archive.parse(f"{folder}/_rels/{file}.rels"), "Relationship")
+    return {attribute(each, "Id"): resolve_path(part, attribute(each, "Target")) for each in relations}

@@ -11,7 +11,7 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
+from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
 from engine.parsers.base import ParserLimits
 from engine.parsers.sandbox import protocol
 from engine.parsers.scans.descriptions import add_descriptions
@@ -95,7 +95,11 @@ class FileParser:
             self._idle.put_nowait(process)
         for document in with_pictures:  # a model may take minutes, in which the process parses other files
             if self._describer is not None:
-                yield await add_descriptions(document, self._describer)
+                try:
+                    yield await add_descriptions(document, self._describer)
+                except EmptyDocument:
+                    if not document.key:  # the file itself; its further parts and attachments may lack descriptions
+                        raise
 
 
 class ParserProcess:

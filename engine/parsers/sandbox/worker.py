@@ -121,6 +121,10 @@ def parse_file(name: str, data: bytes, limits: ParserLimits) -> ParsedFile:
         from engine.parsers.scans.pages import read_scans  # noqa: PLC0415  - needed for scans only
 
         parsed = read_scans(parsed, data, limits)
+    if parsed.embedded:
+        from engine.parsers.scans.embedded import read_embedded  # noqa: PLC0415  - needed for documents with pictures
+
+        parsed = read_embedded(parsed, limits)
     if not parsed.passages and not parsed.pictures:
         raise EmptyDocument(f"There is no text in {name}.")
     if sum(len(passage.text) for passage in parsed.passages) > limits.max_text_length:

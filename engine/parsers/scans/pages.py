@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     Piece = Passage | UnreadPicture | None
 
-_INSTALL_HINT = (
+INSTALL_HINT = (
     "Install tesseract to read scans and pictures (THREADLORE_OCR), or set a model that describes them"
     " (THREADLORE_VISION_MODEL)."
 )
@@ -50,7 +50,7 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
     if not (limits.ocr_program or limits.describes_pictures):
         if parsed.passages:
             return parsed
-        raise EmptyDocument(_no_text(parsed), hint=_INSTALL_HINT)
+        raise EmptyDocument(_no_text(parsed), hint=INSTALL_HINT)
     most = _MAX_SCANNED_PAGES if limits.ocr_program else _MAX_DESCRIBED_PAGES
     if not parsed.passages and len(parsed.unread_pages) > most:
         raise DocumentTooLarge(f"{parsed.title} has {len(parsed.unread_pages)} scanned pages; {most} are allowed.")
@@ -75,6 +75,11 @@ def read_scans(parsed: ParsedFile, data: bytes, limits: ParserLimits) -> ParsedF
     )
 
 
+def pages_per_part(limits: ParserLimits) -> int:
+    """How many pages or pictures are recognized in a part, so that it ends in time."""
+    return max(1, int(_PART_SHARE * limits.timeout_seconds / _SECONDS_PER_PAGE))
+
+
 def _no_text(parsed: ParsedFile) -> str:
     if parsed.unread_pages == (0,):
         return f"There is no text in {parsed.title}: it is a picture."
@@ -93,7 +98,7 @@ def _read_picture(data: bytes, limits: ParserLimits) -> Iterator[Piece]:
 
 def _read_pages(layers: Mapping[int, Sequence[Passage]], data: bytes, limits: ParserLimits) -> Iterator[Piece]:
     """The pages of a PDF, by number with the text that they have; None after as many as a part may take."""
-    described, pages_per_part = 0, max(1, int(_PART_SHARE * limits.timeout_seconds / _SECONDS_PER_PAGE))
+    described, in_part = 0, pages_per_part(limits)
     with _open_pdf(data) as document:
         for count, number in enumerate(sorted(layers)[:_MAX_SCANNED_PAGES], 1):
             found = _read_page(document[number - 1], number, layers[number], limits)
@@ -101,7 +106,7 @@ def _read_pages(layers: Mapping[int, Sequence[Passage]], data: bytes, limits: Pa
             if described + pictures <= _MAX_DESCRIBED_PAGES:
                 described += pictures
                 yield from found
-            if count % pages_per_part == 0:
+            if count % in_part == 0:
                 yield None
 
 

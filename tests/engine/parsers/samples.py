@@ -93,6 +93,23 @@ def archive(files: Mapping[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> 
     return target.getvalue()
 
 
+def with_files(data: bytes, files: Mapping[str, bytes]) -> bytes:
+    """An archive with further files."""
+    with zipfile.ZipFile(BytesIO(data)) as file:
+        return archive({name: file.read(name) for name in file.namelist()} | dict(files), zipfile.ZIP_STORED)
+
+
+def relation(name: str, target: str) -> bytes:
+    """The relations of a part of an OpenXML archive: one, by its id."""
+    return f'<Relationships><Relationship Id="{name}" Target="{target}"/></Relationships>'.encode()
+
+
+def blip(name: str) -> str:
+    """A picture of DrawingML by the id of its relation."""
+    spaces = f'xmlns:a="{_OPENXML}/drawingml/2006/main" xmlns:r="{_OPENXML}/officeDocument/2006/relationships"'
+    return f'<a:blip {spaces} r:embed="{name}"/>'
+
+
 def bomb(size: int) -> bytes:
     """A DOCX whose document unpacks to this number of zero bytes."""
     return archive({"[Content_Types].xml": _TYPES.encode(), "word/document.xml": bytes(size)})

@@ -5,7 +5,8 @@ from tests.engine.parsers.samples import xlsx
 
 
 def test_the_first_rows_of_a_long_sheet_are_there_before_the_others() -> None:
-    rows = [["id", "words"], *([number, "some words " * 30] for number in range(3000))]
+    rows: list[list[str | int]] = [["id", "words"]]
+    rows += [[number, "some words " * 30] for number in range(3000)]
     parsed = spreadsheets.parse("long.xlsx", xlsx({"Budget": rows, "Costs": rows[:3]}), "")
     assert parsed.passages[0].label.startswith("sheet Budget, rows 2–")
     labels = [passage.label for passage in parsed.parse_whole()]

@@ -1,0 +1,92 @@
+"""Read the pictures within documents: described by a model, or recognized; they follow the text as further parts."""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from dataclasses import replace
+from hashlib import sha256
+from itertools import chain, takewhile
+from typing import TYPE_CHECKING
+
+from engine.errors import EmptyDocument, InvalidDocument
+from engine.models import Passage
+from engine.parsers.base import UnreadPicture
+from engine.parsers.passages import shorten_label
+from engine.parsers.pdf import page_texts
+from engine.parsers.scans.pages import INSTALL_HINT, pages_per_part
+from engine.parsers.scans.pictures import encode_picture, open_picture
+from engine.parsers.scans.tesseract import recognize
+from engine.parsers.scans.text_quality import is_garbled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from engine.parsers.base import EmbeddedPicture, ParsedFile, ParserLimits
+
+    Piece = Passage | UnreadPicture | None
+
+MAX_DESCRIBED, MAX_RECOGNIZED = 20, 50  # of one document
+_MIN_SIDE = 48  # pixels; smaller ones are icons and lines
+_POSITIONS = 100  # of one picture
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MIN_WORDS = 2  # fewer are noise in a photograph
+
+
+def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
+    """The document with its pictures as further parts, so that its text does not wait for them.
+
+    Raises EmptyDocument if it has nothing but pictures, and nothing reads them.
+    """
+    pictures = iter(parsed.embedded)
+    parsed = replace(parsed, embedded=())
+    if not (limits.ocr_program or limits.describes_pictures):
+        if not parsed.passages and next(pictures, None) is not None:
+            raise EmptyDocument(f"There is no text in {parsed.title}, only pictures.", hint=INSTALL_HINT)
+        return parsed
+    pieces = _read_all(pictures, len(parsed.passages), limits)
+    if parsed.passages:
+        return replace(parsed, further=chain(parsed.further, (None,), pieces))
+    head = list(takewhile(lambda piece: piece is not None, pieces))
+    return replace(
+        parsed,
+        passages=tuple(each for each in head if isinstance(each, Passage)),
+        pictures=tuple(each for each in head if isinstance(each, UnreadPicture)),
+        further=chain((None,), pieces),
+    )
+
+
+def _read_all(pictures: Iterator[EmbeddedPicture], first: int, limits: ParserLimits) -> Iterator[Piece]:
+    """Each picture once, although several places show it; None after as many as a part may take."""
+    seen, most = set[bytes](), MAX_DESCRIBED if limits.describes_pictures else MAX_RECOGNIZED
+    with suppress(InvalidDocument):  # a damaged part ends the pictures, not the document
+        for picture in pictures:
+            if len(seen) == most:
+                return
+            digest = sha256(picture.data).digest()
+            if digest in seen:
+                continue
+            with suppress(InvalidDocument):  # a format that cannot be opened, such as WMF
+                if found := _read(picture, first + len(seen) * _POSITIONS, len(seen) + 1, limits):
+                    seen.add(digest)
+                    yield from found
+                    if len(seen) % pages_per_part(limits) == 0:
+                        yield None
+
+
+def _read(
+    picture: EmbeddedPicture, position: int, number: int, limits: ParserLimits
+) -> list[Passage] | list[UnreadPicture]:
+    image = open_picture(picture.data)
+    key, label = f"picture-{number}", shorten_label(picture.label)
+    if min(image.size) < _MIN_SIDE:
+        return []
+    if limits.describes_pictures:
+        return [UnreadPicture(key, label, position, encode_picture(image))]
+    text = recognize(picture.data, limits)
+    if is_garbled(text) or len(_WORD.findall(text)) < _MIN_WORDS:
+        return []
+    return [
+        Passage(f"{key}-{part}", each, label, position=position + part - 1)
+        for part, each in enumerate(page_texts(text), 1)
+    ]
