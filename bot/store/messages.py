@@ -23,6 +23,11 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, applied"
+# Written so that the partial index of threads finds the ids; otherwise the whole room is read.
+_OF_THREAD = (
+    "room = ?1 AND id IN (SELECT id FROM message"
+    " WHERE room = ?1 AND thread IN (SELECT value FROM json_each(?2)) AND thread <> '')"
+)
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 _DELETE_EMPTY = (
     "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
@@ -56,7 +61,7 @@ class Messages:
 
     async def list_by_thread(self, room: str, thread: str) -> list[MessageRecord]:
         """List the messages of a thread, by time; includes its root if that belongs to the thread's document."""
-        return await self._select("room = ? AND thread = ? AND thread <> ''", room, thread)
+        return await self._select(_OF_THREAD, room, text_list([thread]))
 
     async def list_thread_roots(self, room: str, ids: Collection[str]) -> frozenset[str]:
         """Find the ones of these messages that have stored replies."""

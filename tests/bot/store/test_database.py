@@ -112,7 +112,7 @@ async def test_the_answer_that_stands_in_a_message_is_found_without_looking_at_o
         ),
         (
             lambda store: store.messages.list_by_thread(ROOF.room, "m1"),
-            "SEARCH message USING INDEX message_thread (room=? AND thread=?)",
+            "SEARCH message USING PRIMARY KEY (room=? AND id=?)",
         ),
         (
             lambda store: store.messages.list_by_document("d1"),
