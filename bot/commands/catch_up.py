@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from engine import Source
 
 DEFAULT_PERIOD = timedelta(days=1)
+SUMMARY_QUESTION = "Summarize this thread."  # the engine recognizes it
 MAX_QUOTED = 20  # messages
 MAX_QUOTE_LENGTH = 200  # characters of one
 CATCH_UP_QUESTION = (
@@ -54,6 +56,24 @@ async def catch_up_command(call: CommandContext) -> Card | None:
         )
     )
     return None
+
+
+async def summarize_thread(call: CommandContext) -> None:
+    """Summarize the thread of the message whose menu it was chosen from, for the caller alone."""
+    message, location = call.invocation.message, call.location
+    if message is not None:
+        location = replace(location, thread=message.reply_thread)
+    await call.services.answer_service.answer(
+        AnswerRequest(
+            answer_id(location, call.invocation.id),
+            location,
+            call.invocation.person,
+            SUMMARY_QUESTION,
+            call.now,
+            private=True,
+            handle=call.invocation.handle,
+        )
+    )
 
 
 async def _quote_messages(call: CommandContext, time: datetime) -> Card:

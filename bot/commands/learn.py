@@ -85,8 +85,10 @@ async def _ingest_message(call: CommandContext, message: Message) -> list[str]:
 
 
 async def _exclusion_reason(call: CommandContext, message: Message) -> str:
-    """Why a message may not be ingested (by a bot, opted out, forgotten); empty if it may."""
+    """Why a message may not be ingested (the bot is not there, by a bot, opted out, forgotten); empty if it may."""
     location, store = message.location, call.store
+    if not (await call.services.context.audience.get_channel(location)).has_bot:
+        return texts.channel_not_indexed(call.traits, inside=False)
     is_read = await call.services.context.indexes_bot_messages(location.room)
     if message.own or (message.by_bot and not is_read):
         return gettext(BOT_MESSAGE)

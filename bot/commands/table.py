@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
 from bot.commands import help as help_card
 from bot.commands.context import Command, CommandContext
+from bot.commands.forms import question
 from bot.commands.review import expert, unanswered, verify
 from bot.i18n import N_
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from bot.commands.context import BotServices
     from bot.platform.events import CommandInvoked
@@ -29,7 +30,10 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
     Raises EngineError (bot/texts has words for it).
     """
     call = CommandContext(parts, called, called.time or datetime.now(UTC))
-    command = list_commands(call.traits).get(called.command.casefold())
+    name = called.command.casefold()
+    if called.message is not None and called.handle and name in MENU_COMMANDS:
+        return await MENU_COMMANDS[name](call)
+    command = list_commands(call.traits).get(name)
     return await (command.handler(call) if command else _help_command(call))
 
 
@@ -41,6 +45,13 @@ def list_commands(traits: PlatformTraits) -> Mapping[str, Command]:
     """The commands of a platform, by name."""
     return {name: each for name, each in COMMANDS.items() if traits.commands_take_files or not each.needs_file}
 
+
+# What the menu of a message offers besides; adapters register them with their platform.
+MENU_COMMANDS: Mapping[str, Callable[[CommandContext], Awaitable[Card | None]]] = {
+    "ask-about": question.ask_about_message,
+    "learn": learn.learn_command,
+    "summarize-thread": catch_up.summarize_thread,
+}
 
 COMMANDS: Mapping[str, Command] = {
     "help": Command(_help_command, N_("what I can do"), "[command]", examples=("forget",)),

@@ -58,7 +58,7 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
         tree.add_command(command)
     for name in list_commands(TRAITS).keys() - {command.name for command in own}:
         tree.add_command(_build_plain_command(name))
-    for menu in (ask_about, add_message, verify_message):
+    for menu in (ask_about, add_message, summarize_thread, verify_message):
         tree.add_command(menu)
     return tree
 
@@ -208,6 +208,12 @@ async def ask_about(interaction: Interaction, message: discord.Message) -> None:
 async def add_message(interaction: Interaction, message: discord.Message) -> None:
     """Index a message and its files."""
     await _submit_command(interaction, "learn", target=message)
+
+
+@app_commands.context_menu(name="Summarize thread")
+async def summarize_thread(interaction: Interaction, message: discord.Message) -> None:
+    """Summarize the thread of a message, or the one that it began; only the user sees the summary."""
+    await _submit_command(interaction, "summarize-thread", target=message)
 
 
 def _build_plain_command(name: str) -> app_commands.Command[Any, ..., None]:

@@ -41,8 +41,10 @@ def list_candidate_teams(team: str | None, body: Mapping[str, Any]) -> tuple[str
     """
     message, user = body.get("message"), body.get("user")
     teams = [team]
-    if body.get("type") in ("block_actions", "view_submission"):
-        teams += [message.get("team")] if isinstance(message, dict) else []
+    kind = body.get("type")
+    if kind in ("block_actions", "message_action", "view_submission"):
+        # The author of the message of a shortcut may be of any workspace.
+        teams += [message.get("team")] if isinstance(message, dict) and kind == "block_actions" else []
         teams += [user.get("team_id")] if isinstance(user, dict) else []
     return tuple(str(each) for each in teams if each)
 
@@ -67,6 +69,7 @@ def build_app(client: AsyncWebClient, workspaces: Workspaces, installed: Install
     app.event(ANY_TYPE)(router.handle_event)
     app.command(ANY_TYPE)(router.handle_command)
     app.action(ANY_TYPE)(router.handle_action)
+    app.shortcut(ANY_TYPE)(router.handle_shortcut)
     app.view(ANY_TYPE)(router.handle_view)
     return app
 
@@ -146,6 +149,12 @@ class EventRouter:
         """Pass a pressed button on."""
         if workspace := context.get(WORKSPACE):
             await workspace.listener.handle_action(body)
+        await ack()
+
+    async def handle_shortcut(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:
+        """Pass a shortcut of a message's menu on."""
+        if workspace := context.get(WORKSPACE):
+            await workspace.listener.handle_shortcut(body)
         await ack()
 
     async def handle_view(self, body: dict[str, Any], context: AsyncBoltContext, ack: AsyncAck) -> None:

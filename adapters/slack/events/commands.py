@@ -1,15 +1,17 @@
-"""Translate slash commands, pressed buttons and submitted forms into events of the bot. Pure."""
+"""Translate slash commands, shortcuts, pressed buttons and submitted forms into events of the bot. Pure."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from adapters.slack.context import NAME
 from adapters.slack.events.translate import TranslatedEvent
 from adapters.slack.replies.blocks import parse_action
 from adapters.slack.replies.forms import parse_answers, parse_form_name, parse_metadata, parse_origin
+from adapters.slack.workspace.messages import parse_message, parse_ts
 from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, QuestionAsked
-from bot.platform.models import Location
+from bot.platform.models import Location, Message
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -57,6 +59,36 @@ def parse_click(body: Mapping[str, Any], identity: BotIdentity) -> TranslatedEve
     location = Location(NAME, identity.team, str(channel), str(thread))
     event = ButtonPressed(event_id, location, person, *found, handle=str(body.get("response_url") or ""))
     return TranslatedEvent(event, (f"{NAME}:click:{identity.team}:{event_id}",))
+
+
+def parse_shortcut(body: Mapping[str, Any], identity: BotIdentity, now: datetime) -> TranslatedEvent | None:
+    """Translate a shortcut of a message's menu into a command with that message; None if it is not the bot's."""
+    name, payload = parse_form_name(str(body.get("callback_id") or "")), body.get("message") or {}
+    channel = str((body.get("channel") or {}).get("id") or "")
+    ts = str(payload.get("ts") or body.get("message_ts") or "")
+    if not (name and channel and ts):
+        return None
+    place = Location(NAME, identity.team, channel)
+    message = parse_message(payload, place, identity) or _own_message(payload, place, ts)
+    person = str((body.get("user") or {}).get("id") or "")
+    event_id = f"{channel}:{ts}:{person}:{body.get('action_ts') or ''}"
+    invoked = CommandInvoked(
+        event_id,
+        message.location,
+        person,
+        name,
+        handle=str(body.get("response_url") or ""),
+        message=message,
+        time=now,
+    )
+    return TranslatedEvent(invoked, (f"{NAME}:shortcut:{identity.team}:{event_id}",))
+
+
+def _own_message(payload: Mapping[str, Any], place: Location, ts: str) -> Message:
+    """A message of the bot itself, or a notice of Slack."""
+    root = str(payload.get("thread_ts") or "")
+    location = replace(place, thread="" if root == ts else root)
+    return Message(ts, location, "", str(payload.get("text") or ""), parse_ts(ts), by_bot=True, own=True)
 
 
 def parse_submission(body: Mapping[str, Any], identity: BotIdentity, now: datetime) -> TranslatedEvent | None:

@@ -87,6 +87,13 @@ class WorkspaceListener:
         if translated is not None:
             await self._open_or_submit(translated, str(body.get("trigger_id") or ""))
 
+    async def handle_shortcut(self, body: dict[str, Any]) -> None:
+        """Handle a shortcut of a message's menu."""
+        self._bot.record_activity(NAME)
+        translated = calling.parse_shortcut(body, self._context.identity, datetime.now(UTC))
+        if translated is not None:
+            await self._open_or_submit(translated, str(body.get("trigger_id") or ""))
+
     async def handle_view(self, body: dict[str, Any]) -> Mapping[str, str]:
         """Handle a submitted form; gives what is wrong with its fields, which Slack shows in it."""
         self._bot.record_activity(NAME)

@@ -11,6 +11,7 @@ from adapters.slack.events.translate import EVENT_TRANSLATORS
 from adapters.slack.http_receiver import PATH
 from adapters.slack.install.installed import EVENTS
 from adapters.slack.install.pages import REDIRECT_PATH, list_scopes
+from bot.commands.table import MENU_COMMANDS
 from bot.dispatch.dispatcher import HELP_WORDS
 from engine.text.overview_request import parse_overview_request
 from tests.support.slack_server.app import NEEDS
@@ -40,6 +41,13 @@ def test_the_app_is_an_agent_with_a_command_and_a_socket() -> None:
     assert FEATURES["app_home"]["home_tab_enabled"]
     assert not FEATURES["app_home"]["messages_tab_read_only_enabled"]
     assert len(FEATURES["agent_view"]["agent_description"]) <= 300
+
+
+def test_the_menu_of_a_message_offers_what_the_bot_can_do() -> None:
+    shortcuts = FEATURES["shortcuts"]
+    assert {each["callback_id"].removeprefix("threadlore.") for each in shortcuts} == MENU_COMMANDS.keys()
+    assert all(len(each["name"]) <= 24 and len(each["description"]) <= 150 for each in shortcuts)
+    assert {each["type"] for each in shortcuts} == {"message"}
 
 
 def test_the_four_suggested_prompts_are_in_the_manifest_too_and_need_no_model() -> None:

@@ -30,6 +30,7 @@ class App:
     """An app. `commands`: for each slash command, whether names in its text come as ids.
 
     `agent`: whether the app has the features of an agent, which need a paid plan.
+    `shortcuts`: of the menu of messages, the callback ids by name.
     """
 
     name: str
@@ -39,6 +40,7 @@ class App:
     has_home_tab: bool
     agent: bool
     interactive: bool
+    shortcuts: Mapping[str, str]
     handle: str = "threadlore"
     bot_token: str = "xoxb-1000-2000-threadlore"
     app_token: str = "xapp-1-A0THREADLORE-3000-threadlore"
@@ -62,4 +64,5 @@ class App:
             has_home_tab=features.get("app_home", {}).get("home_tab_enabled", False),
             agent="agent_view" in features,
             interactive=settings.get("interactivity", {}).get("is_enabled", False),
+            shortcuts={each["name"]: each["callback_id"] for each in features.get("shortcuts", ())},
         )

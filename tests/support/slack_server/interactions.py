@@ -69,6 +69,26 @@ class Interactions:
             self._post_private(Message(space.new_ts(), channel.id, "USLACKBOT", text, only_for=user.id))
         return delivery
 
+    async def shortcut(self, user: User, channel: Channel, message: Message, name: str) -> Delivery:
+        """Choose a shortcut from the menu of a message."""
+        space = self.slack.space
+        if name not in space.app.shortcuts or not space.app.interactive:
+            raise SlackError("invalid_shortcut", f"{name} is not offered")
+        payload: JSON = {
+            "type": "message_action",
+            "callback_id": space.app.shortcuts[name],
+            "trigger_id": space.new_trigger(user.id),
+            "response_url": self.create_response_url(channel, user.id, message.thread_ts),
+            "team": {"id": space.team, "domain": space.domain},
+            "user": {"id": user.id, "name": user.name.lower(), "team_id": user.team},
+            "channel": {"id": channel.id, "name": CHANNEL_NAMES.get(channel.kind, channel.name)},
+            "message_ts": message.ts,
+            "message": shapes.message(space, message),
+            "action_ts": space.new_ts(),
+            "is_enterprise_install": space.is_org_install,
+        }
+        return await self._deliver("interactive", payload)
+
     async def press(self, user: User, channel: Channel, message: Message, action: JSON) -> Delivery:
         """Press a button of a message."""
         if not self.slack.space.app.interactive:

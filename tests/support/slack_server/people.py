@@ -184,6 +184,13 @@ class Person:
         face = Renderer(self.slack.space, self.id).render(message)
         return await self.slack.interactions.press(self.user, channel, message, self._find_action(face, label))
 
+    async def uses_shortcut(self, sent: SentMessage, name: str) -> Delivery:
+        """Choose a shortcut from the menu of a message, which is only there for those who see it."""
+        channel = sent.room.channel
+        if self.id not in channel.members and channel.kind != "public":
+            raise NotOnScreen(f"{self.name} does not see #{channel.name}")
+        return await self.slack.interactions.shortcut(self.user, channel, sent.message, name)
+
     async def clicks_home_tab(self, label: str) -> Delivery:
         """Press a button of the own Home tab."""
         view = self.slack.space.homes[self.id]

@@ -163,6 +163,13 @@ class SlackTown:
         await self.person(person).clicks(post.handle, button)
         return asked
 
+    async def use_menu(self, person: str, command: str, said: SentMessage) -> Asked:
+        """Choose a shortcut of the menu of a message."""
+        channel = next((name for name, room in self.channels.items() if room.id == said.room.id), "")
+        asked = Asked(person, channel, None, self._private(person, channel))
+        await self.person(person).uses_shortcut(said, command)
+        return asked
+
     def open_form(self, person: str, channel: str = "") -> ShownForm:
         """The form that somebody sees."""
         view = self.person(person).modal
