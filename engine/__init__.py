@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from engine.llm.config import CallTimeouts as CallTimeouts
     from engine.llm.config import ModelConfig as ModelConfig
     from engine.llm.default_models import open_language_model as open_language_model
+    from engine.llm.default_models import open_picture_describer as open_picture_describer
     from engine.llm.embedder import LiteLLMEmbedder as LiteLLMEmbedder
     from engine.llm.minilm.embedder import MiniLMEmbedder as MiniLMEmbedder
     from engine.llm.minilm.embedder import find_weights_dir as find_weights_dir
@@ -137,7 +138,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.llm.client.client": ("ModelClient",),
     "engine.llm.client.subprocess": ("SubprocessProvider",),
     "engine.llm.config": ("OLLAMA_PROVIDERS", "CallTimeouts", "ModelConfig"),
-    "engine.llm.default_models": ("open_language_model",),
+    "engine.llm.default_models": ("open_language_model", "open_picture_describer"),
     "engine.llm.embedder": ("LiteLLMEmbedder",),
     "engine.llm.minilm.embedder": ("MiniLMEmbedder", "find_weights_dir"),
     "engine.llm.offline.model": ("OfflineModel",),

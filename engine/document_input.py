@@ -54,15 +54,19 @@ class DocumentInput(Closable, ABC):
         passages = await asyncio.to_thread(lambda: plain_text.parse(title, text.encode()).parse_whole())
         return await self.add(Document(key or f"text:{space}:{title}", space, room, title, passages, time))
 
-    async def add_file(self, path: Path | str, *, space: str, key: str = "", room: str = FILE_ROOM) -> bool:
+    async def add_file(
+        self, path: Path | str, *, space: str, key: str = "", room: str = FILE_ROOM, parser: FileParser | None = None
+    ) -> bool:
         """Parse a file in a subprocess and add it; returns whether anything changed.
 
-        A file with the same key replaces the earlier one. The default key is `file:SPACE:ABSOLUTE_PATH`.
-        Raises NotFound, InvalidDocument (unsupported, empty, encrypted, broken or too large) and OSError.
+        A file with the same key replaces the earlier one. The default key is `file:SPACE:ABSOLUTE_PATH`. `parser`: with
+        other limits, with OCR, or with a model that describes pictures. Raises NotFound, InvalidDocument (unsupported,
+        empty, encrypted, broken or too large) and OSError, and ModelError if a picture could not be described now.
         """
-        file, data = await asyncio.to_thread(_read_file, Path(path), self._parser.limits.max_file_size)
+        parser = parser or self._parser
+        file, data = await asyncio.to_thread(_read_file, Path(path), parser.limits.max_file_size)
         name = repair_surrogates(file.name)
-        parsed = await self._parser.parse(name, data)
+        parsed = await parser.parse(name, data)
         return await self.add(
             Document(
                 key or f"file:{space}:{_printable_path(file)}",

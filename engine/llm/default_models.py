@@ -1,4 +1,4 @@
-"""Opens the models of an engine when a caller gives none, or only the name of one."""
+"""Opens models by their names, and those of an engine whose caller gives none."""
 
 from __future__ import annotations
 
@@ -13,15 +13,17 @@ from engine.llm.client.subprocess import SubprocessProvider
 from engine.llm.config import ModelConfig
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.llm.offline.model import OfflineModel
+from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
 from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AsyncExitStack
 
     from engine.llm.base import Embedder, LanguageModel
     from engine.llm.checked_embedder import CheckedEmbedder
+    from engine.usage import UsageMeter
 
 CACHE_NAME = "threadlore"  # folder below the user's cache folder
 
@@ -53,5 +55,25 @@ async def open_language_model(
     client = ModelClient(provider=SubprocessProvider())
     try:
         yield LiteLLMModel(config, client, O200kTokenizer().count)
+    finally:
+        await client.close()
+
+
+@asynccontextmanager
+async def open_picture_describer(
+    model: str | ModelConfig,
+    record_usage: Callable[[UsageMeter], Awaitable[None]],
+    *,
+    api_base: str = "",
+    api_key: str = "",
+) -> AsyncIterator[LiteLLMPictureDescriber]:
+    """A vision model for `FileParser`, reached as `open_language_model` does it.
+
+    `record_usage`: receives the usage of each call, as `Engine.record_usage` does.
+    """
+    config = ModelConfig(model, api_base, api_key) if isinstance(model, str) else model
+    client = ModelClient(provider=SubprocessProvider())
+    try:
+        yield LiteLLMPictureDescriber(config, client, record_usage)
     finally:
         await client.close()

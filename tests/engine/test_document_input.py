@@ -6,9 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from engine import Engine, Scope
+from engine import Engine, FileParser, Scope
 from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
+from tests.engine.parsers.scans.test_tesseract import picture
 from tests.support.engine_fixture import open_memory_engine
+from tests.support.fake_describer import Eyes
 
 HERE = Scope.of("here")
 
@@ -40,6 +42,17 @@ async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> No
     assert await engine.add_file(str(path), space="here")
     [document] = await engine.list_documents(HERE)
     assert (document.key, document.title, document.link) == (f"file:here:{path}", "The ferry", path.as_uri())
+
+
+async def test_a_given_parser_describes_the_pictures_of_a_file(engine: Engine, tmp_path: Path) -> None:
+    path = tmp_path / "board.png"
+    path.write_bytes(picture("Ferry"))
+    with pytest.raises(EmptyDocument, match="picture"):
+        await engine.add_file(path, space="here")
+    async with FileParser(describer=Eyes("A board about the ferry.")) as parser:
+        assert await engine.add_file(path, space="here", parser=parser)
+    [passage] = (await engine.get_document(f"file:here:{path}", HERE)).passages
+    assert (passage.label, passage.text) == ("picture", "A board about the ferry.")
 
 
 async def test_a_file_name_that_is_no_unicode_is_opened_as_it_is(engine: Engine, tmp_path: Path) -> None:

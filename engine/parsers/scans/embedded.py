@@ -22,6 +22,8 @@ from engine.parsers.scans.text_quality import is_garbled
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from PIL.Image import Image
+
     from engine.parsers.base import EmbeddedPicture, ParsedFile, ParserLimits
 
     Piece = Passage | UnreadPicture | None
@@ -57,36 +59,49 @@ def read_embedded(parsed: ParsedFile, limits: ParserLimits) -> ParsedFile:
 
 
 def _read_all(pictures: Iterator[EmbeddedPicture], first: int, limits: ParserLimits) -> Iterator[Piece]:
-    """Each picture once, although several places show it; None after as many as a part may take."""
-    seen, most = set[bytes](), MAX_DESCRIBED if limits.describes_pictures else MAX_RECOGNIZED
+    """Each picture once, although several places show it; None after as many as a part may take.
+
+    Ends early if one picture after the other holds no words, because nothing is sent meanwhile.
+    """
+    most, in_part = MAX_DESCRIBED if limits.describes_pictures else MAX_RECOGNIZED, pages_per_part(limits)
+    read = fruitless = 0
+    for picture, image in _open_all(pictures):
+        found = _read(picture, image, (first + read * _POSITIONS, read + 1), limits)
+        yield from found
+        read, fruitless = read + 1, 0 if found else fruitless + 1
+        if read == most or fruitless == 2 * in_part:
+            return
+        if read % in_part == 0:
+            yield None
+
+
+def _open_all(pictures: Iterator[EmbeddedPicture]) -> Iterator[tuple[EmbeddedPicture, Image]]:
+    """Different pictures, without icons and without what cannot be opened, such as WMF."""
+    seen = set[bytes]()
     with suppress(InvalidDocument):  # a damaged part ends the pictures, not the document
         for picture in pictures:
-            if len(seen) == most:
-                return
             digest = sha256(picture.data).digest()
-            if digest in seen:
-                continue
-            with suppress(InvalidDocument):  # a format that cannot be opened, such as WMF
-                if found := _read(picture, first + len(seen) * _POSITIONS, len(seen) + 1, limits):
-                    seen.add(digest)
-                    yield from found
-                    if len(seen) % pages_per_part(limits) == 0:
-                        yield None
+            if digest not in seen:
+                seen.add(digest)
+                with suppress(InvalidDocument):
+                    image = open_picture(picture.data)
+                    if min(image.size) >= _MIN_SIDE:
+                        yield picture, image
 
 
 def _read(
-    picture: EmbeddedPicture, position: int, number: int, limits: ParserLimits
+    picture: EmbeddedPicture, image: Image, place: tuple[int, int], limits: ParserLimits
 ) -> list[Passage] | list[UnreadPicture]:
-    image = open_picture(picture.data)
-    key, label = f"picture-{number}", shorten_label(picture.label)
-    if min(image.size) < _MIN_SIDE:
-        return []
+    """A picture at its position, with its number, or its text if there are words in it."""
+    (position, number), label = place, shorten_label(picture.label)
     if limits.describes_pictures:
-        return [UnreadPicture(key, label, position, encode_picture(image))]
-    text = recognize(picture.data, limits)
+        return [UnreadPicture(f"picture-{number}", label, position, encode_picture(image))]
+    text = ""
+    with suppress(InvalidDocument):  # tesseract knows fewer formats
+        text = recognize(picture.data, limits)
     if is_garbled(text) or len(_WORD.findall(text)) < _MIN_WORDS:
         return []
     return [
-        Passage(f"{key}-{part}", each, label, position=position + part - 1)
+        Passage(f"picture-{number}-{part}", each, label, position=position + part - 1)
         for part, each in enumerate(page_texts(text), 1)
     ]

@@ -76,6 +76,15 @@ def test_pictures_are_recognized_unless_they_hold_no_words() -> None:
     ]
 
 
+@needs_tesseract
+def test_many_photographs_without_words_end_the_reading() -> None:
+    many = {f"a{number}.png": picture(f"{number}") for number in range(6)} | {"last.png": BOARD}
+    images = "".join(IMAGE.format("draw", name) for name in many)
+    data = with_files(opendocument("text", f"<text:p>Text.</text:p>{images}"), many)
+    [text] = parse_documents("plan.odt", data, ParserLimits(ocr_program=PROGRAM, timeout_seconds=8))
+    assert [each.text for each in text.passages] == ["Text."]
+
+
 async def test_a_picture_on_every_slide_is_described_once_and_few_of_many() -> None:
     eyes = Eyes(*["A board."] * 99)
     many = {f"a{number}.png": picture(f"Board {number}") for number in range(MAX_DESCRIBED + 2)}
