@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bot.store import VerifiedAnswer
     from engine import Question
 
-MAX_CANDIDATES = 20  # verified questions with the same words whose vectors are compared
+MAX_CANDIDATES = 20  # different texts of verified questions with the same words whose vectors are compared
 FOLLOW_UP_WORDS = 2  # words of a follow-up question; one with fewer may mean something else in its thread
 
 
@@ -62,15 +62,13 @@ class VerifiedLookup:
         return True
 
     async def _find(self, question: Question, request: AnswerRequest) -> VerifiedAnswer | None:
-        """The answer to the most similar question that all readers of the reply may read."""
-        store, found = self._context.store.verified_answers, list[tuple[str, str]]()
+        """The answer to the same question that all readers of the reply may read; first that of the channel itself."""
+        store, found = self._context.store.verified_answers, list[tuple[str, str, str]]()
         for platform, workspace in sorted(_workspaces(question.scope)):
-            found += [(id_, text) for id_, _, text in await store.list_questions(platform, workspace)]
-        words, likely = QuestionWords.parse(question.text), list[tuple[str, str, float]]()
-        for id_, text in found:
-            needed = words.min_similarity(QuestionWords.parse(text))
-            likely += [] if needed is None else [(id_, text, needed)]
-        for id_ in await self._rank(question.text, likely[:MAX_CANDIDATES]):
+            found += await store.list_questions(platform, workspace)
+        similarities = await self._measure(question.text, list(dict.fromkeys(text for _, _, text in found)))
+        same = [(id_, room, similarities[text]) for id_, room, text in found if text in similarities]
+        for id_, _, _ in sorted(same, key=lambda each: (each[1] != request.location.room, -each[2])):
             verified = await store.get(id_)
             if verified is not None and await can_read(
                 self._context.audience, provenance_of(verified), request.location, request.sole_reader
@@ -78,19 +76,20 @@ class VerifiedLookup:
                 return verified
         return None
 
-    async def _rank(self, question: str, candidates: list[tuple[str, str, float]]) -> list[str]:
-        """The ids of the candidates that ask the same, the most similar first; each with the similarity it needs."""
-        if not candidates:
-            return []
+    async def _measure(self, question: str, texts: list[str]) -> dict[str, float]:
+        """The texts that ask the same as a question, with their similarities."""
+        words = QuestionWords.parse(question)
+        compared = ((text, words.min_similarity(QuestionWords.parse(text))) for text in texts)
+        needed = {text: each for text, each in compared if each is not None}
+        likely = list(needed)[:MAX_CANDIDATES]
+        if not likely:
+            return {}
         try:
-            similarities = await self._context.engine_context.engine.measure_similarities(
-                [question, *(text for _, text, _ in candidates)]
-            )
+            similarities = await self._context.engine_context.engine.measure_similarities([question, *likely])
         except ModelError:
-            return []  # the search for sources reports it
-        scored = zip(similarities[0][1:].tolist(), candidates, strict=True)
-        same = [(similarity, id_) for similarity, (id_, _, needed) in scored if similarity >= needed]
-        return [id_ for _, id_ in sorted(same, key=lambda each: -each[0])]
+            return {}  # the search for sources reports it
+        measured = dict(zip(likely, similarities[0][1:].tolist(), strict=True))
+        return {text: each for text, each in measured.items() if each >= needed[text]}
 
     async def _verifier_name(self, verified: VerifiedAnswer) -> str:
         location = verified.location

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot import review_texts, texts
 from bot.answers.buttons import AnswerButtons
 from bot.answers.request import request_from_message
+from bot.answers.review.lookup import MAX_CANDIDATES
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PlatformError
 from bot.platform.events import ButtonPressed, MessageReceived
@@ -247,6 +250,21 @@ async def test_an_answer_that_lost_its_source_cannot_be_verified(bot: BotFixture
     assert await press_verify(bot, reply) == texts.NO_ANSWER
     with pytest.raises(NotFound):  # an answer that was read before its source was removed
         await AnswerVerifier(bot.context).verify(stored, "max")
+
+
+async def test_the_answer_of_the_channel_itself_comes_before_those_of_others(bot: BotFixture) -> None:
+    """More answers to the same question stand in channels that the reader cannot read than are compared."""
+    for number, place in enumerate(
+        (HALL, ROOF, *[replace(ROOF, channel=f"C{each}") for each in range(MAX_CANDIDATES)])
+    ):
+        if number > 1:
+            await bot.join(place.channel, "max", kind="closed")
+        answer = f"In {place.channel}."
+        await AnswerVerifier(bot.context).pin(place, "max", "Where do the Nails lie?", answer)
+    for place in (HALL, ROOF):
+        assert (await bot.ask(place, "bob", "Where do the Nails lie, please?")).text.endswith(f"In {place.channel}.")
+    yard = await bot.join("YARD", "bob")
+    assert (await bot.ask(yard, "bob", "Where do the Nails lie, please?")).text.endswith("In ROOF.")
 
 
 async def test_retention_ends_it(bot: BotFixture) -> None:
