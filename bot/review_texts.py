@@ -39,7 +39,8 @@ NOT_A_REPLY = N_("That message is from a bot. Name the message of a person, or a
 REPLY_NOT_USABLE = N_("I can't use that message: it was forgotten, or its author asked me not to read their messages.")
 NO_QUESTION_FOR_REPLY = N_("I found no question that this message answers.")
 UNCLEAR_QUESTION = N_(
-    "I wouldn't recognize this question if somebody asked it again: it is too short, long or general."
+    "I wouldn't recognize this question if somebody asked it again: it is too short, long or general, asks for a "
+    "summary, or has filters. Pin the answer to a question in your own words."
 )
 UNUSABLE_ANSWER = N_("A verified answer needs a text of at most {length} characters.")
 NO_EXPERT = N_("Nobody is named as an expert here.")

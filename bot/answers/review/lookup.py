@@ -14,17 +14,20 @@ from bot.answers.footer import source_urls
 from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
 from bot.i18n import gettext
+from bot.permissions.audience import EMPTY_SCOPE
 from bot.permissions.provenance import Provenance, can_read
-from engine import Filters, Scope
+from bot.text.search_filters import parse_search_filters
+from engine import Filters, Question, Scope, by_author
 from engine.errors import ModelError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from bot.answers.delivery import StreamingReply
     from bot.answers.draft import AnswerDraft
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
     from bot.store import VerifiedAnswer
-    from engine import Question
 
 MAX_CANDIDATES = 20  # different texts of verified questions with the same words whose vectors are compared
 FOLLOW_UP_WORDS = 2  # words of a follow-up question; one with fewer may mean something else in its thread
@@ -105,6 +108,14 @@ def provenance_of(verified: VerifiedAnswer) -> Provenance:
     """What readers of a verified answer must be able to read: its sources, and where it was verified."""
     rooms = verified.rooms.union({verified.location.room}, (each.room for each in verified.sources))
     return Provenance(Scope(verified.spaces, rooms), {}, 0.0)
+
+
+def can_recognize(text: str, time: datetime, *, is_follow_up: bool) -> bool:
+    """Whether a verified answer to a question would be shown when somebody asks the same again."""
+    if parse_search_filters(text, time).is_active:
+        return False
+    question, overview = by_author(Question(text, EMPTY_SCOPE), time)
+    return overview is None and _is_plain(question, is_follow_up=is_follow_up)
 
 
 def _is_plain(question: Question, *, is_follow_up: bool) -> bool:

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from bot import review_texts, texts
 from bot.answers.footer import MAX_EXCERPT_LENGTH
 from bot.answers.request import strip_mention
+from bot.answers.review.lookup import can_recognize
 from bot.answers.review.rights import may_verify
-from bot.answers.review.same_question import QuestionWords
 from bot.errors import NotAllowed
 from bot.i18n import gettext
 from bot.permissions.provenance import can_read, provenance_of_answer
@@ -71,7 +71,7 @@ class AnswerVerifier:
             rooms=based.source_scope.rooms,
             keys=source_keys_of(stored) | own,
         )
-        return await self._save(verified)
+        return await self._save(verified, is_follow_up=stored.location.thread not in {"", stored.message_id})
 
     async def check(self, stored: StoredAnswer, person: str) -> None:
         """Raise NotAllowed, InvalidQuestion or NotFound if a person may not verify an answer now."""
@@ -107,7 +107,7 @@ class AnswerVerifier:
             sources=(source,),
             keys=used | {message_key(location.room, each) for each in (message.id, question_message) if each},
         )
-        return await self._save(verified)
+        return await self._save(verified, is_follow_up=location.thread not in {"", question_message})
 
     async def pin(self, location: Location, person: str, question: str, text: str) -> str:
         """Verify an answer in a person's own words to a question in their own words."""
@@ -167,7 +167,7 @@ class AnswerVerifier:
     async def _plain(self, location: Location, text: str) -> str:
         return (await self._context.platform_for(location).to_plain_text(location.workspace, text)).strip()
 
-    async def _save(self, verified: VerifiedAnswer) -> str:
+    async def _save(self, verified: VerifiedAnswer, *, is_follow_up: bool = False) -> str:
         """Store an answer that was read after its time, unless a source was changed or removed since then."""
         question, room = " ".join(verified.question.split()), verified.location.room
         verified = replace(
@@ -177,7 +177,8 @@ class AnswerVerifier:
             text=verified.text.strip(),
             rooms=verified.rooms | {room},
         )
-        if not QuestionWords.parse(verified.question).stems or len(verified.question) > MAX_QUESTION_LENGTH:
+        is_clear = can_recognize(question, verified.verified_at, is_follow_up=is_follow_up)
+        if not is_clear or len(question) > MAX_QUESTION_LENGTH:
             raise InvalidQuestion(gettext(review_texts.UNCLEAR_QUESTION))
         if not verified.text or len(verified.text) > MAX_TEXT_LENGTH:
             raise InvalidQuestion(gettext(review_texts.UNUSABLE_ANSWER).format(length=MAX_TEXT_LENGTH))

@@ -252,6 +252,25 @@ async def test_an_answer_that_lost_its_source_cannot_be_verified(bot: BotFixture
         await AnswerVerifier(bot.context).verify(stored, "max")
 
 
+@pytest.mark.parametrize(
+    "question", ["in:#roof When do the Tiles come?", "Summarize this channel.", "Summarize what Ada said about Tiles."]
+)
+async def test_an_answer_that_would_never_be_shown_again_is_not_verified(bot: BotFixture, question: str) -> None:
+    """A summary, or a question about a part of what is known, is answered from the sources each time."""
+    assert await press_verify(bot, await bot.ask(ROOF, "bob", question)) == review_texts.UNCLEAR_QUESTION
+
+
+async def test_a_short_question_that_continues_a_thread_is_not_verified(bot: BotFixture) -> None:
+    """Elsewhere "And the Tiles?" asks for something else."""
+    first = await bot.ask(ROOF, "bob", ASKED)
+    second = await bot.ask(first.target.location, "bob", "And the Tiles?")
+    assert await press_verify(bot, second) == review_texts.UNCLEAR_QUESTION
+    reply = await bot.post(first.target.location, "ada", "They are red.")
+    with pytest.raises(InvalidQuestion, match="recognize"):
+        await AnswerVerifier(bot.context).take_reply(reply, "max")
+    assert (await press_verify(bot, first)).startswith("Verified.")
+
+
 async def test_the_answer_of_the_channel_itself_comes_before_those_of_others(bot: BotFixture) -> None:
     """More answers to the same question stand in channels that the reader cannot read than are compared."""
     for number, place in enumerate(

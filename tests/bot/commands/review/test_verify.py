@@ -95,7 +95,7 @@ async def test_in_a_thread_a_message_to_the_bot_verifies_its_last_answer_or_what
     workspace: Workspace,
 ) -> None:
     thread = replace(ROOF, thread="m1")
-    await answer(workspace, location=thread)
+    await answer(workspace, location=thread, message_id="m1")
     message = make_message("m9", "<@BOT> verify", location=thread)
     await workspace.run("ada", "verify", thread, message=message, handle="")
     assert await verified(workspace) == [f"{ASKED} On Monday [1]."]
