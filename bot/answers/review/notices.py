@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import structlog
 
 from bot import review_texts
-from bot.answers.review.rights import can_read_room
-from bot.errors import ChannelGone, PermissionDenied, PlatformError, WorkspaceGone
+from bot.answers.review.rights import check_room
+from bot.errors import ChannelGone, PermissionDenied, PlatformError, PlatformUnavailable, WorkspaceGone
 from bot.i18n import use_language
 from bot.platform.models import Card
 
@@ -30,9 +30,8 @@ class WithdrawalNotices:
 
     async def send_due(self) -> None:
         """Send the notices of the workspaces that this process serves."""
-        for verified in await self._store.list_unreported(BATCH_SIZE):
-            if not self._context.serves(verified.location):
-                continue
+        unreported = await self._store.list_unreported()
+        for verified in [each for each in unreported if self._context.serves(each.location)][:BATCH_SIZE]:
             try:
                 await self._send(verified)
             except (ChannelGone, WorkspaceGone, PermissionDenied) as error:
@@ -44,7 +43,10 @@ class WithdrawalNotices:
 
     async def _send(self, verified: VerifiedAnswer) -> None:
         location, person = verified.location, verified.verifier
-        if not await can_read_room(self._context, location.room, location, person):
+        is_reader = await check_room(self._context, location.room, location, person)
+        if is_reader is None:
+            raise PlatformUnavailable("It is not known now what the verifier can read.")
+        if not is_reader:
             return  # managers who can read the channel see it among unanswered questions
         platform = self._context.platform_for(location)
         link = platform.message_link(location, verified.message) if verified.message else ""

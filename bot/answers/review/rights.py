@@ -35,5 +35,10 @@ async def list_experts(context: BotContext, location: Location) -> list[Expert]:
 
 async def can_read_room(context: BotContext, room: str, location: Location, person: str = "") -> bool:
     """Whether everyone in a location, or one person there, certainly can read a room."""
+    return bool(await check_room(context, room, location, person))
+
+
+async def check_room(context: BotContext, room: str, location: Location, person: str = "") -> bool | None:
+    """Whether everyone in a location, or one person there, can read a room; None if that is unknown."""
     drawn = Provenance(Scope(frozenset(), frozenset({room})), {}, 0.0)
-    return bool(await can_read(context.audience, drawn, location, person))
+    return await can_read(context.audience, drawn, location, person)

@@ -85,9 +85,9 @@ class VerifiedAnswers:
         condition = "platform = ? AND workspace = ? AND state = 'review' ORDER BY verified_at, id"
         return await self._select(condition, platform, workspace)
 
-    async def list_unreported(self, limit: int) -> list[VerifiedAnswer]:
+    async def list_unreported(self) -> list[VerifiedAnswer]:
         """Withdrawn answers whose verifier does not know of it."""
-        return await self._select(f"NOT reported AND state = 'review' ORDER BY id LIMIT {limit}")
+        return await self._select("NOT reported AND state = 'review' ORDER BY id")
 
     async def record_reported(self, id_: str) -> None:
         """Record that the verifier knows that an answer was withdrawn."""

@@ -53,9 +53,9 @@ async def test_a_verified_answer_is_kept_until_one_of_its_sources_goes(store: Bo
     assert not await verified.save(VERIFIED), "its source was removed meanwhile"
     assert await verified.save(replace(VERIFIED, keys=frozenset()))
 
-    assert [each.id for each in await verified.list_unreported(10)] == ["v0"]
+    assert [each.id for each in await verified.list_unreported()] == ["v0"]
     await verified.record_reported("v0")
-    assert await verified.list_unreported(10) == []
+    assert await verified.list_unreported() == []
 
 
 async def test_verified_answers_and_experts_go_with_people_channels_and_time(store: BotStore) -> None:

@@ -10,11 +10,12 @@ from bot import review_texts, texts
 from bot.answers.buttons import AnswerButtons
 from bot.answers.request import request_from_message
 from bot.answers.review.lookup import MAX_CANDIDATES
+from bot.answers.review.notices import BATCH_SIZE
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PlatformError
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Location, Message, Person
-from bot.store import Expert
+from bot.store import Expert, VerifiedAnswer
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
@@ -326,6 +327,32 @@ async def test_a_verifier_who_cannot_read_the_channel_any_more_is_told_nothing(b
     await bot.delete(tiles)
     await bot.correct_answers()
     assert not [card for _, card in bot.platform.posts if "you verified" in card.text]
+
+
+async def test_the_verifier_is_told_once_it_is_known_that_they_can_read_it(bot: BotFixture, tiles: Message) -> None:
+    vault = await bot.join("VAULT", "ada", "max", kind="closed")
+    await verify(bot, vault, "ada")
+    await bot.delete(tiles)
+    bot.context.audience.invalidate(vault)
+    bot.platform.failing = dict.fromkeys(("channel", "channel_list"), PlatformError("It is down."))
+    await bot.correct_answers()
+    assert not [card for _, card in bot.platform.posts if "you verified" in card.text]
+    bot.platform.failing.clear()
+    await bot.correct_answers()
+    assert "you verified" in bot.platform.posts[-1][1].text
+
+
+async def test_notices_of_a_workspace_that_is_not_served_hold_up_no_others(bot: BotFixture, tiles: Message) -> None:
+    bot.platform.unserved = {"T0"}
+    for number in range(BATCH_SIZE):
+        place = Location("slack", "T0", "OFF")
+        gone = VerifiedAnswer(f"0{number}", place, "m1", "?", "!", "bob", "", "max", START, keys=frozenset({"gone"}))
+        await bot.store.verified_answers.save(gone)
+    await bot.store.answers.redact(["gone"])
+    await verify(bot)
+    await bot.delete(tiles)
+    await bot.correct_answers()
+    assert "you verified" in bot.platform.posts[-1][1].text
 
 
 async def test_a_question_that_found_nothing_offers_experts_where_there_are_some(bot: BotFixture) -> None:
