@@ -14,6 +14,7 @@ from bot.answers.review.lookup import can_recognize
 from bot.answers.review.rights import may_verify
 from bot.errors import NotAllowed
 from bot.i18n import gettext
+from bot.ingest.conversations import author_key, to_unindexed_record
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.store import AnswerSource, VerifiedAnswer
 from bot.store.models import message_key, source_keys
@@ -90,6 +91,7 @@ class AnswerVerifier:
             raise InvalidQuestion(gettext(review_texts.NOT_A_REPLY))
         await self._check_not_forgotten(message)
         asked, asker, question_message = await self._find_question(message)
+        await self._record(message)
         question = await self._plain(location, strip_mention(asked))
         text = clean_text(await self._plain(location, message.text), question)
         source = await self._cite(message, text)
@@ -130,6 +132,11 @@ class AnswerVerifier:
         if out or await store.messages.find_tombstones(location.room, [message.id]):
             raise InvalidQuestion(gettext(review_texts.REPLY_NOT_USABLE))
 
+    async def _record(self, message: Message) -> None:
+        """Record a message that is not indexed, so that an edit of it is noticed."""
+        if await self._store.messages.get(message.location.room, message.id) is None:
+            await self._store.messages.insert([to_unindexed_record(message)])
+
     async def _find_question(self, message: Message) -> tuple[str, str, str]:
         """The question that a message answers, its asker and its message: the last one to the bot, or what began it."""
         thread = message.reply_thread
@@ -143,6 +150,7 @@ class AnswerVerifier:
             found = await self._context.platform_for(place).fetch_message(in_thread, first)
             if found is not None and not found.by_bot and not found.own:
                 await self._check_not_forgotten(found)
+                await self._record(found)
                 return found.text, found.author, found.id
         raise InvalidQuestion(gettext(review_texts.NO_QUESTION_FOR_REPLY))
 
@@ -176,6 +184,7 @@ class AnswerVerifier:
             question=question,
             text=verified.text.strip(),
             rooms=verified.rooms | {room},
+            keys=verified.keys | _people_keys(verified),
         )
         is_clear = can_recognize(question, verified.verified_at, is_follow_up=is_follow_up)
         if not is_clear or len(question) > MAX_QUESTION_LENGTH:
@@ -187,9 +196,18 @@ class AnswerVerifier:
         return review_texts.format_verification(verified.question)
 
 
+def _people_keys(verified: VerifiedAnswer) -> frozenset[str]:
+    """The keys of those whose words it repeats: when they are forgotten, so are the answers that showed it."""
+    place = verified.location
+    return frozenset(
+        author_key(place.platform, place.workspace, each) for each in (verified.asker, verified.author) if each
+    )
+
+
 def source_keys_of(stored: StoredAnswer) -> frozenset[str]:
     """The keys of everything that a stored answer used."""
-    return stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
+    used = stored.documents.union(*(source_keys(each.document, each.room, each.passage) for each in stored.sources))
+    return used - {""}  # the document of a message that is not indexed
 
 
 def verified_id(location: Location, question: str) -> str:

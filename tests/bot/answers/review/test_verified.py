@@ -24,12 +24,13 @@ from tests.support.fake_platform import START, RecordedReply
 ASKED = "When do the Tiles come?"
 AGAIN = "When do the Tiles come, please?"
 HEADING = "✅ **Verified by Max on "
-pytestmark = pytest.mark.usefixtures("tiles", "hall", "max_manages")
+pytestmark = pytest.mark.usefixtures("tiles", "hall", "managers")
 
 
 @pytest.fixture
-def max_manages(bot: BotFixture) -> None:
-    bot.platform.people["max"] = Person("max", "Max", is_manager=True)
+def managers(bot: BotFixture) -> None:
+    for person in ("max", "eve"):
+        bot.platform.people[person] = Person(person, person.title(), is_manager=True)
 
 
 async def press_verify(bot: BotFixture, reply: RecordedReply, person: str = "max", action: str = "verify") -> str:
@@ -153,6 +154,28 @@ async def test_it_goes_with_its_asker_its_verifier_and_the_author_of_its_source(
     assert await bot.store.verified_answers.list_questions("slack", "T1") == []
 
 
+@pytest.mark.parametrize("person", ["ada", "max"])
+async def test_what_a_person_wrote_goes_from_the_answers_that_repeat_it(bot: BotFixture, person: str) -> None:
+    """Max pinned an answer; Ada's message, in a channel that is not read, was taken as one."""
+    yard = bot.platform.add_channel("YARD", "ada", "bob", "max")
+    root = bot.platform.add_message(yard, "bob", "When do the Nails come?")
+    reply = bot.platform.add_message(request_from_message(root).location, "ada", "On Friday.")
+    verifier = AnswerVerifier(bot.context)
+    if person == "ada":
+        await verifier.take_reply(reply, "eve")
+    else:
+        await verifier.pin(yard, person, "When do the Nails come?", "On Friday.")
+    posted = await bot.ask(yard, "bob", "When do the Nails come, please?")
+    assert posted.text.startswith("✅ **Verified by ")
+    again = await bot.stored(posted)
+    assert (await AnswerVerifier(bot.context).verify(again, "eve")).startswith("Verified.")
+    await bot.forget_person(person)
+    await bot.correct_answers()
+    assert posted.text == texts.SOURCE_REMOVED
+    assert (await bot.stored(posted)).text == ""
+    assert await bot.store.verified_answers.list_questions("slack", "T1") == []
+
+
 async def test_a_corrected_answer_keeps_its_sources_and_notifies_nobody(bot: BotFixture) -> None:
     reply = await bot.ask(ROOF, "bob", ASKED)
     stored = await bot.stored(reply)
@@ -187,6 +210,18 @@ async def test_a_reply_is_taken_to_the_question_that_began_its_thread(bot: BotFi
     assert is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
     await bot.delete(root)
     assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
+
+
+@pytest.mark.parametrize("edited", ["question", "reply"])
+async def test_an_edit_withdraws_it_in_a_channel_that_is_not_read(bot: BotFixture, edited: str) -> None:
+    yard = bot.platform.add_channel("YARD", "ada", "bob", "max")
+    root = bot.platform.add_message(yard, "bob", "When do the Nails come?")
+    reply = bot.platform.add_message(request_from_message(root).location, "ada", "On Friday.")
+    await AnswerVerifier(bot.context).take_reply(reply, "max")
+    await bot.edit(reply, reply.text)
+    assert await bot.store.verified_answers.list_questions("slack", "T1")
+    await bot.edit(*((root, "When do the Bolts come?") if edited == "question" else (reply, "On Monday.")))
+    assert await bot.store.verified_answers.list_questions("slack", "T1") == []
 
 
 async def test_what_was_edited_before_it_was_verified_is_taken_as_it_is_now(bot: BotFixture) -> None:
