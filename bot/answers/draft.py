@@ -15,7 +15,7 @@ from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter, Button
-from bot.store.models import passage_key
+from bot.store.models import passage_key, verified_key
 from engine import Scope
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class AnswerDraft:
     def used_source_keys(self) -> frozenset[str]:
         """The keys of the documents and messages that the answer used."""
         if self.verified is not None:
-            return self.verified.keys
+            return self.verified.keys | {verified_key(self.verified.id)}
         if not self.sources and texts.is_nothing_found(self.text):
             return frozenset()
         used = self.graph_used_keys | find_used_keys(

@@ -39,6 +39,11 @@ def unknown_part_key(document: str) -> str:
     return f"{document}:part" if _CONVERSATION.search(document) else document
 
 
+def verified_key(id_: str) -> str:
+    """Return the key of a verified answer, in answers that repeat it."""
+    return f"verified:{id_}"
+
+
 @dataclass(frozen=True, slots=True)
 class AnswerSource:
     """A source as it was shown below an answer, and its location in the engine.

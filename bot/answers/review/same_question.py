@@ -99,12 +99,6 @@ class QuestionWords:
         return ADDED_WORD_SIMILARITY
 
 
-def is_same_question(one: str, other: str, similarity: float) -> bool:
-    """Whether two questions ask the same; `similarity`: of their vectors, where 0 is that of unrelated texts."""
-    needed = QuestionWords.parse(one).min_similarity(QuestionWords.parse(other))
-    return needed is not None and similarity >= needed
-
-
 def _ask_for_one_kind(first: frozenset[str], second: frozenset[str]) -> bool:
     """Whether both ask for the same kind; "what" may ask for a number or a way, too."""
     if first and second:

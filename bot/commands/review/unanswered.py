@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bot import review_texts
+from bot import review_texts, texts
 from bot.answers.request import strip_mention
-from bot.answers.review.same_question import is_same_question
+from bot.answers.review.lookup import provenance_of
+from bot.answers.review.same_question import QuestionWords
 from bot.errors import PlatformError
 from bot.i18n import gettext
 from bot.permissions.audience import home_space, workspace_space
+from bot.permissions.provenance import can_read
 from bot.platform.models import Card
 from bot.text.format import format_day, pluralize
 from bot.text.markdown import escape_markdown, markdown_link
@@ -50,9 +52,9 @@ async def unanswered_command(call: CommandContext) -> Card:
     since = call.now - PERIOD
     place = call.location
     found = await call.store.unanswered.list_since(place.platform, place.workspace, since, MAX_QUESTIONS)
-    groups = await _group(call, [each for each in found if await shown.contains(each.location)])
-    groups = await _without_verified(call, groups, shown)
-    lines = [line for each in groups[:MAX_GROUPS] for line in await _format_group(call, each)]
+    asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains(each.location)]
+    groups = await _remove_verified(call, await _group(call, asked))
+    lines = [line for each in groups for line in await _format_group(call, each)]
     if lines:
         lines = [f"**{gettext('Questions without a good answer since {day}').format(day=format_day(since))}**", *lines]
         lines.append(
@@ -91,12 +93,12 @@ class _Rooms:
 async def _group(call: CommandContext, questions: list[UnansweredQuestion]) -> list[Group]:
     """Group questions by similarity, the most frequent first."""
     platform = call.services.context.platform_for(call.location)
-    texts = [await platform.to_plain_text(call.location.workspace, strip_mention(each.question)) for each in questions]
+    plain = [await platform.to_plain_text(call.location.workspace, strip_mention(each.question)) for each in questions]
     similarities = None
     with suppress(ModelError):  # without vectors, only equal questions are grouped
-        similarities = await call.engine.measure_similarities(texts)
+        similarities = await call.engine.measure_similarities(plain)
     groups: dict[int, Group] = {}
-    for number, (question, text) in enumerate(zip(questions, texts, strict=True)):
+    for number, (question, text) in enumerate(zip(questions, plain, strict=True)):
         for first, group in groups.items():
             is_close = similarities is not None and similarities[first][number] >= GROUP_SIMILARITY
             if is_close or text.casefold() == group.texts[0].casefold():
@@ -108,16 +110,27 @@ async def _group(call: CommandContext, questions: list[UnansweredQuestion]) -> l
     return sorted(groups.values(), key=lambda each: -len(each.questions))
 
 
-async def _without_verified(call: CommandContext, groups: list[Group], shown: _Rooms) -> list[Group]:
-    """Leave out groups whose question has a verified answer by now."""
-    listed = await call.store.verified_answers.list_questions(call.location.platform, call.location.workspace)
-    place = type(call.location)
-    verified = [text for _, room, text in listed if await shown.contains(place.from_room(room))]
-    return [
-        group
-        for group in groups
-        if not any(is_same_question(text, each, 1.0) for text in group.texts for each in verified)
-    ]
+async def _remove_verified(call: CommandContext, groups: list[Group]) -> list[Group]:
+    """The first groups without a verified answer that everyone can read where it was asked last."""
+    place = call.location
+    listed = await call.store.verified_answers.list_questions(place.platform, place.workspace)
+    verified = [(id_, QuestionWords.parse(question)) for id_, _, question in listed]
+    left = list[Group]()
+    for group in groups:
+        if len(left) < MAX_GROUPS and not await _is_verified(call, group, verified):
+            left.append(group)
+    return left
+
+
+async def _is_verified(call: CommandContext, group: Group, verified: list[tuple[str, QuestionWords]]) -> bool:
+    asked = list(map(QuestionWords.parse, group.texts))
+    audience, location = call.services.context.audience, group.questions[0].location
+    for id_, words in verified:
+        if any(each.min_similarity(words) is not None for each in asked):
+            found = await call.store.verified_answers.get(id_)
+            if found is not None and await can_read(audience, provenance_of(found), location):
+                return True
+    return False
 
 
 async def _format_group(call: CommandContext, group: Group) -> list[str]:

@@ -8,12 +8,18 @@ from pathlib import Path
 import pytest
 from platformdirs import user_cache_path
 
-from bot.answers.review.same_question import is_same_question
+from bot.answers.review.same_question import QuestionWords
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
 from engine.usage import UsageMeter
 
 PAIRS = Path(__file__).parent
+
+
+def is_same_question(one: str, other: str, similarity: float) -> bool:
+    """Whether two questions ask the same; `similarity`: of their vectors."""
+    needed = QuestionWords.parse(one).min_similarity(QuestionWords.parse(other))
+    return needed is not None and similarity >= needed
 
 
 @pytest.mark.parametrize("name", ["tuning", "unseen"])

@@ -274,6 +274,7 @@ async def test_a_pinned_answer_needs_a_question_that_can_be_recognized(bot: BotF
     assert shown.text.endswith("\n\nOn Friday.")
     assert shown.closing is not None
     assert texts.NO_SOURCE_FOUND not in shown.closing.notice
+    assert await bot.store.unanswered.list_since("slack", "T1", START, 10) == []
     direct = bot.platform.add_channel("DMAX", "max", kind="direct")
     with pytest.raises(InvalidQuestion, match="direct"):
         await verifier.pin(direct, "max", "When do the Nails come?", "Never.")

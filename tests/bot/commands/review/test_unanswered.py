@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from bot import texts
 from bot.errors import NotAllowed
 from bot.store import AnswerResult, AnswerSource
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace
@@ -70,3 +71,19 @@ async def test_verified_answers_whose_source_changed_are_listed_where_they_can_b
     assert text.count("an answer whose source changed") == 1
     assert "/ROOF/" in text
     assert "/ATTIC/" in await workspace.text("ada", "unanswered", ATTIC)
+
+
+async def test_a_digest_is_no_unanswered_question(workspace: Workspace) -> None:
+    await ask(workspace, "a1", texts.DIGEST_QUESTION)
+    assert "no unanswered question" in await workspace.text("ada", "unanswered")
+
+
+async def test_a_question_is_listed_until_its_asker_can_read_the_verified_answer(workspace: Workspace) -> None:
+    """Ada verified it in private, from a message of the closed channel."""
+    await ask(workspace, "a1", "Where is the chest of gold?")
+    closed = replace(SOURCE, room=ATTIC.room, space=ATTIC.room)
+    await workspace.answer("a2", closed, asker="ada", question="Where is the chest of gold?", time=NOW, private=True)
+    await workspace.text("ada", "verify")
+    assert "chest of gold" in await workspace.text("ada", "unanswered")
+    await workspace.text("ada", 'pin "Where is the chest of gold?" "In Zanzibar."')
+    assert "chest of gold" not in await workspace.text("ada", "unanswered")
