@@ -38,8 +38,9 @@ class UnansweredQuestions:
             "SELECT id, channel, thread, asker, question, time, message, down FROM (SELECT answer.*,"
             " (SELECT COUNT(*) FROM feedback WHERE answer = id AND NOT up) AS down FROM answer"
             " WHERE time >= ?1 AND platform = ?2 AND workspace = ?3 AND state = 'done' AND NOT private"
-            " AND question <> '' AND (stopped_by = '' OR sources <> '[]')) a WHERE (down > 0 OR (sources = '[]' AND NOT EXISTS"
-            " (SELECT 1 FROM answer_provenance v WHERE v.answer = a.id AND v.key LIKE 'verified:%')))"
+            " AND question <> '' AND (stopped_by = '' OR sources <> '[]')) a"
+            " WHERE (down > 0 OR (sources = '[]' AND NOT EXISTS (SELECT 1 FROM answer_provenance v"
+            " WHERE v.answer = a.id AND v.key LIKE 'verified:%')))"
             " AND NOT EXISTS (SELECT 1 FROM opt_out o WHERE o.platform = ?2 AND o.workspace = ?3"
             " AND o.person = a.asker AND o.ended_at IS NULL)"
             f" ORDER BY time DESC, id DESC LIMIT {limit}",
