@@ -83,6 +83,7 @@ class User:
     name: str
     bot: bool = False
     takes_dms: bool = True
+    locale: str = "en-US"
 
 
 @dataclass(slots=True, eq=False)

@@ -171,6 +171,7 @@ def _payload(interaction: Interaction, person: Person) -> Json:
         "version": 1,
         "data": interaction.data,
         "channel_id": channel.id,
+        "locale": person.user.locale,
         "channel": channel_json(channel, world.app.id) | powers,
         "app_permissions": str(int(world.permissions_of(world.app, channel))),
         "attachment_size_limit": 10 * 1024 * 1024,
