@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from adapters.discord.calls import call_with_retries
+from adapters.discord.interactions.localization import CommandTranslator, list_translated_commands
 from adapters.discord.translate import NAME
 from bot.errors import PlatformError
 
@@ -26,7 +27,8 @@ async def sync_commands(tree: app_commands.CommandTree[Any], state: AdapterState
     Their digest is kept in `state` by `name`, which contains the server and the application. A refusal is logged, and
     the registered commands stay as they are.
     """
-    digest = commands_digest(tree)
+    await tree.set_translator(CommandTranslator())
+    digest = await commands_digest(tree)
     if await state.get(NAME, name) == digest:
         return False
     try:
@@ -38,7 +40,7 @@ async def sync_commands(tree: app_commands.CommandTree[Any], state: AdapterState
     return True
 
 
-def commands_digest(tree: app_commands.CommandTree[Any]) -> str:
-    """Hash all commands, to detect changes."""
-    commands = [command.to_dict(tree) for command in tree.get_commands()]
+async def commands_digest(tree: app_commands.CommandTree[Any]) -> str:
+    """Hash all commands with their translations, to detect changes."""
+    commands = await list_translated_commands(tree)
     return sha256(json.dumps(commands, sort_keys=True, default=str).encode()).hexdigest()

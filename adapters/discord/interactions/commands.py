@@ -13,6 +13,7 @@ from adapters.discord.interactions.filters import FILTER_DESCRIPTIONS, MAX_CHOIC
 from adapters.discord.settings import TRAITS
 from adapters.discord.translate import message_of, upload_of
 from bot.commands.table import COMMANDS, list_commands
+from bot.i18n import N_, match_locale, use_language
 from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.text.filter_options import add_filters
 from bot.texts import describe_error
@@ -63,12 +64,12 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     return tree
 
 
-@app_commands.command(description="Ask a question and get an answer with sources")
+@app_commands.command(description=N_("Ask a question and get an answer with sources"))
 @app_commands.describe(
-    question="Your question",
-    file="A file to search first",
-    private="Only you see the answer; it can use everything that you can read",
-    mode="Retrieval mode",
+    question=N_("Your question"),
+    file=N_("A file to search first"),
+    private=N_("Only you see the answer; it can use everything that you can read"),
+    mode=N_("Retrieval mode"),
     **FILTER_DESCRIPTIONS,
 )
 @app_commands.rename(channel="in", author="from")
@@ -86,30 +87,31 @@ async def ask(  # noqa: PLR0913, PLR0917 - each is an option
 ) -> None:
     """Ask a question."""
     options = {"in": channel, "from": author, "after": after, "before": before, "has": has or ""}
-    try:
-        question = add_filters(question, options, discord.utils.utcnow())
-    except InvalidQuestion as error:
-        await interaction.response.send_message(describe_error(error), ephemeral=True)
-        return
+    with use_language(match_locale(str(interaction.locale))):
+        try:
+            question = add_filters(question, options, discord.utils.utcnow())
+        except InvalidQuestion as error:
+            await interaction.response.send_message(describe_error(error), ephemeral=True)
+            return
     await _submit_question(interaction, question, [file] if file else [], private=private, mode=mode or "")
 
 
-@app_commands.command(description="Index a file, so that questions can be answered from it")
-@app_commands.describe(file="The file")
+@app_commands.command(description=N_("Index a file, so that questions can be answered from it"))
+@app_commands.describe(file=N_("The file"))
 async def learn(interaction: Interaction, file: discord.Attachment) -> None:
     """Index a file."""
     await _submit_command(interaction, "learn", "", [file])
 
 
-@app_commands.command(description="Delete a file, a message or what you wrote from my index")
-@app_commands.describe(what="The title of a file, the link of a message, “me”, or “channel” (managers)")
+@app_commands.command(description=N_("Delete a file, a message or what you wrote from my index"))
+@app_commands.describe(what=N_("The title of a file, the link of a message, “me”, or “channel” (managers)"))
 async def forget(interaction: Interaction, what: str) -> None:
     """Delete something from the index."""
     await _submit_command(interaction, "forget", what)
 
 
-@app_commands.command(description="Draw the graph around a name")
-@app_commands.describe(name="A person, a thing, a place …")
+@app_commands.command(description=N_("Draw the graph around a name"))
+@app_commands.describe(name=N_("A person, a thing, a place …"))
 async def graph(interaction: Interaction, name: str) -> None:
     """Draw the graph around a name."""
     await _submit_command(interaction, "graph", name)
@@ -124,23 +126,23 @@ async def suggest_names(interaction: Interaction, current: str) -> list[app_comm
     ]
 
 
-@app_commands.command(name="catch-up", description="What you missed in this channel")
-@app_commands.describe(since="2h, yesterday, monday, 2026-11-20; default: since your last message here")
+@app_commands.command(name="catch-up", description=N_("What you missed in this channel"))
+@app_commands.describe(since=N_("2h, yesterday, monday, 2026-11-20; default: since your last message here"))
 async def catch_up(interaction: Interaction, since: str = "") -> None:
     """Summarize what was missed."""
     await _submit_command(interaction, "catch-up", since)
 
 
-@app_commands.command(name="help", description="What I can do")
-@app_commands.describe(topic="A command to explain")
+@app_commands.command(name="help", description=N_("What I can do"))
+@app_commands.describe(topic=N_("A command to explain"))
 async def show_help(interaction: Interaction, topic: str = "") -> None:
     """Show the help."""
     await _submit_command(interaction, "help", topic)
 
 
-@app_commands.command(description="Show or change the settings of this channel")
+@app_commands.command(description=N_("Show or change the settings of this channel"))
 @app_commands.describe(
-    setting="The setting to change; omit to show all", value="on, off, mention, thread, all, or free text"
+    setting=N_("The setting to change; omit to show all"), value=N_("on, off, mention, thread, all, or free text")
 )
 @app_commands.default_permissions(manage_guild=True)
 @app_commands.guild_only()
@@ -149,8 +151,8 @@ async def settings(interaction: Interaction, setting: Setting | None = None, val
     await _submit_command(interaction, "settings", f"{setting or ''} {value}".strip())
 
 
-@app_commands.command(description="Index earlier messages of this channel")
-@app_commands.describe(days="How many days back")
+@app_commands.command(description=N_("Index earlier messages of this channel"))
+@app_commands.describe(days=N_("How many days back"))
 @app_commands.default_permissions(manage_guild=True)
 @app_commands.guild_only()
 async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 3650] | None = None) -> None:
@@ -158,45 +160,49 @@ async def backfill(interaction: Interaction, days: app_commands.Range[int, 1, 36
     await _submit_command(interaction, "backfill", str(days or ""))
 
 
-@app_commands.command(description="Correct the knowledge graph; corrections can be undone")
-@app_commands.describe(correction="What to do", words="Names and descriptions; put several words in quotation marks")
+@app_commands.command(description=N_("Correct the knowledge graph; corrections can be undone"))
+@app_commands.describe(
+    correction=N_("What to do"), words=N_("Names and descriptions; put several words in quotation marks")
+)
 @app_commands.guild_only()
 async def correct(interaction: Interaction, correction: Correction, words: str) -> None:
     """Submit a correction."""
     await _submit_command(interaction, "correct", f"{correction} {words}")
 
 
-@app_commands.command(description="Verify an answer: it comes first when somebody asks the same")
-@app_commands.describe(what="The link of an answer or a reply; list; remove and an id; omit for the last answer here")
+@app_commands.command(description=N_("Verify an answer: it comes first when somebody asks the same"))
+@app_commands.describe(
+    what=N_("The link of an answer or a reply; list; remove and an id; omit for the last answer here")
+)
 @app_commands.guild_only()
 async def verify(interaction: Interaction, what: str = "") -> None:
     """Verify an answer."""
     await _submit_command(interaction, "verify", what)
 
 
-@app_commands.command(description="Answer a question in your own words")
-@app_commands.describe(words="The question and the answer, each in quotation marks")
+@app_commands.command(description=N_("Answer a question in your own words"))
+@app_commands.describe(words=N_("The question and the answer, each in quotation marks"))
 @app_commands.guild_only()
 async def pin(interaction: Interaction, words: str) -> None:
     """Pin an answer."""
     await _submit_command(interaction, "pin", words)
 
 
-@app_commands.command(description="People to ask when I find nothing")
-@app_commands.describe(words="list, add @person topic, remove @person, or ask")
+@app_commands.command(description=N_("People to ask when I find nothing"))
+@app_commands.describe(words=N_("list, add @person topic, remove @person, or ask"))
 @app_commands.guild_only()
 async def expert(interaction: Interaction, words: str = "") -> None:
     """Name, list or ask experts."""
     await _submit_command(interaction, "expert", words)
 
 
-@app_commands.context_menu(name="Verify as answer")
+@app_commands.context_menu(name=N_("Verify as answer"))
 async def verify_message(interaction: Interaction, message: discord.Message) -> None:
     """Verify an answer of the bot, or take a person's message as the answer."""
     await _submit_command(interaction, "verify", target=message)
 
 
-@app_commands.context_menu(name="Ask about this")
+@app_commands.context_menu(name=N_("Ask about this"))
 async def ask_about(interaction: Interaction, message: discord.Message) -> None:
     """Ask about a message; only the user sees the answer."""
     files = message.attachments
@@ -204,7 +210,7 @@ async def ask_about(interaction: Interaction, message: discord.Message) -> None:
     await _submit_question(interaction, question, files, private=True)
 
 
-@app_commands.context_menu(name="Add to knowledge")
+@app_commands.context_menu(name=N_("Add to knowledge"))
 async def add_message(interaction: Interaction, message: discord.Message) -> None:
     """Index a message and its files."""
     await _submit_command(interaction, "learn", target=message)

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import discord
 from discord import app_commands
 
+from bot.i18n import N_
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
@@ -19,11 +21,11 @@ MAX_CHOICES = 25
 MAX_TEXT_LENGTH = 100  # characters of a choice or a description
 FILTER_NAMES = {"channel": "in", "author": "from", "after": "after", "before": "before"}  # by parameter
 FILTER_DESCRIPTIONS = {
-    "channel": "Search only this channel",
-    "author": "Search only what this person wrote",
-    "after": "Search only what is not older: 2026-05, 2026-05-12, yesterday, 7d",
-    "before": "Search only what is older",
-    "has": "Search only files",
+    "channel": N_("Search only this channel"),
+    "author": N_("Search only what this person wrote"),
+    "after": N_("Search only what is not older: 2026-05, 2026-05-12, yesterday, 7d"),
+    "before": N_("Search only what is older"),
+    "has": N_("Search only files"),
 }
 
 

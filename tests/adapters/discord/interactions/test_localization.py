@@ -1,0 +1,39 @@
+"""Commands as they are registered: English names, and descriptions in each language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import discord
+import pytest
+
+from adapters.discord.interactions.command_sync import commands_digest
+from adapters.discord.interactions.commands import build_command_tree
+from adapters.discord.interactions.localization import CommandTranslator, list_translated_commands
+
+DISCORD_LOCALES = {"de", "es-ES", "es-419", "fr", "ja", "pt-BR"}
+
+
+@pytest.fixture
+async def commands() -> list[dict[str, Any]]:
+    tree = build_command_tree(discord.Client(intents=discord.Intents(guilds=True)))
+    untranslated = await commands_digest(tree)
+    await tree.set_translator(CommandTranslator())
+    assert await commands_digest(tree) != untranslated
+    return await list_translated_commands(tree)
+
+
+def test_descriptions_are_in_all_languages_and_names_stay_english(commands: list[dict[str, Any]]) -> None:
+    for command in commands:
+        menu = command["type"] != discord.AppCommandType.chat_input.value
+        assert command["name_localizations"].keys() == (DISCORD_LOCALES if menu else set())
+        assert all(len(name) <= 32 for name in command["name_localizations"].values())
+        for described in [] if menu else [command, *command["options"]]:
+            shown = described["description_localizations"]
+            assert shown.keys() == DISCORD_LOCALES, described["name"]
+            assert all(0 < len(text) <= 100 and not text.endswith(" ") for text in shown.values())
+            assert not described.get("name_localizations")
+        choices = [choice for option in command.get("options", ()) for choice in option.get("choices", ())]
+        assert not any(choice.get("name_localizations") for choice in choices)
+    ask = next(each for each in commands if each["name"] == "ask")
+    assert ask["description_localizations"]["pt-BR"].startswith("Fazer uma pergunta")
