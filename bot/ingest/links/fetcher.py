@@ -9,7 +9,9 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 import aiohttp
@@ -34,6 +36,8 @@ TIMEOUT_SECONDS = 20.0  # for a page with all redirects
 ROBOTS_SECONDS = 3600.0  # for which a robots.txt is kept
 MAX_ROBOTS = 100  # servers whose robots.txt is kept
 _READ_SIZE = 1 << 16
+# A look-up cannot be cancelled: with threads of its own, a slow name server delays nothing but pages.
+_NAME_THREADS = ThreadPoolExecutor(4, "resolve names of pages")
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 # Names for the parser by content type; other pages are not read.
 FILE_NAMES = {
@@ -64,7 +68,8 @@ class _Response:
 
 async def resolve(host: str, port: int) -> list[str]:
     """The IP addresses of a name. Raises OSError."""
-    rows = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+    look_up = partial(socket.getaddrinfo, host, port, type=socket.SOCK_STREAM)
+    rows = await asyncio.get_running_loop().run_in_executor(_NAME_THREADS, look_up)
     return list(dict.fromkeys(str(row[4][0]) for row in rows))
 
 

@@ -11,6 +11,7 @@ from datetime import timedelta
 from hashlib import sha256
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
+from weakref import WeakValueDictionary
 
 import structlog
 
@@ -60,13 +61,20 @@ class LinkIngest:
         self._clock = clock
         self.fetcher = PageFetcher()
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_PAGES)
+        self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()  # by room and message
         self._recent: dict[str, deque[float]] = {}
 
     async def ingest(self, message: Message) -> None:
         """Read the pages that a message links to, and forget those that it no longer links to.
 
-        A page that cannot be read is left out. Raises PlatformError.
+        A page that cannot be read is left out. Events of one message wait for each other: a platform that shows a
+        preview of the page sends the message a second time. Raises PlatformError.
         """
+        lock = self._locks.setdefault((message.location.room, message.id), asyncio.Lock())
+        async with lock:
+            await self._ingest(message)
+
+    async def _ingest(self, message: Message) -> None:
         room, is_recent = message.location.room, self._clock() - message.time <= MAX_AGE
         if not (is_recent or message.edited):
             return
