@@ -28,7 +28,8 @@ _VERSION_FLAG, _RULE_PATH_BENEATH = 1, 1
 _EXECUTE, _WRITE_FILE, _READ_FILE, _READ_DIR = 1, 2, 4, 8
 _RIGHTS_BY_VERSION = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1}
 _VERSION_OF_NETWORK, _TCP_BIND_AND_CONNECT = 4, 3
-_SYSTEM_FOLDERS = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/opt", "/nix", "/dev/urandom")
+_SYSTEM_FOLDERS = ("/usr", "/lib", "/lib64", "/bin", "/etc", "/opt", "/nix", "/snap", "/dev/urandom")
+_HOMEBREW = "/home/linuxbrew/.linuxbrew"
 _LIBRARY_FOLDERS = frozenset({"site-packages", "dist-packages"})
 
 
@@ -98,11 +99,13 @@ def _list_readable(ocr_program: str) -> Iterable[tuple[Path, int]]:
     for folder in (*map(Path, sys.path), Path(sys.prefix), Path(sys.base_prefix)):
         is_checkout = folder == program.parent and folder.name not in _LIBRARY_FOLDERS  # with settings and data, maybe
         yield folder, _READ_DIR if is_checkout else read
-    for name in _SYSTEM_FOLDERS:
+    for name in (*_SYSTEM_FOLDERS, _HOMEBREW):
         yield Path(name), read | _EXECUTE
     yield Path("/dev/null"), _READ_FILE | _WRITE_FILE
     if ocr_program:
-        yield Path(ocr_program).resolve().parent, read | _EXECUTE
+        folder = Path(ocr_program).resolve().parent
+        yield folder, read | _EXECUTE
+        yield from ((folder.parent / name, read) for name in ("lib", "lib64", "share"))
 
 
 def _allow(libc: ctypes.CDLL, rules: int, path: Path, rights: int) -> None:
