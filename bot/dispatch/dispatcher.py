@@ -12,13 +12,13 @@ from bot import texts
 from bot.answers.buttons import AnswerButtons
 from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
-from bot.commands.forms.table import submit_form
+from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.table import run_command
 from bot.dispatch.follow_up.question_rules import is_small_talk
 from bot.dispatch.reply_policy import ReplyPolicy
 from bot.dispatch.review_phrases import parse_review_command
 from bot.errors import PermissionDenied, PlatformError
-from bot.i18n import SOURCE_LANGUAGE, use_language
+from bot.i18n import SOURCE_LANGUAGE, gettext, use_language
 from bot.platform.events import (
     ButtonPressed,
     CommandInvoked,
@@ -208,6 +208,9 @@ class Dispatcher:
         """Handle a button of an answer; the action of any other button is a command."""
         if self._answer_buttons.is_answer_button(pressed):
             await self._answer_buttons.handle(pressed)
+            return
+        if pressed.action == PART_ACTION:
+            await self._send_private(pressed, Card(gettext(OPEN_AGAIN)))  # it could not be shown
             return
         await self._run_command(
             CommandInvoked(

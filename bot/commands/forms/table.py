@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BUILD_TIMEOUT = 1.0  # seconds, of the three for which platforms let a form be opened
 CONTINUE_BUTTON = N_("Continue")
 PART_ACTION = "form"  # the button that opens the next part of a form
+OPEN_AGAIN = N_("Open the form again.")
 UNKNOWN_FORM = N_("This form is no longer available.")
 
 FORMS: Mapping[str, FormKind] = {
@@ -68,7 +69,7 @@ async def submit_form(services: BotServices, submitted: FormSubmitted) -> Card |
     if kind is None:
         raise NotFound(gettext(UNKNOWN_FORM))
     if errors := check_form(submitted):
-        raise InvalidQuestion(" ".join(errors.values()), hint=gettext("Open the form again."))
+        raise InvalidQuestion(" ".join(errors.values()), hint=gettext(OPEN_AGAIN))
     invoked = CommandInvoked(
         submitted.id,
         submitted.location,
@@ -96,7 +97,7 @@ def _parse_request(event: CommandInvoked | ButtonPressed) -> tuple[str, str, int
 def _to_command(event: CommandInvoked | ButtonPressed, name: str, value: str) -> CommandInvoked:
     if isinstance(event, CommandInvoked):
         return event
-    return CommandInvoked(event.id, event.location, event.person, name, value, handle=event.handle)
+    return CommandInvoked(event.id, event.location, event.person, name, value, handle=event.handle, locale=event.locale)
 
 
 def _with_next_part(card: Card, submitted: FormSubmitted) -> Card:

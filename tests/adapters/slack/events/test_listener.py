@@ -14,16 +14,18 @@ from bot.platform.events import (
     ButtonPressed,
     ChannelRemoved,
     CommandInvoked,
+    FormSubmitted,
     MessageEdited,
     MessageReceived,
     QuestionAsked,
     VisibilityChanged,
     WorkspaceLeft,
 )
+from bot.platform.forms import Form, FormField
 from bot.platform.models import Button, Card, Location
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import Scene, locate, settings_for
-from tests.support.slack_server import FakeSlack, File, Person, Room, Timing
+from tests.support.slack_server import FakeSlack, Fault, File, Person, Room, Timing
 
 
 @asynccontextmanager
@@ -126,6 +128,36 @@ async def test_pressed_buttons_are_received(slack: FakeSlack, bot: RecordingBot,
     await ada.clicks_home_tab("Forget me")
     pressed = [(each.action, each.value, each.person) for each in bot.events if isinstance(each, ButtonPressed)]
     assert pressed == [("forget", "doc 7", ada.id), ("down", "a", ada.id), ("forget-me", ada.id, ada.id)]
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_a_vote_is_received_before_its_form_and_confirmed_if_that_does_not_open(
+    slack: FakeSlack, bot: RecordingBot, ada: Person, roof: Room, *, refused: bool
+) -> None:
+    bot.form = Form("reason", "Why?", (FormField("comment", "Comment"),), "a", handles_event=True)
+    await bot.platforms[0].post(locate(roof), Card("So it is.", buttons=(Button("👎", "down", "a"),)))
+    if refused:
+        slack.fail_next("views.open", Fault("error", "expired_trigger_id"), 1)
+    (entry,) = slack.sees(ada, roof).entries
+    await ada.clicks(entry, "👎")
+    votes = [each.opens_form for each in bot.events if isinstance(each, ButtonPressed)]
+    assert votes == ([True, False] if refused else [True])
+    assert bool(ada.modal) is not refused
+
+
+async def test_a_form_in_place_of_a_command_stays_open_until_its_fields_are_right(
+    bot: RecordingBot, ada: Person, roof: Room
+) -> None:
+    bot.form = Form("settings", "Settings", (FormField("style", "Style"),))
+    bot.form_errors = {"style": "Too long."}
+    await ada.slash(roof, "settings")
+    assert await ada.submits({"style": "x"}) == {"style": "Too long."}
+    assert bot.events == []
+    bot.form_errors = {}
+    assert await ada.submits({"style": "x"}) == {}
+    [event] = bot.events
+    assert isinstance(event, FormSubmitted)
+    assert (event.person, event.location, event.answers) == (ada.id, locate(roof), (("style", "x"),))
 
 
 async def test_the_agent_pane_gets_suggested_prompts(slack: FakeSlack, bot: RecordingBot, ada: Person) -> None:
