@@ -74,7 +74,9 @@ class Bot:
         self.event_queue = EventQueue(context.store, self.dispatcher, supervisor=self.supervisor, processes=processes)
         self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
         self.corrector = AnswerCorrector(context)
-        self.digests = DigestWriter(context, self.answer_service)
+        self.digests = DigestWriter(
+            context, self.answer_service, pending_syncs=lambda: self.ingest_service.pending_syncs
+        )
         self._attached = attached
         self._filter_suggestions = FilterSuggestions(context)
 

@@ -22,16 +22,18 @@ from bot.text.schedule import parse_schedule
 from engine import Filters, Overview, Question, backoff_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from bot.answers.service import AnswerService
     from bot.context import BotContext
+    from bot.platform.models import Location
     from bot.store.schedules.digests import Digest
 
 log = structlog.get_logger(__name__)
 
 POLL_SECONDS = 30.0
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 600.0, 21_600.0  # before another attempt; doubled after each
+MAX_WAIT = timedelta(hours=2)  # for messages that were missed
 MAX_REFUSALS = 6  # consecutive failures, the last of them a refusal, after which a digest ends; 5 hours
 
 
@@ -40,12 +42,21 @@ def _now() -> datetime:
 
 
 class DigestWriter:
-    """Writes due digests; one that fails is written later."""
+    """Writes due digests; one that fails is written later. `pending_syncs`: channels whose messages may be missing."""
 
-    def __init__(self, context: BotContext, service: AnswerService, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(
+        self,
+        context: BotContext,
+        service: AnswerService,
+        clock: Callable[[], datetime] = _now,
+        *,
+        pending_syncs: Callable[[], Collection[Location]] = tuple,
+    ) -> None:
         self._context = context
         self._service = service
         self._clock = clock
+        self._pending_syncs = pending_syncs
+        self._waits_since: dict[str, datetime] = {}
         self._store = context.store
 
     async def run(self) -> None:
@@ -59,7 +70,7 @@ class DigestWriter:
     async def write_due(self) -> None:
         """Write the digests that are due."""
         for digest in await self._store.digests.list_due(self._clock()):
-            if not self._context.serves(digest.location):
+            if not self._context.serves(digest.location) or self._is_waiting(digest):
                 continue
             try:
                 await self._write(digest)
@@ -108,7 +119,10 @@ class DigestWriter:
         began = self._clock()
         if digest.posted or await self._has_news(digest):
             digest = await self._post_heading(digest)
-            await self._service.answer(self._build_request(digest))
+            request = self._build_request(digest)
+            await self._service.answer(request)
+            stored = await self._store.answers.get(request.id)  # perhaps of a process that ended before it was recorded
+            began = min(began, stored.time) if stored else began
         due_at = parse_schedule(digest.schedule).next_after(self._clock())
         await self._store.digests.update_progress(replace(digest, since=began, due_at=due_at, posted="", failures=0))
 
@@ -124,6 +138,22 @@ class DigestWriter:
         within = Filters(rooms=rooms, since=digest.since)
         question = Question(texts.DIGEST_QUESTION, scope.scope, filters=within, overview=Overview("digest"))
         return bool((await self._context.engine_context.engine.retrieve(question)).sources)
+
+    def _is_waiting(self, digest: Digest) -> bool:
+        """Whether a digest would leave out messages that are still being fetched; not for longer than MAX_WAIT."""
+        room, now = digest.location.room, self._clock()
+        if digest.posted or not self._lacks_messages(digest):
+            self._waits_since.pop(room, None)
+            return False
+        return now - self._waits_since.setdefault(room, now) < MAX_WAIT
+
+    def _lacks_messages(self, digest: Digest) -> bool:
+        """Whether channels of a digest are not compared with the platform yet; for a personal one, any channel."""
+        place = digest.location
+        pending = [each for each in self._pending_syncs() if each.platform == place.platform]
+        if digest.personal:
+            return any(place.workspace in {"", each.workspace} for each in pending)
+        return any(each.workspace == place.workspace and each.channel in {"", place.channel} for each in pending)
 
     async def _post_heading(self, digest: Digest) -> Digest:
         """Post what the digest is about, unless that is done; the digest then knows the message."""

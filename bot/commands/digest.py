@@ -37,7 +37,9 @@ async def digest_command(call: CommandContext) -> Card:
         ended = await call.store.digests.delete(location.room)
         return Card(gettext("There will be no more digests here.") if ended else gettext("There was no digest."))
     schedule = parse_schedule(words)
-    digest = Digest(location, call.invocation.person, personal, str(schedule), call.now, schedule.next_after(call.now))
+    former = await call.store.digests.get(location.room)
+    since = former.since if former else call.now  # what is new since the last digest comes with the next one
+    digest = Digest(location, call.invocation.person, personal, str(schedule), since, schedule.next_after(call.now))
     await call.store.digests.save(digest)
     return Card(_describe(call, digest, personal=personal))
 

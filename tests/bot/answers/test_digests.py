@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.answers.digests import DigestWriter
+from bot.answers.digests import MAX_WAIT, DigestWriter
 from bot.commands.table import run_command
 from bot.errors import ChannelGone, NotAllowed, PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.events import CommandInvoked
@@ -93,6 +93,21 @@ async def test_a_digest_that_was_interrupted_goes_on_below_the_same_message(bot:
     await writer(bot, 24.5).write_due()
     assert len(headings(bot, roof)) == 1
     assert [bool(each.closing) for each in bot.platform.replies] == [True]
+
+
+async def test_after_a_crash_the_next_digest_begins_where_the_finished_one_ended(bot: BotFixture) -> None:
+    """The process ended after the digest was posted, before that was recorded, and started three hours later."""
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    await writer(bot, 23).write_due()
+    [reply] = bot.platform.replies
+    await schedule(bot, roof, posted=reply.target.message)
+    await writer(bot, 26).write_due()
+    assert bot.platform.replies == [reply]
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert (found.since, found.posted) == (START + timedelta(hours=23), "")
 
 
 async def test_the_digest_of_a_channel_that_is_gone_ends(bot: BotFixture) -> None:
@@ -238,7 +253,7 @@ async def test_managers_schedule_the_digest_of_a_channel_and_end_it(bot: BotFixt
 async def test_everyone_schedules_their_own(bot: BotFixture) -> None:
     roof = await bot.join("ROOF", "ada", "bob")
     assert "You get no digest" in await call(bot, roof, "me", "bob")
-    assert "in direct messages comes daily 08:00 UTC" in await call(bot, roof, "me daily 8", "bob")
+    assert "comes daily 08:00 UTC, in direct messages" in await call(bot, roof, "me daily 8", "bob")
     assert await bot.store.digests.get(roof.room) is None
     assert await bot.store.digests.get((await bot.platform.open_direct("T1", "bob")).room)
 
@@ -276,3 +291,40 @@ async def test_who_is_forgotten_gets_no_more_digests(bot: BotFixture) -> None:
     await schedule(bot, direct, personal=True)
     await bot.forget_person("ada")
     assert await bot.store.digests.get(direct.room) is None
+
+
+async def test_nothing_is_left_out_when_a_digest_is_scheduled_at_another_time(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
+    before = START - timedelta(days=3)
+    await schedule(bot, roof, since=before, schedule="weekly monday 09:00 UTC")
+    await call(bot, roof, "daily 9:00")
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert (found.schedule, found.since) == ("daily 09:00 UTC", before)
+
+
+@pytest.mark.parametrize("personal", [False, True])
+async def test_a_digest_waits_for_messages_that_were_missed_but_not_for_ever(
+    bot: BotFixture, *, personal: bool
+) -> None:
+    roof, hall = await bot.join("ROOF", "ada"), await bot.join("HALL", "ada")
+    await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
+    place = await bot.platform.open_direct("T1", "ada") if personal else roof
+    await schedule(bot, place, personal=personal)
+    pending, now = {roof, Location("slack", "T2", "ROOF")}, START + timedelta(hours=23)
+    digests = DigestWriter(bot.context, bot.answer_service, lambda: now, pending_syncs=lambda: pending)
+    await digests.write_due()
+    assert headings(bot, place) == []
+    pending -= {roof}
+    pending |= set() if personal else {hall}
+    await digests.write_due()
+    assert len(headings(bot, place)) == 1
+
+    pending |= {roof}
+    await schedule(bot, place, personal=personal)
+    await digests.write_due()
+    now += MAX_WAIT
+    assert len(headings(bot, place)) == 1
+    await digests.write_due()
+    assert len(headings(bot, place)) == 2
