@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from engine.text.scripts.unspaced import RUN, has_function_alone, has_unspaced, list_pairs
 from engine.text.word_lists import COMMON_WORDS, GENERIC_WORDS, IRREGULAR_FORMS, STOP_WORDS
 
 _TOKEN = re.compile(r"[#@]\w[\w.-]*|[€$£]?\w+(?:[-.,:/'’_]\w+)*%?")
@@ -22,8 +23,13 @@ _SHORT_SYLLABLE = re.compile("[^aeiouäöü][aeiouäöü][^aeiouäöüwxy]")
 
 
 def split_words(text: str) -> list[str]:
-    """The words of a text unchanged; ids, times, prices, #channels and @people stay whole."""
-    return _TOKEN.findall(text)
+    """The words of a text unchanged; ids, times, prices, #channels and @people stay whole.
+
+    Pairs of neighbors follow for scripts without spaces.
+    """
+    if not has_unspaced(text):
+        return _TOKEN.findall(text)
+    return [*_TOKEN.findall(RUN.sub(" ", text)), *list_pairs(text)]
 
 
 @lru_cache(maxsize=65536)
@@ -48,7 +54,10 @@ def content_words(text: str) -> list[str]:
 
 def is_stop_word(word: str) -> bool:
     """Whether it is a function word."""
-    return word.casefold() in STOP_WORDS or word.casefold().removesuffix("'s").removesuffix("’s") in STOP_WORDS
+    folded = word.casefold()
+    return (
+        folded in STOP_WORDS or folded.removesuffix("'s").removesuffix("’s") in STOP_WORDS or has_function_alone(word)
+    )
 
 
 def is_generic(word: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from engine.storage.ledger.full_text.fts5 import is_trigram
 from engine.storage.ledger.full_text.index import TERM_INDEXES, SearchWord, measure_scope
-from engine.storage.ledger.full_text.unspaced import RUN, list_query_terms
+from engine.text.scripts.unspaced import RUN, list_query_terms
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -15,9 +15,9 @@ from itertools import accumulate
 from math import pi
 from typing import TYPE_CHECKING
 
-from engine.storage.ledger.full_text.unspaced import RUN, has_unspaced
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.sql.lists import id_list, text_list
+from engine.text.scripts.unspaced import RUN, has_unspaced
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

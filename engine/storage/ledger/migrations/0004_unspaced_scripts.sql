@@ -1,5 +1,5 @@
 -- Full text finds words of scripts without spaces: the program's function `search_text` separates them (see
--- full_text/unspaced.py). Rows of before are indexed as they are, until the program has indexed them again.
+-- engine/text/scripts/unspaced.py). Rows of before are indexed as they are, until the program has indexed them again.
 CREATE TABLE unsegmented_fts (
     kind     INTEGER PRIMARY KEY, -- 0 chunks, 1 names
     first_id INTEGER NOT NULL,

@@ -160,6 +160,23 @@ Sleeping\\This room is above the loft now. => 1 => This room is above the loft n
 """
 
 
+SHED = ("倉庫の鍵は受付の机の引き出しにあります。", "下一季度的预算由财务部决定。", "น้ำท่วมทำให้ถนนหน้าตลาดปิดสองวัน")
+
+
+@pytest.mark.parametrize(
+    ("question", "quoted"),
+    [
+        ("倉庫の鍵はどこにありますか", SHED[0]),
+        ("谁决定下一季度的预算？", SHED[1]),
+        ("ถนนหน้าตลาดปิดกี่วัน", SHED[2]),
+        ("社長の誕生日はいつですか", NOTHING_FOUND),
+        ("会议室的密码是什么", NOTHING_FOUND),
+    ],
+)
+async def test_scripts_without_spaces_are_quoted_as_well(language: OfflineModel, question: str, quoted: str) -> None:
+    assert quoted in "".join([piece async for piece in language.answer(prompt(question, SHED), UsageMeter())])
+
+
 @pytest.mark.parametrize("line", QUOTED.strip().splitlines())
 def test_what_is_quoted_with_a_sentence(line: str) -> None:
     texts, chosen, quoted = line.replace("\\", "\n\n").split(" => ")

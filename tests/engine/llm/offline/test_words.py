@@ -24,6 +24,10 @@ def test_ids_prices_times_and_handles_stay_whole() -> None:
     assert split_words(text.replace(" @", ", @")) == text.split()
 
 
+def test_scripts_without_spaces_are_split_into_pairs() -> None:
+    assert content_words("A4用紙はどこですか") == ["A4", "用紙", "紙は"]
+
+
 def test_content_words_say_something_and_stand_once() -> None:
     words = content_words("How much are the tickets, and is a ticket for the ferry dear?")
     assert words == ["tickets", "ferry", "dear"]

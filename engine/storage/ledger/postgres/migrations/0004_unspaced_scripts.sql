@@ -1,5 +1,5 @@
 -- online: the indexes of processes of before are the same columns; their searches in these scripts find less.
--- Full text finds words of scripts without spaces (see ../../full_text/unspaced.py, whose terms these are). Rows of
+-- Full text finds words of scripts without spaces (see engine/text/scripts/unspaced.py, whose terms these are). Rows of
 -- before are indexed as they are, until the program has indexed them again.
 CREATE TABLE unsegmented_fts (
     kind     bigint PRIMARY KEY, -- 0 chunks, 1 names

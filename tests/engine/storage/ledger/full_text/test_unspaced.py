@@ -7,13 +7,13 @@ import pytest
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.full_text import update
 from engine.storage.ledger.full_text.fts5 import PRIVATE, segment
-from engine.storage.ledger.full_text.unspaced import has_unspaced, list_query_terms, split_unspaced
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import lookup
 from engine.storage.postgres.schema import PostgresSchema
 from engine.storage.sql.connection import Connection
 from engine.storage.sql.lists import text_list
 from engine.storage.sqlite.schema import Schema
+from engine.text.scripts.unspaced import has_unspaced, list_query_terms, split_unspaced
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 

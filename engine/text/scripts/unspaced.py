@@ -58,11 +58,19 @@ def list_query_terms(text: str, limit: int) -> list[str]:
     """
     if not has_unspaced(text):
         return []
-    found = dict.fromkeys(
-        term for run in RUN.findall(normalize("NFKC", text)) for term in _query_terms(CLUSTER.findall(run))
-    )
-    meaningful = [term for term in found if not _FUNCTION_WORDS.fullmatch(term)]
+    found = dict.fromkeys(list_pairs(text))
+    meaningful = [term for term in found if not has_function_alone(term)]
     return (meaningful or list(found))[:limit]
+
+
+def list_pairs(text: str) -> list[str]:
+    """The pairs of each run in order, or its only character."""
+    return [term for run in RUN.findall(normalize("NFKC", text)) for term in _query_terms(CLUSTER.findall(run))]
+
+
+def has_function_alone(term: str) -> bool:
+    """Whether all of a term are characters that mostly have a grammatical function."""
+    return _FUNCTION_WORDS.fullmatch(term) is not None
 
 
 def _index_terms(clusters: list[str]) -> list[str]:
