@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot.commands.settings.changes import change_settings, format_value, list_fields
+from bot.commands.settings.fields import FORM_TITLES
 from bot.i18n import gettext
-from bot.platform.models import Card
+from bot.platform.models import Button, Card
 from bot.text.format import pluralize
 from engine.errors import InvalidQuestion
 
@@ -20,21 +21,23 @@ async def settings_command(call: CommandContext) -> Card:
     """Show or change the settings of this channel."""
     await call.require_manager(gettext("see or change settings"))
     name, _, value = call.arguments.partition(" ")
-    if name:
+    if name and not (name in FORM_TITLES and not value):
         return await change_settings(call, {name.casefold(): value.strip().strip('"“”')})
-    return Card(await _format_settings(call))
+    return await _show_settings(call)
 
 
-async def _format_settings(call: CommandContext) -> str:
+async def _show_settings(call: CommandContext) -> Card:
+    """Show the settings, with a button for each form of them where the platform has forms."""
     now = await call.services.context.get_channel_settings(call.location.room)
     fields = await list_fields(call)
     values = [
         f"- `{each.name}` is {await format_value(call, each, now)}: {gettext(each.description)}" for each in fields
     ]
     example = call.format_example("settings reply-to mention")
-    return "\n".join(
-        [f"**{gettext('This channel')}**", *values, "", gettext("To change one: {example}").format(example=example)]
-    )
+    lines = [f"**{gettext('This channel')}**", *values, "", gettext("To change one: {example}").format(example=example)]
+    groups = dict.fromkeys(each.group for each in fields) if call.traits.max_form_fields else ()
+    buttons = tuple(Button(f"{gettext(FORM_TITLES[each])}…", "settings", each) for each in groups)
+    return Card("\n".join(lines), buttons=buttons)
 
 
 async def backfill_command(call: CommandContext) -> Card:

@@ -1,4 +1,4 @@
-"""Verified answers and experts on both platforms: who may, who sees it, who is notified."""
+"""Verified answers, experts and settings on both platforms: who may, who sees it, who is notified."""
 
 from __future__ import annotations
 
@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from bot import review_texts
+from bot import review_texts, texts
 from tests.support.discord_server import Permission
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot
+from tests.support.town.protocol import Way
 from tests.support.verbatim_language import find_secrets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -83,6 +84,32 @@ async def test_a_correction_in_a_form_becomes_the_verified_answer(live: LiveBot[
     await live.wait_until_idle()
     await live.answer(await town.submit_form(inside, text="It is onyx."))
     assert "onyx" not in await live.ask("ada", "cellar", AGAIN)
+
+
+async def test_managers_choose_in_a_form_who_may_ask(live: LiveBot[Any]) -> None:
+    town = live.town
+    add_manager(live)
+    town.add_channel("square", "ada bob mayor")
+    await live.post_passwords(square="agate")
+    command = await town.run_command("mayor", "square", "settings")
+    [shown] = await live.posts(command)
+    assert "askers" in shown.text
+    form = await town.click_form("mayor", shown, "Reading and asking…")
+    assert (form.values["askers"], form.values["ingest"]) == ("everyone", "on")
+    # Bob never saw the form: what he sends is forged.
+    assert "Only managers" in await live.answer(await town.submit_form(form, "bob", askers="managers", links="on"))
+    assert find_secrets(await live.ask("ada", "square")) == "agate"
+    await live.restart()
+    saved = await live.answer(await town.submit_form(form, askers="managers", content="files"))
+    assert "managers" in saved
+    assert "What I've already indexed stays" in saved
+    ways: tuple[Way, ...] = ("mention", "private")
+    for way in (*ways, "command") if town.platform == "discord" else ways:
+        refused = await live.ask("bob", "square", AGAIN, way)
+        assert texts.ONLY_MANAGERS_ASK in refused + town.bot_text("bob")
+        assert find_secrets(refused) == ""
+    assert find_secrets(await live.ask("mayor", "square", AGAIN)) == "agate"
+    assert find_secrets(await live.ask("bob", "", AGAIN)) == "agate"
 
 
 async def test_a_vote_counts_at_once_and_managers_see_its_reason(live: LiveBot[Any]) -> None:

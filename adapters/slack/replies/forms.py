@@ -70,7 +70,7 @@ def _input_block(field: FormField) -> Json:
         "block_id": field.name,
         "label": _text(field.label, MAX_HINT_LENGTH),
         "element": {"action_id": field.name, **_element(field)},
-        "optional": not field.required,
+        "optional": not field.required or field.kind == "switch",  # an unchecked box is an answer, too
     }
     return {**block, "hint": _text(field.hint, MAX_HINT_LENGTH)} if field.hint else block
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
-from bot.commands.forms import correction, question, reason
+from bot.commands.forms import correction, question, reason, settings
 from bot.commands.forms.kinds import FormKind
 from bot.i18n import N_, gettext, use_language
 from bot.platform.events import ButtonPressed, CommandInvoked
@@ -31,12 +31,14 @@ UNKNOWN_FORM = N_("This form is no longer available.")
 FORMS: Mapping[str, FormKind] = {
     "question": FormKind(question.build_form, question.submit_form, question.find_errors),
     "reason": FormKind(reason.build_form, reason.submit_form, reason.find_errors),
+    "settings": FormKind(settings.build_form, settings.submit_form, settings.find_errors),
     "correction": FormKind(correction.build_form, correction.submit_form, correction.find_errors),
 }
 OPENED_BY: Mapping[str, str] = {
     "down": "reason",
     "ask-about": "question",
     "correct-answer": "correction",
+    "settings": "settings",
 }  # forms by action of a button, or command
 
 

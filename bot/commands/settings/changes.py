@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.commands.settings.fields import DEFAULT_VALUE, EVERYONE, FIELDS, apply_value, get_value
+from bot.commands.settings.fields import DEFAULT_VALUE, FIELDS, apply_value, get_value
 from bot.errors import PermissionDenied
 from bot.i18n import N_, gettext
-from bot.permissions.askers import MANAGERS, MEMBERS, list_groups, list_people
+from bot.permissions.askers import list_groups, list_people
 from bot.platform.events import BotAdded
 from bot.platform.models import Button, Card
 from bot.store import FILES_ONLY, MESSAGES_ONLY
@@ -86,11 +86,11 @@ async def _check_askers(call: CommandContext, askers: str) -> None:
 async def format_value(call: CommandContext, field: SettingField, now: ChannelSettings) -> str:
     """The value of a field, or the bot's own setting."""
     value = get_value(now, field)
-    if field.name == "askers" and value not in {EVERYONE, MEMBERS, MANAGERS}:
-        value = await call.services.context.platform_for(call.location).to_plain_text(call.location.workspace, value)
+    if field.name == "askers" and value not in field.choices:
+        value = await format_askers(call, value)
     if value and value != DEFAULT_VALUE:
         return f"**{escape_markdown(value)}**"
-    general = _default_value(call, field)
+    general = find_default(call, field)
     return (
         gettext("**{general}** (by default)").format(general=escape_markdown(general))
         if general
@@ -98,7 +98,12 @@ async def format_value(call: CommandContext, field: SettingField, now: ChannelSe
     )
 
 
-def _default_value(call: CommandContext, field: SettingField) -> str:
+async def format_askers(call: CommandContext, askers: str) -> str:
+    """The names of the people and groups who may ask."""
+    return await call.services.context.platform_for(call.location).to_plain_text(call.location.workspace, askers)
+
+
+def find_default(call: CommandContext, field: SettingField) -> str:
     """The bot's own setting, for channels that have none."""
     settings = call.settings
     bots = "on" if settings.index_bot_messages else "off"

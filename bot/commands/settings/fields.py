@@ -39,6 +39,11 @@ class SettingField:
     unset: str = DEFAULT_VALUE
 
     @property
+    def is_text(self) -> bool:
+        """Whether it is free text."""
+        return not self.choices
+
+    @property
     def attribute(self) -> str:
         """The field of ChannelSettings."""
         return self.name.replace("-", "_")
@@ -82,6 +87,19 @@ FIELDS: Mapping[str, SettingField] = {
         ),
     )
 }
+LABELS: Mapping[str, str] = {
+    "mode": N_("Search mode"),
+    "style": N_("Style of answers"),
+    "language": N_("Language of answers"),
+    "model": N_("Language model"),
+    "reply-to": N_("What I reply to"),
+    "askers": N_("Who may ask"),
+    "ingest": N_("Read this channel"),
+    "content": N_("What I read"),
+    "bot-messages": N_("Messages of other bots"),
+    "links": N_("Linked pages"),
+}
+FORM_TITLES: Mapping[str, str] = {"answers": N_("Answers"), "reading": N_("Reading and asking")}  # by group
 SWITCHES = ("ingest", "links")  # stored as true or false
 
 

@@ -245,7 +245,7 @@ class DiscordTown:
         modal = asked.handle.modal
         above = [each["content"] for each in modal["components"] if each["type"] == 10]
         fields = [each["component"] for each in modal["components"] if each["type"] == 18]
-        values = {each["custom_id"]: each.get("value") or "" for each in fields}
+        values = {each["custom_id"]: each.get("value") or _chosen(each) for each in fields}
         return ShownForm(asked.person, asked.channel, modal["title"], "\n".join(above), values, asked.handle)
 
     async def click_form(self, person: str, post: BotPost, button: str) -> ShownForm:
@@ -329,3 +329,8 @@ def _has_library_tasks() -> bool:
 
 def _build_fast_reply(opening: Any, mark: str = "", progress_buttons: tuple[Button, ...] = ()) -> DiscordReply:
     return DiscordReply(opening, mark, EditThrottle(EDIT_INTERVAL), progress_buttons)
+
+
+def _chosen(field: Any) -> str:
+    """The option that a select of a form shows."""
+    return next((str(each["value"]) for each in field.get("options", ()) if each.get("default")), "")

@@ -175,7 +175,7 @@ class SlackTown:
         view = self.person(person).modal
         inputs = [each for each in view["blocks"] if each["type"] == "input"]
         above = [each["text"]["text"] for each in view["blocks"] if each["type"] == "section"]
-        values = {each["block_id"]: each["element"].get("initial_value", "") for each in inputs}
+        values = {each["block_id"]: _shown_value(each["element"]) for each in inputs}
         return ShownForm(person, channel, view["title"]["text"], "\n".join(above), values, view)
 
     async def click_form(self, person: str, post: BotPost, button: str) -> ShownForm:
@@ -300,3 +300,9 @@ class SlackHttpTown(SlackTown):
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
             return True
         return False
+
+
+def _shown_value(element: Any) -> str:
+    """The text or the option that an input of a form shows."""
+    chosen: Any = element.get("initial_option") or next(iter(element.get("initial_options") or ()), {})
+    return str(element.get("initial_value") or chosen.get("value") or "")
