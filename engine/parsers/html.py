@@ -72,7 +72,7 @@ def _build_blocks(text: str, skipped_tags: frozenset[str]) -> _HtmlBlockBuilder:
     head, end, tail = text.rpartition(">")
     builder.feed(head + end + tail.replace("<", "&lt;"))
     builder.close()
-    builder.end_block()
+    builder.end_document()
     return builder
 
 
@@ -91,6 +91,7 @@ class _HtmlBlockBuilder(HTMLParser):
         self._open_skipped: list[str] = []
         self._lists: list[int | None] = []
         self._tables: list[list[list[str]]] = []
+        self._open_cells: list[bool] = []  # of each open table, whether a cell has begun
         self._link = ("", 0)
 
     @property
@@ -130,6 +131,12 @@ class _HtmlBlockBuilder(HTMLParser):
         if not self._open_skipped:
             self._text += data if self._block_type == "code" else _BLANKS.sub(" ", data)
 
+    def end_document(self) -> None:
+        """End what the page left open."""
+        while self._tables:
+            self._end_element("table")
+        self.end_block()
+
     def end_block(self) -> None:
         """End the open block. Inside a table the text stays until the end of its cell."""
         if self._tables and not self._level:
@@ -154,15 +161,19 @@ class _HtmlBlockBuilder(HTMLParser):
             self._block_type, self._text = "item", self._text + self._list_marker()
         elif tag == "table":
             self._tables.append([])
-        elif tag == "tr" and self._tables:
-            self._tables[-1].append([])
+            self._open_cells.append(False)
+        elif tag in {"td", "th", "tr"} and self._tables:
+            self._start_cell(tag)
 
     def _end_element(self, tag: str) -> None:
         if tag == "title":
             self.title, self._text = self.title or self._text, ""
         elif tag in {"td", "th"} and self._tables:
+            self._open_cells[-1] = False
             self._end_cell()
         elif tag == "table" and self._tables:
+            if self._open_cells.pop():
+                self._end_cell()
             self._end_table(self._tables.pop())
         else:
             if tag == "li" and _LIST_MARKER.fullmatch(self._text):
@@ -170,6 +181,17 @@ class _HtmlBlockBuilder(HTMLParser):
             self.end_block()
             if tag in {"ul", "ol"} and self._lists:
                 self._lists.pop()
+
+    def _start_cell(self, tag: str) -> None:
+        """Start a cell or a row, which end the cell before: pages may leave out their end tags."""
+        if self._open_cells[-1]:
+            self._end_cell()
+        elif self._text.strip():  # a caption
+            self._add_block(clean_single_line(self._text), "text")
+            self._text = ""
+        self._open_cells[-1] = tag != "tr"
+        if tag == "tr":
+            self._tables[-1].append([])
 
     def _end_cell(self) -> None:
         text, self._text = clean_single_line(self._text), ""
