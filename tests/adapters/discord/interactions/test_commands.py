@@ -7,7 +7,8 @@ import pytest
 
 from adapters.discord.settings import TRAITS
 from bot.commands.table import list_commands
-from bot.platform.events import ButtonPressed, CommandInvoked, MessageReceived, QuestionAsked
+from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, MessageReceived, QuestionAsked
+from bot.platform.forms import Form, FormField
 from bot.platform.models import Button, Card
 from bot.platform.ports import ReplyTarget
 from tests.adapters.discord.conftest import Town
@@ -132,6 +133,27 @@ async def test_only_the_person_who_pressed_a_button_sees_its_answer(town: Town) 
     await town.platform.send_private(target, Card("Thank you"))
     assert town.fake.sees(town.bob, town.square).last.content == "Thank you"
     assert [post.content for post in town.fake.sees(town.ada, town.square).posts] == ["Hello"]
+
+
+@pytest.mark.parametrize("refused", [False, True])
+async def test_a_vote_is_received_with_its_form_and_confirmed_if_that_does_not_open(
+    town: Town, *, refused: bool
+) -> None:
+    town.bot.form = Form("reason", "Why?", (FormField("comment", "Comment"),), "a1", handles_event=True)
+    message = await town.platform.post(town.location(town.square), Card("So.", None, (Button("👎", "down", "a1"),)))
+    if refused:
+        town.fake.fail_next("POST", "/interactions/{interaction}/{token}/callback", status=400)
+    used = await town.bob.clicks(town.square.messages[message], "👎")
+    vote = await town.bot.wait_for(ButtonPressed, 2 if refused else 1)
+    assert vote.opens_form is not refused
+    assert bool(used.modal) is not refused
+    if not refused:
+        sent = await town.bob.submits(town.square, used.modal, {"comment": "Old."})
+        form = await town.bot.wait_for(FormSubmitted)
+        assert (form.form, form.value, form.answers, form.person) == (
+            *("reason", "a1", (("comment", "Old."),), town.bob.id),
+        )
+        assert sent.private
 
 
 async def test_a_command_that_cannot_be_stored_is_answered_with_the_error(town: Town) -> None:
