@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from engine.llm.offline.candidates import build_candidates
@@ -27,6 +28,7 @@ FILES_SECTION = "**New files**"
 _MIN_WORDS, _MAX_WORDS = 5, 60  # of a sentence of a summary
 _MIN_QUESTION_WORDS = 4
 _ANSWER_WINDOW = 3  # number of following messages that may answer a question
+_LATE_ANSWER = timedelta(hours=24)  # until which one of another conversation of the channel may
 _DECISION = re.compile(
     r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
     r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
@@ -47,6 +49,12 @@ _OPEN = re.compile(
 _NO_ANSWER = re.compile(
     r"\b(?:no idea|not sure|don.t know|do not know|good question|who knows|will ask|.ll ask|let me (?:check|ask|see)|"
     r"keine ahnung|weiß nicht|ni idea|no sé|aucune idée|sais pas)\b",
+    re.IGNORECASE,
+)
+_DIRECT_ANSWER = re.compile(
+    r"(?:yes|yep|yeah|no|nope|not|sure|ok(?:ay)?|done|right|correct|exactly|of course|please|"
+    r"(?:i|we)(?:.ve| have| do| did| can|.m| am| are)|ja|nein|doch|nicht|klar|erledigt|ich (?:habe|bin)|"
+    r"sí|claro|hecho|oui|non|bien sûr|sim|não|はい|いいえ)(?!\w)",
     re.IGNORECASE,
 )
 _FIGURE = re.compile(r"\d")
@@ -141,7 +149,8 @@ def _is_decision(at: int, candidates: Sequence[Candidate]) -> bool:
 def _is_open_question(at: int, candidates: Sequence[Candidate]) -> bool:
     """Whether it is a question that no other speaker answers soon after, or states that something is open.
 
-    The first reply answers it unless it says that it does not; later ones do if they share a word with it.
+    The first reply answers it unless it says that it does not; later ones do if they share a word with it. So does a
+    later message of the channel that begins like an answer, such as "Yes" or "I have".
     """
     one = candidates[at]
     if not one.is_question or not one.speaker:
@@ -154,7 +163,30 @@ def _is_open_question(at: int, candidates: Sequence[Candidate]) -> bool:
     ]
     about = {word for word in one.stems if not is_generic(word)}
     answers = [*replies[:1], *(each for each in replies[1:] if about & set(each.stems))]
-    return len(one.text.split()) >= _MIN_QUESTION_WORDS and all(_NO_ANSWER.search(each.text) for each in answers)
+    answers += [each for each in _later_replies(one, candidates) if _DIRECT_ANSWER.match(each.text)]
+    return len(one.text.split()) >= _MIN_QUESTION_WORDS and not any(_answers(each.text) for each in answers)
+
+
+def _answers(reply: str) -> bool:
+    """Whether a reply does not say that its author does not know."""
+    if _NO_ANSWER.match(reply):
+        return False
+    return bool(_DIRECT_ANSWER.match(reply)) or not _NO_ANSWER.search(reply)
+
+
+def _later_replies(one: Candidate, candidates: Sequence[Candidate]) -> list[Candidate]:
+    """What other speakers said next in other conversations of the channel."""
+    asked = one.source.time
+    if asked is None or not one.source.room:
+        return []
+    later = [
+        (each.source.time, at)
+        for at, each in enumerate(candidates)
+        if each.source.room == one.source.room and each.source.document != one.source.document
+        if each.source.time is not None and asked < each.source.time <= asked + _LATE_ANSWER
+    ]
+    found = [candidates[at] for _, at in sorted(later)[:_ANSWER_WINDOW]]
+    return [each for each in found if each.speaker not in {"", one.speaker} and not each.is_question]
 
 
 def _most_informative(candidates: Sequence[Candidate]) -> list[int]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
+
 from engine.llm.offline.highlights import find_highlights, merge_digests
 from tests.engine.llm.offline.sources import source
 
@@ -31,6 +33,25 @@ def test_a_question_stays_open_if_nobody_knows_and_the_talk_goes_on() -> None:
     for last, is_open in ((other, True), ("[2026-05-04 09:08] Cem: Mina orders the scaffold.", False)):
         said = [source(number, text, "c1") for number, text in enumerate((asked, unknown, last), 1)]
         assert ("scaffold" in find_highlights(said, "questions")) == is_open
+
+
+def test_a_direct_answer_closes_a_question_also_if_it_promises_to_ask_or_comes_in_another_conversation() -> None:
+    asked = "[2026-05-04 09:05] Bela: Do we have enough slate for the west roof?"
+    cases = {
+        "Ada: No, only for a half. I will ask Mina today.": False,
+        "Ada: No idea, ask Mina.": True,
+        "Ada: Not sure.": True,
+        "Ada: Yes, forty.": False,
+        "Bela: Yes, and lime?": True,
+        "Ada: The gutter is green.": True,
+    }
+    for number, (reply, is_open) in enumerate(cases.items()):
+        for minutes, document in ((6, "c1"), (45, "c2"), (45 + 60 * 48, "c2")):
+            time = datetime(2026, 5, 4, 9, 0, tzinfo=UTC) + timedelta(minutes=minutes)
+            said = [source(1, asked, "c1"), source(2, f"[{time:%Y-%m-%d %H:%M}] {reply}", document)]
+            same_talk, too_late = document == "c1", minutes > 60 * 24
+            expected = too_late or (is_open and not (same_talk and number == 5))  # any reply to it, in the same talk
+            assert ("slate" in find_highlights(said, "questions")) == expected, (reply, minutes)
 
 
 def test_sections_without_points_are_left_out() -> None:
