@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FILTER = re.compile(
-    r"(?<!\S)(in|from|after|since|before|until|has):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)[,;]?(?!\S)",
+    r"(?<!\S)(in|from|after|since|before|until|has):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)([,;.!?]{0,9})(?!\S)",
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>|#\"?([^\"]+)\"?")
@@ -72,9 +72,11 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
         else:
             continue
         kept.append(text[at : found.start()])
+        if "?" in found[3]:
+            kept.append("?")
         at = found.end()
     return SearchFilters(
-        " ".join("".join([*kept, text[at:]]).split()) if kept else text,
+        " ".join("".join([*kept, text[at:]]).split()).replace(" ?", "?").lstrip("?") if kept else text,
         frozenset(_ids(channels)),
         frozenset(name.casefold() for name in _names(channels)),
         tuple(_ids(people)),

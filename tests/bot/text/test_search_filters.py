@@ -26,6 +26,11 @@ def parse(text: str) -> SearchFilters:
         ("has:file has:FILES plan", "plan", {"only_files": True}),
         ("in:#a in:#b", "", {"channel_names": {"a", "b"}}),
         ('in:#"a b", from:@ada; now', "now", {"channel_names": {"a b"}, "person_names": ("ada",)}),
+        ("What was decided in:#roof?", "What was decided?", {"channel_names": {"roof"}}),
+        ('Who came? in:#"a b". from:@ada!?', "Who came??", {"channel_names": {"a b"}, "person_names": ("ada",)}),
+        ("in:#roof?", "", {"channel_names": {"roof"}}),
+        ("Is there a plan has:file?", "Is there a plan?", {"only_files": True}),
+        ("What came after:2026-05?", "What came?", {"since": datetime(2026, 5, 1, tzinfo=UTC)}),
         ("why xin:#a, in:#a", "why xin:#a,", {"channel_names": {"a"}}),
     ],
 )
