@@ -13,7 +13,9 @@ from engine.errors import InvalidQuestion
 WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 SCHEDULE_HINT = N_("Write `daily 9:00` or `weekly monday 9:00`, perhaps with a time zone such as `Europe/Berlin`.")
 DEFAULT_TIME = time(9, 0)
-_TIME = re.compile(r"([01]?\d|2[0-3])[:.]?([0-5]\d)?")
+HALF_DAY = 12  # hours
+_HALF_OF_DAY = re.compile(r"[ap]\.?m\.?", re.IGNORECASE)
+_TIME = re.compile(r"([01]?\d|2[0-3])[:.]?([0-5]\d)?(?:([ap])\.?m\.?)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +41,8 @@ class Schedule:
             day += timedelta(days=1)
 
 
-def parse_schedule(text: str, zone: str = "UTC") -> Schedule:
-    """Parse a schedule; `zone` applies if it names none. Raises InvalidQuestion."""
+def parse_schedule(text: str) -> Schedule:
+    """Parse a schedule; without a time zone it is in UTC. Raises InvalidQuestion."""
     words = text.split()
     period = words.pop(0).casefold() if words else ""
     weekday = None
@@ -53,17 +55,31 @@ def parse_schedule(text: str, zone: str = "UTC") -> Schedule:
         )
     at = DEFAULT_TIME
     if words and words[0][:1].isdigit():
-        match = _TIME.fullmatch(words.pop(0))
-        if match is None:
+        half = words.pop(1) if words[1:] and _HALF_OF_DAY.fullmatch(words[1]) else ""
+        parsed = _parse_time(f"{words.pop(0)}{half}")
+        if parsed is None:
             raise InvalidQuestion(
                 gettext("“{text}” has no time that I understand.").format(text=text), hint=SCHEDULE_HINT
             )
-        at = time(int(match[1]), int(match[2] or 0))
+        at = parsed
     if len(words) > 1:
         raise InvalidQuestion(
             gettext("“{text}” is not a schedule that I understand.").format(text=text), hint=SCHEDULE_HINT
         )
-    return Schedule(at, weekday, find_zone(words[0]) if words else zone)
+    return Schedule(at, weekday, find_zone(words[0]) if words else "UTC")
+
+
+def _parse_time(text: str) -> time | None:
+    """A time such as "9:30", "930", "9am" or "12:15p.m."; None for any other text."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    hour, minute = int(match[1]), int(match[2] or 0)
+    if not match[3]:
+        return time(hour, minute)
+    if not 1 <= hour <= HALF_DAY:
+        return None
+    return time(hour % HALF_DAY + (HALF_DAY if match[3].casefold() == "p" else 0), minute)
 
 
 def find_zone(name: str) -> str:

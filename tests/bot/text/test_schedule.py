@@ -22,6 +22,10 @@ FRIDAY = datetime(2026, 11, 20, 10, tzinfo=UTC)
         ("weekly", "weekly monday 09:00 UTC", "2026-11-23 09:00"),
         ("weekly fri 9.30", "weekly friday 09:30 UTC", "2026-11-27 09:30"),
         ("weekly monday 9:00 europe/berlin", "weekly monday 09:00 Europe/Berlin", "2026-11-23 08:00"),
+        ("daily 9am", "daily 09:00 UTC", "2026-11-21 09:00"),
+        ("weekly fri 12:15 PM UTC", "weekly friday 12:15 UTC", "2026-11-20 12:15"),
+        ("daily 12 am", "daily 00:00 UTC", "2026-11-21 00:00"),
+        ("daily 5:30pm Asia/Tokyo", "daily 17:30 Asia/Tokyo", "2026-11-21 08:30"),
         ("daily 8:00 Asia/Tokyo", "daily 08:00 Asia/Tokyo", "2026-11-20 23:00"),
     ],
 )
@@ -33,7 +37,18 @@ def test_a_schedule_is_read_and_due(text: str, read: str, due: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "hourly", "weekly someday", "daily 25:00", "daily 9:99", "daily 9:00 Atlantis/City", "daily 9 UTC now"]
+    "text",
+    [
+        "",
+        "hourly",
+        "weekly someday",
+        "daily 25:00",
+        "daily 9:99",
+        "daily 13pm",
+        "daily 0 am",
+        "daily 9:00 Atlantis/City",
+        "daily 9 UTC now",
+    ],
 )
 def test_what_is_no_schedule_is_refused_with_a_hint(text: str) -> None:
     with pytest.raises(InvalidQuestion) as refused:
