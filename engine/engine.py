@@ -206,12 +206,14 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, RuntimeView):
         failures = await self._ledger.work.list_failure_reasons()
         return [*self.supervisor.list_problems(), *blocked, *failures]
 
-    async def ask(self, question: Question) -> Answer:
+    async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
         """Retrieve a context and return an answer to iterate over: it streams text with citations [1], [2], ….
 
-        Its `context` is complete at once, its `sources` and `usage` at the end. Raises InvalidQuestion and ModelError.
+        Its `context` is complete at once, its `sources` and `usage` at the end. Without `use_cache` the model answers
+        again what it answered before. Raises InvalidQuestion and ModelError.
         """
-        return await self._maintenance.run_with_recovery(lambda: self._answer_service.ask(question))
+        ask = self._answer_service.ask
+        return await self._maintenance.run_with_recovery(lambda: ask(question, use_cache=use_cache))
 
     async def retrieve(self, question: Question) -> Context:
         """Retrieve the context of a question without answering it. Raises InvalidQuestion and ModelError."""

@@ -72,6 +72,8 @@ class AnswerButtons:
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Record feedback; the same vote of the same person counts once. A form for the reason says that it did."""
+        if stored.attempt != int(clicked.value.partition(":")[2] or 0):
+            raise NotFound(gettext(control_texts.REPLACED))  # an earlier answer, which only its reader still sees
         if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
             self._metrics.record_feedback(stored.location.platform, clicked.action)
         if clicked.opens_form:

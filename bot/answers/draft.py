@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
@@ -16,6 +16,7 @@ from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter, Button
 from bot.store.models import passage_key, verified_key
+from bot.texts import control as control_texts
 from engine import Scope
 
 if TYPE_CHECKING:
@@ -127,8 +128,9 @@ class AnswerDraft:
 async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerFooter:
     """Build the footer of an answer; failed answers have none."""
     request = draft.request
+    again = list_repeat_buttons(draft)
     if draft.failed:
-        return AnswerFooter(request.id)
+        return AnswerFooter(request.id, buttons=tuple(again))
     notes = [
         _audience_notice(draft),
         await _model_hint(context, draft),
@@ -139,14 +141,29 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         gettext(texts.STILL_INDEXING) if await _is_indexing(context, draft) else "",
     ]
     share = draft.is_supported and draft.channel is not None and draft.channel.kind != "direct"
-    return footer.build_answer_footer(
+    built = footer.build_answer_footer(
         request.id,
         draft.answer_sources,
         notes,
         private=request.private,
         share=share,
-        review=await list_review_buttons(context, draft),
+        review=[*await list_review_buttons(context, draft), *again],
     )
+    return replace(built, buttons=tuple(_rate_attempt(each, request.attempt) for each in built.buttons))
+
+
+def _rate_attempt(button: Button, attempt: int) -> Button:
+    """A button whose rating is for one of several answers to a question."""
+    is_rating = attempt > 0 and button.action in {"up", "down"}
+    return replace(button, value=f"{button.value}:{attempt}") if is_rating else button
+
+
+def list_repeat_buttons(draft: AnswerDraft) -> list[Button]:
+    """The button that asks again, unless the answer is a verified one, which would be the same again."""
+    request = draft.request
+    if draft.verified is not None or not request.can_repeat:
+        return []
+    return [Button(gettext(control_texts.AGAIN_BUTTON), "again", f"{request.id}:{request.attempt}")]
 
 
 async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[Button]:

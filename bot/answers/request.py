@@ -28,7 +28,7 @@ class AnswerRequest:
 
     `id` is that of the answer, always the same for the same question. `since`: only messages of this channel since
     then are searched, for a personal digest those of all channels. `overheard`: a message that does not mention the
-    bot; without sources or after a failure, the bot stays silent.
+    bot; without sources or after a failure, the bot stays silent. `attempt`: how often the question was asked again.
     """
 
     id: str
@@ -44,6 +44,7 @@ class AnswerRequest:
     since: datetime | None = None
     overheard: bool = False
     digest: Literal["", "channel", "personal"] = ""
+    attempt: int = 0
 
     @property
     def uploads(self) -> tuple[Upload, ...]:
@@ -54,6 +55,12 @@ class AnswerRequest:
     def locale(self) -> str:
         """The locale of the asker's client, if the platform reported it with the question."""
         return self.origin.locale if isinstance(self.origin, QuestionAsked) else ""
+
+    @property
+    def can_repeat(self) -> bool:
+        """Whether another answer needs nothing of the question but what is stored of it."""
+        is_stored = not (self.mode or self.since or self.digest) and bool(self.message or not self.uploads)
+        return is_stored and bool(strip_mention(self.text))
 
     @property
     def sole_reader(self) -> str:

@@ -116,13 +116,16 @@ class AnswerService:
         async with StreamingReply(platform.start_reply(target), platform.limits, recorded) as delivery:
             return await self._deliver(AnswerDraft(request), delivery, enclosed)
 
+    async def find_refusal(self, request: AnswerRequest) -> tuple[str, bool]:
+        """Why a question is refused, in the asker's language, and whether that is because of who asks."""
+        with use_language(await find_language(self._context, request, private=True)):
+            if not request.digest and (found := await self._askers.find_refusal(request.location, request.person)):
+                return found, True
+            return await self._quotas.check_question(request.location, request.person), False
+
     async def _admit(self, request: AnswerRequest) -> bool:
         """Check quotas and permissions of a new question, and store it; false if it was refused."""
-        forbidden = ""
-        with use_language(await find_language(self._context, request, private=True)):
-            if not request.digest:
-                forbidden = await self._askers.find_refusal(request.location, request.person)
-            refusal = forbidden or await self._quotas.check_question(request.location, request.person)
+        refusal, forbidden = await self.find_refusal(request)
         if refusal and request.overheard:
             return False
         was_told = forbidden and not request.handle and self._askers.was_told(request.location, request.person)
@@ -203,15 +206,16 @@ class AnswerService:
 
     async def _ask_engine(self, question: Question, within: frozenset[str], draft: AnswerDraft) -> Answer:
         """Ask about the attached files first, then about everything in scope."""
-        engine = self._context.engine_context.engine
+        engine, use_cache = self._context.engine_context.engine, not draft.request.attempt
         async with self._query_slots:
             if within:
-                answer = await engine.ask(replace(question, filters=replace(question.filters, documents=within)))
+                in_files = replace(question, filters=replace(question.filters, documents=within))
+                answer = await engine.ask(in_files, use_cache=use_cache)
                 if not answer.context.is_empty or answer.context.question.ignored:
                     return answer
                 draft.usage += answer.usage
                 draft.notices.append(gettext(texts.NOT_IN_FILE))
-            return await engine.ask(question)
+            return await engine.ask(question, use_cache=use_cache)
 
     async def _stream_answer(self, answer: Answer, draft: AnswerDraft, delivery: StreamingReply) -> None:
         overheard, bypass = draft.request.overheard, answer.context.mode == "bypass"

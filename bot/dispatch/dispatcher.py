@@ -10,6 +10,7 @@ import structlog
 
 from bot import texts
 from bot.answers.buttons import AnswerButtons
+from bot.answers.control.repeats import REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
@@ -68,6 +69,7 @@ class Dispatcher:
         self._retry_visibility = retry_visibility
         self._reply_policy = ReplyPolicy(context, ThreadHistory(context), self.answer_service.stops)
         self._answer_buttons = AnswerButtons(context, metrics)
+        self._repeater = AnswerRepeater(context, self.answer_service)
         self._addressed: set[tuple[str, str]] = set()
 
     def serves(self, workspace: str) -> bool:
@@ -149,6 +151,8 @@ class Dispatcher:
                 await self.answer_service.post_failure(request, error)
             elif isinstance(event, MessageReceived) and event.message.uploads:
                 await self.ingest_service.files.report_failure(event.message, error)
+            elif isinstance(event, ButtonPressed) and event.action == REPEAT_ACTION:
+                await self._repeater.post_failure(event, error)
             elif isinstance(event, CommandInvoked | ButtonPressed | FormSubmitted):
                 await self.context.store.answers.delete_unfinished(started_answer_id(event))
                 await self._send_private(event, Card(texts.describe_error(error)))
@@ -211,6 +215,9 @@ class Dispatcher:
             return
         if pressed.action == PART_ACTION:
             await self._send_private(pressed, Card(gettext(OPEN_AGAIN)))  # it could not be shown
+            return
+        if pressed.action == REPEAT_ACTION:
+            await self._repeater.handle(pressed)
             return
         await self._run_command(
             CommandInvoked(

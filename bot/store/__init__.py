@@ -12,6 +12,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     conversations          groups of messages and their documents
     answers                questions, answers and what they used
     answer_stops           who stopped an answer while it was written
+    answer_repeats         questions that are answered again
     pending_redactions     documents whose change is not applied to answers yet
     answer_corrections     posted answers that lost a source
     feedback               thumbs up and down
@@ -41,6 +42,7 @@ from typing import TYPE_CHECKING
 
 from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
+from bot.store.control.repeats import AnswerRepeats
 from bot.store.control.stops import AnswerStops
 from bot.store.documents import Conversations, Files
 from bot.store.event_queue import EventQueueTable
@@ -145,6 +147,7 @@ class BotStore:
         self.pending_redactions = PendingRedactions(database, process)
         self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
         self.answer_stops = AnswerStops(database)
+        self.answer_repeats = AnswerRepeats(database)
         self.feedback = Feedback(database)
         self.digests = Digests(database)
         self.verified_answers = VerifiedAnswers(database)

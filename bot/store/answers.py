@@ -11,6 +11,7 @@ from bot.store.models import ANSWER_SOURCES, AnswerResult, StoredAnswer, parse_m
 from bot.store.redactions import (
     clear_answer_text,
     delete_answers,
+    delete_answers_of,
     redact_answers,
     redact_answers_using,
     request_corrections,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
-    " text, sources, spaces, rooms, reply_ref, state, stopped_by,"
+    " text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt,"
     " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
@@ -197,7 +198,7 @@ class Answers:
 
     async def delete_by_asker(self, platform: str, workspace: str, asker: str) -> None:
         """Delete the answers to a person's questions, and their ratings."""
-        await self._database.write(_delete_by_asker, (platform, workspace, asker))
+        await self._database.write(delete_answers_of, (platform, workspace, asker))
 
     async def delete_by_messages(self, room: str, messages: Collection[str]) -> None:
         """Delete the answers to these messages."""
@@ -235,6 +236,7 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
     if state != ["started"]:  # the question was removed while it was answered: what was posted of the answer goes too
         return False, await request_corrections(db, {id_})
     rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
+    await db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
     await db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
     sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
     await db.execute(
@@ -245,7 +247,8 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
         db,
         "SELECT COUNT(*) FILTER (WHERE d.used) FROM answer JOIN answer_provenance d ON d.answer = answer.id"
         " JOIN recent_removal f ON f.key = d.key"
-        " WHERE answer.id = ? AND f.removed_at * 1e6 >= answer.time HAVING COUNT(*) > 0",
+        " WHERE answer.id = ? AND f.removed_at * 1e6 >= CASE attempt WHEN 0 THEN time ELSE repeated_at END"
+        " HAVING COUNT(*) > 0",
         (id_,),
     )
     await clear_answer_text(db, {id_} if removed else ())
@@ -265,19 +268,9 @@ async def _recheck_answers(db: Connection, room: str, home: str, *, check: bool)
     return posted
 
 
-async def _delete_by_asker(db: Connection, asker: tuple[str, str, str]) -> None:
-    """Delete the answers to a person's questions, and their ratings; `asker`: platform, workspace, id."""
-    of_workspace = "platform = ?1 AND workspace = ?2"
-    await delete_answers(db, f"{of_workspace} AND asker = ?3", asker)
-    sql = f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {of_workspace})"
-    await db.execute(sql, asker)
-    stopped = f"{of_workspace} AND stopped_by = ?3 AND state <> 'started'"
-    await db.execute(f"UPDATE answer SET stopped_by = '' WHERE {stopped}", asker)
-
-
 def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
-    text, sources, spaces, rooms, reply_ref, state, stopped_by, drawn = rest
+    text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, drawn = rest
     keys: dict[str, bool] = json.loads(drawn or "{}")
     return StoredAnswer(
         id=id_,
@@ -296,4 +289,5 @@ def _to_stored_answer(row: Row) -> StoredAnswer:
         reply_ref=reply_ref,
         state=state,
         stopped_by=stopped_by,
+        attempt=attempt,
     )

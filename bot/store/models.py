@@ -91,7 +91,8 @@ class StoredAnswer:
     """An answer, finished or not.
 
     `message_id`: of the question. `reply_ref`: how the adapter finds the reply again (Reply.reply_ref). `stopped_by`:
-    who stopped it while it was written; empty if nobody did. The other fields are as in AnswerResult.
+    who stopped it while it was written; empty if nobody did. `attempt`: how often it was begun again. The other fields
+    are as in AnswerResult.
     """
 
     id: str
@@ -110,6 +111,7 @@ class StoredAnswer:
     reply_ref: str = ""
     state: AnswerState = "started"
     stopped_by: str = ""
+    attempt: int = 0
 
     @property
     def reply_message_ids(self) -> tuple[str, ...]:

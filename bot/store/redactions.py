@@ -222,6 +222,16 @@ async def delete_answers(db: Connection, condition: str, parameters: Sequence[An
     await db.executemany("DELETE FROM feedback WHERE answer = ?", left)
 
 
+async def delete_answers_of(db: Connection, asker: tuple[str, str, str]) -> None:
+    """Delete the answers to a person's questions, and their ratings; `asker`: platform, workspace, id."""
+    of_workspace = "platform = ?1 AND workspace = ?2"
+    await delete_answers(db, f"{of_workspace} AND asker = ?3", asker)
+    sql = f"DELETE FROM feedback WHERE person = ?3 AND answer IN (SELECT id FROM answer WHERE {of_workspace})"
+    await db.execute(sql, asker)
+    stopped = f"{of_workspace} AND stopped_by = ?3 AND state <> 'started'"
+    await db.execute(f"UPDATE answer SET stopped_by = '' WHERE {stopped}", asker)
+
+
 async def _record_removals(db: Connection, keys: Collection[str]) -> None:
     """Store for a day that these keys were removed, for answers that are being written."""
     now = clock.time()

@@ -6,6 +6,8 @@ from bot.i18n import N_, gettext
 from bot.text.markdown import sanitize_inline
 
 STOP_BUTTON = N_("Stop")
+AGAIN_BUTTON = N_("Try again")
+REPLACED = N_("There is a newer answer to this question.")
 STOPPED = N_("Stopped.")
 NOT_STOPPED = N_("That answer is already complete.")
 NOT_THE_ASKER_OR_MANAGER = N_("Only the person who asked, or a manager, can do that.")

@@ -142,11 +142,11 @@ class AnswerService:
     retriever: Retriever
     query_cache: QueryCache = field(default_factory=QueryCache)
 
-    async def ask(self, question: Question) -> Answer:
-        """Retrieve the context and return the answer, ready to stream."""
+    async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
+        """Retrieve the context and return the answer, ready to stream; as in Engine.ask."""
         meter, question = UsageMeter(), self._fit_question(question)
         try:
-            recalled = await self._retrieve(question, meter)
+            recalled = replace(await self._retrieve(question, meter), use_cache=use_cache)
         except BaseException:
             await self.record_usage(meter)
             raise
@@ -207,7 +207,7 @@ class AnswerService:
         )
         # An answer with history is not cached: its text may quote turns, and could not be deleted with them.
         keep = runtime.options.cache_answers and not prompt.history
-        if keep and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
+        if keep and recalled.use_cache and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
             await runtime.ledger.cache.touch_answer(key, time.time())
             for piece in cached.splitlines(keepends=True):
                 yield piece

@@ -30,7 +30,7 @@ class RetrievalResult:
     """A context with its provenance.
 
     `chunks`, `names` and `pairs`: ids of the chunks, entities and relations it uses. `generation`: of the ledger at the
-    time of reading.
+    time of reading. `use_cache`: whether an earlier answer from it may be given again.
     """
 
     context: Context
@@ -39,3 +39,4 @@ class RetrievalResult:
     names: frozenset[int] = frozenset()
     pairs: frozenset[int] = frozenset()
     scope: Scope | None = None
+    use_cache: bool = True

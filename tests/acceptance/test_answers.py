@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from bot import texts
+from bot.texts.control import AGAIN_BUTTON
 from tests.support.slack_server import Fault
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot
@@ -166,6 +167,15 @@ async def test_buttons_of_former_runs_still_work(live: LiveBot[Any]) -> None:
     assert texts.NEGATIVE_FEEDBACK in await click(alone, "👎")
     assert find_secrets(await click(asked, "Sources")) == "agate"
     assert texts.ANSWER_SHARED in await click(alone, "Share to channel")
+
+    # Asked again, a public answer changes in place; only its asker may, and a private one is a message of its own.
+    [post] = [each for each in live.town.posts(asked) if each.buttons]
+    assert texts.NOT_THE_ASKER in await live.click("bob", post, AGAIN_BUTTON)
+    live.script_answer("password", "It is agate, again [1].").set()
+    await click(asked, AGAIN_BUTTON)
+    [post] = [each for each in live.town.posts(asked) if each.buttons]
+    assert "agate, again" in post.body
+    assert "agate, again" in await click(alone, AGAIN_BUTTON)
     await click(asked, "Delete")
     assert [each for each in live.town.posts(asked) if each.buttons] == []
 

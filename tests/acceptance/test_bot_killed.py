@@ -68,7 +68,7 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         await lived.wait_for(lambda: all(each.is_complete for each in town.posts(stopped)))
         assert "Stopped by " in lived.answer_text(stopped)
         assert ANSWER not in lived.answer_text(stopped)
-        assert not lived.model.has_held_streams
+        await lived.wait_for(lambda: not lived.model.has_held_streams)
         lived.model.release()
 
         # It is told to end while it answers, and finishes first.

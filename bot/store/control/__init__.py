@@ -1,1 +1,1 @@
-"""What people do with an answer while it is written, and afterwards: stop it."""
+"""What people do with an answer while it is written, and afterwards: stop it, or ask again."""

@@ -100,6 +100,7 @@ async def test_a_private_answer_with_sources_can_be_shared_in_its_channel(
     assert ("share" in {each.action for each in buttons}) is shareable
 
 
-async def test_a_failure_has_no_footer(bot: BotFixture) -> None:
+async def test_a_failure_can_only_be_tried_again(bot: BotFixture) -> None:
     footer = await build_draft_footer(bot.context, replace(draft(), failed=True))
-    assert (footer.answer, footer.sources, footer.notice, footer.buttons) == ("a1", (), "", ())
+    assert (footer.answer, footer.sources, footer.notice) == ("a1", (), "")
+    assert [(each.action, each.value) for each in footer.buttons] == [("again", "a1:0")]

@@ -47,10 +47,10 @@ async def test_a_question_is_answered_in_its_thread_with_source_notice_and_butto
     assert (source.number, source.link) == (1, "https://chat.example/T1/ROOF/m1")
     assert (source.title, source.excerpt) == ("#roof · Ada", "")
     assert notice(bot) == "Answered from what everyone in #roof can see."
-    buttons = [(each.action, each.value) for each in reply.closing.buttons]
-    assert buttons == [
-        (action, target.answer) for action in ("up", "down", "sources", "verify", "correct-answer", "delete")
-    ]
+    buttons = {each.action: each.value for each in reply.closing.buttons}
+    assert list(buttons) == ["up", "down", "sources", "verify", "correct-answer", "again", "delete"]
+    assert buttons.pop("again") == f"{target.answer}:0"
+    assert set(buttons.values()) == {target.answer}
     assert reply.statuses == [texts.STATUS_SEARCHING]
     writes = [call for call in bot.platform.calls if call in {"status", "show", "finish"}]
     assert (writes[0], writes[-1]) == ("status", "finish")

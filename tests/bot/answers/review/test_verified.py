@@ -67,6 +67,7 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
         "sources",
         "verify",
         "correct-answer",
+        "again",
         "delete",
     ]
     assert [each.action for each in again.closing.buttons] == ["up", "down", "sources", "delete"]

@@ -1,0 +1,96 @@
+"""Answer a question again, in place of its answer; where only the asker sees it, as a new message."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.answers.request import AnswerRequest
+from bot.errors import PlatformError
+from bot.i18n import gettext
+from bot.platform.events import QuestionAsked
+from bot.platform.models import Card
+from bot.platform.ports import ReplyTarget
+from bot.texts import control as control_texts
+
+if TYPE_CHECKING:
+    from bot.answers.service import AnswerService
+    from bot.context import BotContext
+    from bot.platform.events import ButtonPressed
+    from bot.platform.models import Message
+    from bot.store import StoredAnswer
+
+REPEAT_ACTION = "again"
+
+
+class AnswerRepeater:
+    """Handles the button that asks again. An event may be handled again, and then goes on with the same answer."""
+
+    def __init__(self, context: BotContext, service: AnswerService) -> None:
+        self._context = context
+        self._service = service
+
+    async def handle(self, pressed: ButtonPressed) -> None:
+        """Answer again, or tell the person why not. Raises PlatformError."""
+        if notice := await self._repeat(pressed):
+            target = ReplyTarget("", pressed.location, pressed.person, private=True, handle=pressed.handle)
+            await self._context.send_private(target, Card(notice))
+
+    async def post_failure(self, pressed: ButtonPressed, error: Exception) -> None:
+        """Report that a question could not be answered again."""
+        stored, attempt = await self._find(pressed)
+        if stored is not None and stored.attempt == attempt + 1:
+            await self._service.post_failure(await self._build_request(stored, pressed, attempt), error)
+
+    async def _repeat(self, pressed: ButtonPressed) -> str:
+        """Answer again; gives why not, if it is refused."""
+        stored, attempt = await self._find(pressed)
+        if stored is None or stored.state == "redacted":
+            return gettext(texts.NO_ANSWER)
+        if pressed.person != stored.asker:
+            return gettext(texts.NOT_THE_ASKER)
+        request = await self._build_request(stored, pressed, attempt)
+        if stored.state != "started" and stored.attempt == attempt:
+            refusal, _ = await self._service.find_refusal(request)
+            if refusal:
+                return refusal
+        if not await self._context.store.answer_repeats.begin(stored.id, attempt, pressed.id, time.time()):
+            is_replaced = stored.attempt > attempt and stored.state != "started"
+            return gettext(control_texts.REPLACED) if is_replaced else ""
+        await self._service.answer(request)
+        return ""
+
+    async def _find(self, pressed: ButtonPressed) -> tuple[StoredAnswer | None, int]:
+        """The answer of a button, and the attempt that the button is for."""
+        id_, _, attempt = pressed.value.partition(":")
+        stored = await self._context.store.answers.get(id_)
+        if stored is None or not attempt.isdigit() or stored.location.workspace_key != pressed.location.workspace_key:
+            return None, 0
+        return stored, int(attempt)
+
+    async def _build_request(self, stored: StoredAnswer, pressed: ButtonPressed, attempt: int) -> AnswerRequest:
+        """The same question at the same place, as it was asked at that time."""
+        return AnswerRequest(
+            stored.id,
+            stored.location,
+            stored.asker,
+            stored.question,
+            stored.time,
+            message=stored.message_id,
+            private=stored.private,
+            handle=pressed.handle if stored.private else "",
+            origin=await self._find_origin(stored),
+            attempt=attempt + 1,
+        )
+
+    async def _find_origin(self, stored: StoredAnswer) -> Message | QuestionAsked | None:
+        """The message of a question, if it can be fetched; or its command."""
+        location = stored.location
+        if not stored.message_id:
+            text, private = stored.question, stored.private
+            return QuestionAsked(stored.id, location, stored.asker, text, stored.time, private=private)
+        with suppress(PlatformError):
+            return await self._context.platform_for(location).fetch_message(location, stored.message_id)
+        return None
