@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ from engine.text.cleanup import clean_multiline
 if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile, PictureDescriber, UnreadPicture
 
+PICTURES_AT_ONCE = 4  # of a file that a model describes
+
 
 async def add_descriptions(parsed: ParsedFile, describer: PictureDescriber) -> ParsedFile:
     """The document with its pictures as passages; one that cannot be described is left out.
@@ -20,11 +23,16 @@ async def add_descriptions(parsed: ParsedFile, describer: PictureDescriber) -> P
     Raises EmptyDocument if nothing else is in it, and ModelError if a later call may succeed.
     """
     passages, failure = list(parsed.passages), None
-    for picture in parsed.pictures:
-        try:
-            passages += build_passages(picture, await describer.describe(picture.data))
-        except EmptyDocument as error:
-            failure = error
+    for start in range(0, len(parsed.pictures), PICTURES_AT_ONCE):
+        batch = parsed.pictures[start : start + PICTURES_AT_ONCE]
+        outcomes = await asyncio.gather(*(describer.describe(each.data) for each in batch), return_exceptions=True)
+        for picture, outcome in zip(batch, outcomes, strict=True):
+            if isinstance(outcome, str):
+                passages += build_passages(picture, outcome)
+            elif isinstance(outcome, EmptyDocument):
+                failure = outcome
+            else:
+                raise outcome
     if failure and not passages:
         raise failure
     ordered = sorted(passages, key=lambda passage: passage.position)
