@@ -56,7 +56,7 @@ class Person:
     """A person. `is_guest`: may not read every open channel (an invited guest, or a person of another workspace).
 
     `is_manager`: may change settings and forget what others wrote. `locale`: of their client, such as pt-BR; empty if
-    the platform does not report it.
+    the platform does not report it. `is_deactivated`: their account is closed.
     """
 
     id: str
@@ -65,6 +65,7 @@ class Person:
     is_bot: bool = False
     is_manager: bool = False
     locale: str = ""
+    is_deactivated: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,6 +57,7 @@ def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
         is_bot=bool(user.get("is_bot")) or user.get("id") == SLACKBOT_ID,
         is_manager=any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
         locale=str(user.get("locale") or ""),
+        is_deactivated=bool(user.get("deleted")),
     )
 
 

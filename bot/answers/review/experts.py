@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bot.context import BotContext
+    from bot.platform.models import Location
     from bot.store import Expert, StoredAnswer
 
 MAX_CHOICES = 5  # experts to choose from
@@ -73,7 +74,14 @@ class ExpertRequests:
         if not await can_read_room(self._context, location.room, location, person):
             raise NotFound(gettext(texts.NO_ANSWER))
         found = [each for each in await list_experts(self._context, location) if each.person != person]
-        return [each for each in found if await can_read_room(self._context, location.room, location, each.person)]
+        return [each for each in found if await self._can_be_asked(location, each.person)]
+
+    async def _can_be_asked(self, location: Location, person: str) -> bool:
+        """Whether a person can read a channel now, and their account is not closed."""
+        if not await can_read_room(self._context, location.room, location, person):
+            return False
+        known = await self._context.audience.get_person(location.platform, location.workspace, person)
+        return not known.is_deactivated
 
     async def _rank(self, stored: StoredAnswer, person: str) -> list[Expert]:
         """The experts by the similarity of their topic to the question."""

@@ -25,7 +25,8 @@ FULL_NAME = {"display_name": "", "real_name": "Ada Lovelace"}
         ({"team_id": "T2"}, {"is_guest": True}),
         ({"team_id": "T2", "enterprise_user": {"teams": ["T2", "T1"]}}, {"is_guest": False}),
         ({"id": "USLACKBOT"}, {"is_bot": True}),
-        ({"is_admin": True}, {"is_manager": True, "is_bot": False}),
+        ({"is_admin": True}, {"is_manager": True, "is_bot": False, "is_deactivated": False}),
+        ({"deleted": True}, {"is_deactivated": True}),
     ],
 )
 def test_a_user_payload_is_parsed(user: dict[str, Any], expected: dict[str, object]) -> None:

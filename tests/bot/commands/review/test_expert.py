@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot import review_texts
@@ -114,6 +116,15 @@ async def test_nobody_is_mentioned_who_is_no_expert_or_cannot_read_it(workspace:
     assert workspace.platform.posts == []
     await workspace.bot.forget_person("eve")
     await press(workspace, "ask-expert", "a3:eve")
+    assert workspace.platform.posts == []
+
+
+async def test_nobody_is_asked_whose_account_is_closed(workspace: Workspace) -> None:
+    await ask(workspace)
+    await workspace.text("ada", "expert add <@eve> roof")
+    workspace.platform.people["eve"] = replace(workspace.platform.people["eve"], is_deactivated=True)
+    workspace.context.audience.invalidate(ROOF)
+    assert await press(workspace, "expert", "a1") == review_texts.NO_EXPERT
     assert workspace.platform.posts == []
 
 
