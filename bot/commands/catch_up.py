@@ -17,6 +17,7 @@ from bot.text.markdown import markdown_link, sanitize_inline
 from engine import Filters, Question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from datetime import datetime
 
     from bot.commands.context import CommandContext
@@ -88,7 +89,8 @@ async def _quote_messages(call: CommandContext, time: datetime) -> Card:
         threshold=-1.0,
     )
     sources = (await call.engine.retrieve(question)).sources
-    messages = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
+    recent = sorted((each for each in sources if each.time and each.time >= time), key=lambda each: each.time or time)
+    messages = _one_per_file(recent)
     if not messages:
         return Card(gettext("I found no messages here since {time}.").format(time=format_utc(time)))
     lines = [_format_line(each) for each in messages[-MAX_QUOTED:]]
@@ -99,11 +101,20 @@ async def _quote_messages(call: CommandContext, time: datetime) -> Card:
     return Card("\n".join([f"**{heading}**", *lines]))
 
 
+def _one_per_file(sources: Sequence[Source]) -> list[Source]:
+    """The messages, and the first passage of each file."""
+    found: dict[object, Source] = {}
+    for each in sources:
+        found.setdefault(each.number if message_time(each) else each.document, each)
+    return list(found.values())
+
+
 def _format_line(source: Source) -> str:
+    if not message_time(source):
+        return f"- {markdown_link(source.title, source.link)}"
     text = sanitize_inline(" ".join(source.text.partition(": ")[2].split()))
     short = f"{text[: MAX_QUOTE_LENGTH - 1]}…" if len(text) > MAX_QUOTE_LENGTH else text
-    who = f"{source.label} UTC" if message_time(source) else source.label
-    return f"- {markdown_link(who, source.link)}: {short}"
+    return f"- {markdown_link(f'{source.label} UTC', source.link)}: {short}"
 
 
 async def _last_message_time(call: CommandContext) -> datetime:

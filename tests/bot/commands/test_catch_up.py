@@ -11,6 +11,7 @@ from bot.commands.table import run_command
 from bot.platform.events import CommandInvoked
 from bot.text.markdown import sanitize_inline
 from engine.errors import InvalidQuestion
+from engine.models import Document, Passage
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
 
@@ -100,6 +101,17 @@ async def test_without_a_model_the_messages_are_shown_with_plain_names_the_newes
     expected = ["The roof leaks.", sanitize_inline("I will look after it @channel.")]
     assert [each.rpartition(": ")[2] for each in shown] == expected
     assert workspace.asked == []
+
+
+async def test_without_a_model_a_file_is_one_line_with_its_title(workspace: Workspace) -> None:
+    workspace.context = workspace.bot.context
+    await workspace.post("ada", "The report is there.")
+    passages = tuple(Passage(f"p{at}", f"Page {at} of the report.", f"Page {at}") for at in range(1, 4))
+    time, room = datetime(2026, 11, 20, 9, tzinfo=UTC), ROOF.room
+    await workspace.bot.engine.add(
+        Document("f1", "slack:T1:open", room, "report.md", passages, time, link="https://chat.example/f1")
+    )
+    assert "- [report.md](https://chat.example/f1)" in (await workspace.text("eve", "catch-up 3 days")).splitlines()
 
 
 async def test_names_of_people_are_plain_text(workspace: Workspace) -> None:
