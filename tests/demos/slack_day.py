@@ -136,14 +136,28 @@ async def morning(day: DemoDay) -> list[SentMessage]:
 
 
 async def noon(day: DemoDay) -> None:
-    """Questions: in public, in the thread, in private, and one that nobody can answer."""
+    """Questions: in public, in the thread, and in private."""
     day.print_title("Cleo asks in #workshop, and goes on in the thread")
     asked = await day.ask(day.cleo, day.workshop, "Which spars do we use for the Delta kite now?")
     await day.follow_up(day.cleo, asked, "And what happened to the yellow tail of the Box kite?")
     day.print_title("Cleo asks in private, by the command")
     await day.run_command(day.cleo, day.general, "ask How many kites did Lumen Sports order?")
-    day.print_title("A question that nothing in the channels answers")
+
+
+async def review(day: DemoDay) -> None:
+    """A manager verifies and pins answers; filters narrow a question; a digest is scheduled."""
+    day.print_title("Ada verifies the last answer; Bo asks the same in other words")
+    await day.run_command(day.ada, day.workshop, "verify")
+    await day.ask(day.bo, day.workshop, "What happened to the yellow tail of the Box kite, please?")
+    day.print_title("Ada looks at what was asked in vain, and pins an answer; Cleo asks for it")
     await day.ask(day.bo, day.workshop, "What is the telephone number of the mayor?")
+    await day.run_command(day.ada, day.workshop, "unanswered")
+    await day.run_command(day.ada, day.workshop, 'pin "What is the telephone number of the mayor?" "It is 555 0134."')
+    await day.ask(day.cleo, day.workshop, "What is the telephone number of the mayor?")
+    day.print_title("Cleo asks only for what Bo said in #workshop, and for what she missed; Ada schedules a digest")
+    await day.run_command(day.cleo, day.general, "ask in:#workshop from:@Bo Which spars do we use?")
+    await day.run_command(day.cleo, day.workshop, "catch-up 1d")
+    await day.run_command(day.ada, day.workshop, "digest weekly monday 9:00 Europe/Berlin")
 
 
 async def afternoon(day: DemoDay, said: list[SentMessage]) -> None:
@@ -194,6 +208,7 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.6) -> FakeSla
             await slack.wait_until_connected(timeout=60)
             said = await morning(day)
             await noon(day)
+            await review(day)
             await afternoon(day, said)
             await evening(day)
     return slack

@@ -33,6 +33,11 @@ async def test_a_day_in_a_small_workspace() -> None:
     assert "tail tore off after 25 minutes" in day
     assert "(only visible to you): " in day
     assert "From the sources" not in day
+    reviewed = day.partition("Ada verifies the last answer")[2].partition("Bo asks for a date")[0]
+    assert reviewed.count("Verified by Ada") == 2
+    assert "mayor? (https://smallco.slack.com" in reviewed.partition("types: /threadlore unanswered")[2]
+    assert "fibreglass spars" in reviewed.partition("in:#workshop from:@Bo")[2].partition("catch-up")[0]
+    assert "The digest of this channel comes weekly monday 09:00" in reviewed
     moved = day.partition("Ada moves it by an edit")[2].partition("Bo deletes")[0]
     assert "14 April" in moved.partition("A source of this answer was removed")[0]
     assert "14 April" not in moved.partition("A source of this answer was removed")[2]
