@@ -37,6 +37,7 @@ from engine.projection.postgres_storage import VECTORS_SCHEMA
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.content.chunks import _text_hash, chunks_by_key
+from engine.storage.ledger.full_text.fts5 import register_search_text
 from engine.storage.ledger.postgres.restore import fill_database
 from engine.storage.ledger.records import Profile
 from engine.storage.postgres.pool import open_pool
@@ -246,6 +247,7 @@ async def fill(home: Path, corpus: Corpus, database: str = "") -> dict[str, floa
     folder = DataDir(home)
     with closing(sqlite3.connect(folder.ledger_path)) as db:
         db.executescript("PRAGMA cache_size = -1000000; PRAGMA synchronous = OFF; PRAGMA temp_store = MEMORY")
+        register_search_text(db)
         writer = BulkWriter(db)
         with db:
             writer.write(map(corpus.build_document, range(corpus.documents)))
