@@ -294,4 +294,5 @@ def _check_upload(upload: Upload, limits: ParserLimits) -> None:
     if kind in UNSUPPORTED_FAMILIES and not is_read:
         raise UnsupportedFormat(f"It is {UNSUPPORTED_FAMILIES[kind]}.")
     if upload.size > limit:
-        raise DocumentTooLarge(f"It has {upload.size / 2**20:.0f} MiB; the limit is {limit / 2**20:.0f} MiB.")
+        sentence = gettext("It has {size} MiB; the limit is {limit} MiB.")
+        raise DocumentTooLarge(sentence.format(size=round(upload.size / 2**20), limit=round(limit / 2**20)))

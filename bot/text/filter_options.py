@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import date, timedelta
 from typing import TYPE_CHECKING
 
+from bot.i18n import N_, gettext
 from bot.text.search_filters import parse_search_filters
 from engine.errors import InvalidQuestion
 
@@ -14,11 +15,11 @@ if TYPE_CHECKING:
 
 SIGNS = {"in": "#", "from": "@"}  # of channels and people
 HINTS = {
-    "in": "Name a channel.",
-    "from": "Name a person.",
-    "has": "It can be: file.",
+    "in": N_("Name a channel."),
+    "from": N_("Name a person."),
+    "has": N_("It can be: file."),
 }
-TIME_HINT = "For example 2026-05, 2026-05-12, yesterday or 7d."
+TIME_HINT = N_("For example 2026-05, 2026-05-12, yesterday or 7d.")
 MONTHS = 12  # the last ones are suggested
 
 
@@ -43,7 +44,10 @@ def _parse_option(name: str, value: str, now: datetime) -> str:
     parsed = parse_search_filters(token, now)
     is_one_word = " " not in token.partition('"')[0]
     if not (parsed.is_active and is_one_word) or parsed.text:
-        raise InvalidQuestion(f"“{value}” is not a value of “{name}”.", hint=HINTS.get(name, TIME_HINT))
+        raise InvalidQuestion(
+            gettext("“{value}” is not a value of “{name}”.").format(value=value, name=name),
+            hint=HINTS.get(name, TIME_HINT),
+        )
     return token
 
 

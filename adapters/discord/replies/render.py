@@ -7,6 +7,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
+from bot.i18n import gettext
 from bot.text.markdown import SAFE_CHARACTERS
 from bot.text.splitting import close_fence
 
@@ -57,7 +58,7 @@ def render_sources(footer: AnswerFooter) -> str:
     """Render the sources and the notice below an answer; empty if there are none. No embed: embeds are suppressed."""
     lines = _limit_lines([_render_source(source) for source in footer.sources])
     notice = " ".join(footer.notice.split())[:_MAX_NOTICE]
-    return "\n".join([*(["**Sources**"] if lines else []), *lines, *([f"-# {notice}"] if notice else [])])
+    return "\n".join([*([f"**{gettext('Sources')}**"] if lines else []), *lines, *([f"-# {notice}"] if notice else [])])
 
 
 def append_sources(texts: Sequence[str], footer: AnswerFooter) -> list[str]:

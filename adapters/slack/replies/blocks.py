@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_rendered, to_mrkdwn
+from bot.i18n import gettext
 from bot.platform.models import title_with_time
 from bot.text.format import format_utc
 from bot.text.markdown import is_web_link
@@ -143,7 +144,10 @@ def _citations(sources: Sequence[FooterSource], excerpt_length: int) -> list[Blo
     """Build a list of citation elements."""
     if not sources:
         return []
-    heading = {"type": "rich_text_section", "elements": [{"type": "text", "text": "Sources", "style": {"bold": True}}]}
+    heading = {
+        "type": "rich_text_section",
+        "elements": [{"type": "text", "text": gettext("Sources"), "style": {"bold": True}}],
+    }
     lines = [
         {"type": "rich_text_section", "elements": _citation_elements(source, excerpt_length)}
         for source in sources[:MAX_SOURCES]
@@ -178,7 +182,9 @@ def _source_sections(sources: Sequence[FooterSource], excerpt_length: int) -> li
         lines.append(f"{citation} — {excerpt}" if excerpt else citation)
     if not lines:
         return []
-    return [_section(piece) for piece in split_rendered("\n".join(["*Sources*", *lines]), MAX_SECTION_LENGTH)]
+    return [
+        _section(piece) for piece in split_rendered("\n".join([f"*{gettext('Sources')}*", *lines]), MAX_SECTION_LENGTH)
+    ]
 
 
 def _date(time: datetime) -> Block:

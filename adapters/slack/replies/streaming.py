@@ -10,6 +10,8 @@ from adapters.slack.errors import error_code, retry_after_seconds
 from adapters.slack.replies.blocks import ID_PREFIX, BlockFormat, build_buttons
 from adapters.slack.replies.mrkdwn import status_sentence
 from adapters.slack.retries import call_in_turn, is_outcome_unknown
+from bot.i18n import N_, gettext
+from bot.text.format import pluralize
 from bot.text.markdown import is_web_link
 
 if TYPE_CHECKING:
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
 START_TIMEOUT = 2.0  # seconds to wait for a stream to start before posting instead
 MAX_TITLE_LENGTH = 100
-SEARCHED_TITLE = "Searched"
+SEARCHED_TITLE = N_("Searched")
 MAX_TASK_SOURCES = 4
 MAX_TASK_TEXT_LENGTH = 10_000  # a longer message's task lists no sources
 PERMANENT_ERRORS = frozenset(
@@ -165,9 +167,10 @@ class MessageStreams:
         if not status or not self._has_tasks:
             return []
         sources = outgoing.footer.sources if outgoing.footer else ()
-        title = (
-            f"{SEARCHED_TITLE} · {len(sources)} source{'s' * (len(sources) > 1)} used" if sources else SEARCHED_TITLE
-        )
+        if sources:
+            title = pluralize(len(sources), "Searched · {count} source used", "Searched · {count} sources used")
+        else:
+            title = gettext(SEARCHED_TITLE)
         return [task_chunk(title, done=True, sources=sources if len(outgoing.text) < MAX_TASK_TEXT_LENGTH else ())]
 
     async def abort(self, channel: str, ts: str, *, urgent: bool = False) -> None:
