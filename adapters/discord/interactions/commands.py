@@ -216,7 +216,7 @@ async def add_message(interaction: Interaction, message: discord.Message) -> Non
     await _submit_command(interaction, "learn", target=message)
 
 
-@app_commands.context_menu(name="Summarize thread")
+@app_commands.context_menu(name=N_("Summarize thread"))
 async def summarize_thread(interaction: Interaction, message: discord.Message) -> None:
     """Summarize the thread of a message, or the one that it began; only the user sees the summary."""
     await _submit_command(interaction, "summarize-thread", target=message)
