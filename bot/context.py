@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
     from contextlib import AbstractAsyncContextManager
 
+    from bot.access.control import AccessControl
     from bot.permissions.import_destination import ImportDestination
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.history_source import HistorySource, RunningImport
@@ -42,8 +43,8 @@ class EngineContext:
     `count_tokens` counts o200k_base tokens. `forget_document` deletes a document everywhere and returns whether it
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
     `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
-    workspace; `forget_workspace` deletes all of one and returns the number of its channels. Both are None where only
-    the engine is open.
+    workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
+    tokens. All three are None where only the engine is open.
     """
 
     engine: Engine
@@ -55,6 +56,7 @@ class EngineContext:
     describer: PictureDescriber | None = None
     open_import: OpenImport | None = None
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
+    open_access: Callable[[], AbstractAsyncContextManager[AccessControl]] | None = None
 
     def build_parser(self) -> FileParser:
         """A parser of files; it is to be opened."""

@@ -9,6 +9,10 @@ EngineError
 │       ├── WorkspaceGone    the bot is no longer in the workspace
 │       └── SetupError       the configuration is rejected: retrying is useless
 ├── NotAllowed               the person may not do this
+│   ├── InvalidToken         the access token is unknown, expired or revoked
+│   └── NotPermitted         the access token does not permit this
+├── TooManyRequests          an access token was used too often in the last minute
+├── AudienceChanged          what a caller may read became less during the answer
 └── BadSetting               a setting has an invalid value, or cannot be read
 """
 
@@ -71,6 +75,28 @@ class NotAllowed(EngineError):
     """The person may not do this."""
 
     hint = "The author, the uploader or an admin can."
+
+
+class InvalidToken(NotAllowed):
+    """The access token is unknown, expired or revoked."""
+
+    hint = "`threadlore token create` makes one."
+
+
+class NotPermitted(NotAllowed):
+    """The access token does not permit this."""
+
+    hint = "Create a token that permits it, or ask whoever runs the bot."
+
+
+class TooManyRequests(EngineError):
+    """An access token was used too often in the last minute."""
+
+    hint = "Wait a minute."
+
+
+class AudienceChanged(EngineError):
+    """What a caller may read became less during the answer; its pieces so far are not to be used."""
 
 
 class BadSetting(EngineError):

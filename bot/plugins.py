@@ -17,9 +17,18 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from engine import ChatTurn
 
-__all__ = ["Adapter", "ConversationAdapter", "list_adapter_names", "load_adapter", "load_conversation"]
+__all__ = [
+    "Adapter",
+    "ConversationAdapter",
+    "Door",
+    "list_adapter_names",
+    "load_adapter",
+    "load_conversation",
+    "load_door",
+]
 
 CONVERSATION_GROUP = "threadlore.conversations"
+DOOR_GROUP = "threadlore.doors"
 
 
 class Adapter(Protocol):
@@ -36,6 +45,13 @@ class ConversationAdapter(Protocol):
         """Run; `history` is what was said before."""
 
 
+class Door(Protocol):
+    """Lets programs ask a service, perhaps of another process, with access tokens."""
+
+    async def __call__(self, service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
+        """Run until `stop` is set. Raises BadSetting."""
+
+
 def load_adapter(name: str) -> Adapter:
     """The adapter of this name. Raises NotFound."""
     loaded: Adapter = _load_entry_point(ADAPTER_GROUP, name)
@@ -45,6 +61,12 @@ def load_adapter(name: str) -> Adapter:
 def load_conversation(name: str) -> ConversationAdapter:
     """The conversation of this name. Raises NotFound."""
     loaded: ConversationAdapter = _load_entry_point(CONVERSATION_GROUP, name)
+    return loaded
+
+
+def load_door(name: str) -> Door:
+    """The door of this name. Raises NotFound."""
+    loaded: Door = _load_entry_point(DOOR_GROUP, name)
     return loaded
 
 

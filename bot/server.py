@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 
 from bot import bootstrap, standby
+from bot.access.control import AccessControl
 from bot.admin.rpc import socket
 from bot.admin.rpc.service import LocalService
 from bot.bot import Bot
@@ -18,7 +19,7 @@ from bot.errors import BadSetting, SetupError
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.monitoring.traces import open_tracer
-from bot.plugins import list_adapter_names, load_adapter
+from bot.plugins import list_adapter_names, load_adapter, load_door
 from bot.settings import PREFIX
 from bot.store import BotStore
 from engine import cancel_tasks, child_task, describe_error
@@ -40,8 +41,10 @@ SETUP_HINT = (
 )
 
 
-async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = ()) -> None:
+async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (), doors: Sequence[str] = ()) -> None:
     """Serve `only` these platforms, or all configured ones, until `stop` is set; then finish work in progress.
+
+    `doors` let programs ask, too.
 
     A platform that cannot be reached is retried without a limit. Raises BadSetting if none is configured, DataDirInUse,
     and SetupError once no platform accepts the configuration.
@@ -76,6 +79,10 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         platforms = [
             PlatformConnection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()
         ]
+        service = LocalService(build_admin_context(bot, engine_context))
+        platforms += [
+            PlatformConnection(name, partial(load_door(name), service, settings, leaving), leaving) for name in doors
+        ]
         await _run_until_stopped({each.start(supervisor): each for each in platforms}, leaving)
         if lost.is_set():
             raise DatabaseLost("The connection to the database was lost.")
@@ -87,12 +94,12 @@ async def running_bot(engine_context: EngineContext, settings: Settings) -> Asyn
     async with (
         BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
         Bot.open(engine_context, store, settings) as bot,
-        socket.serve_socket(settings.data_path, LocalService(_admin_context(bot, engine_context)).perform),
+        socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context)).perform),
     ):
         yield bot
 
 
-def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
+def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
     """The context of commands from other processes."""
     return replace(
         engine_context,
@@ -100,6 +107,7 @@ def _admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
         replace_document=bot.ingest_service.replace_document,
         open_import=bot.ingest_service.open_import,
         forget_workspace=bot.ingest_service.forget_workspace,
+        open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience)),
     )
 
 

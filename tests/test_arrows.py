@@ -118,18 +118,19 @@ platform: errors i18n text
 store: platform
 graph_image: i18n platform text
 permissions: {BASE} store
-context: errors i18n platform store permissions settings
+access: {BASE} store permissions
+context: errors i18n platform store permissions settings access
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
-admin: {BASE} store permissions context settings ingest
+admin: {BASE} store permissions context settings ingest access
 commands: {BASE} store permissions context settings ingest answers graph_image
 dispatch: {BASE} store permissions context ingest answers commands monitoring
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring
 plugins: admin bot platform settings
 bootstrap: context errors settings store
 standby: bootstrap context errors monitoring settings store
-server: admin bootstrap bot context errors monitoring plugins settings standby store
-cli: admin errors i18n log_config monitoring plugins server settings text texts
+server: access admin bootstrap bot context errors monitoring plugins settings standby store
+cli: access admin errors i18n log_config monitoring plugins server settings text texts
 __main__: cli
 """
 ADAPTER_TABLE = f"""
@@ -138,6 +139,7 @@ console: admin cli i18n settings text
 discord: {PLATFORM} store
 mattermost: platform
 slack: {PLATFORM} store
+web: admin errors settings text
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need

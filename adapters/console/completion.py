@@ -12,6 +12,7 @@ from adapters.console.commands import COMMANDS
 from bot.admin.requests import ListFilterNames
 from bot.admin.results import FilterNames
 from bot.text.filter_options import format_filter, match_typed, suggest_times
+from engine import Scope
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -68,7 +69,7 @@ class ChatCompleter(Completer):
         if time.monotonic() - self._listed_at >= NAMES_SECONDS:
             self._listed_at = time.monotonic()
             try:
-                async for event in self._session.service.perform(ListFilterNames((self._session.space,))):
+                async for event in self._session.service.perform(ListFilterNames(Scope.of(self._session.space))):
                     self._names = event if isinstance(event, FilterNames) else self._names
             except EngineError:
                 return self._names

@@ -52,7 +52,7 @@ async def find_duplicates(engine_context: EngineContext, request: FindDuplicates
     engine, reports = engine_context.engine, list["DuplicateReport"]()
 
     async def find() -> None:
-        reports.append(await engine.find_duplicates(build_scope(request.spaces), request.limit))
+        reports.append(await engine.find_duplicates(request.scope, request.limit))
 
     async for step in run_with_progress(engine, "comparing names", find()):
         yield step

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bot.admin import archive
-from bot.admin.document_lookup import build_scope, resolve_documents
+from bot.admin.document_lookup import resolve_documents
 from bot.admin.ingest.progress import count_unindexed, run_with_progress, wait_until_indexed
 from bot.admin.results import Completed, ExportLine, ProgressUpdate, VerifyResult
 from bot.text.format import pluralize
@@ -27,7 +27,7 @@ MAX_LISTED = 5  # documents in the summary of a retry
 
 async def forget(engine_context: EngineContext, request: Forget) -> AsyncGenerator[OperationResult]:
     """Delete a document or a whole chat, also from the bytes of the database files."""
-    keys = await resolve_documents(engine_context, request.document, request.working_dir, build_scope(request.spaces))
+    keys = await resolve_documents(engine_context, request.document, request.working_dir, request.scope)
     for done, key in enumerate(keys):
         yield ProgressUpdate("forgetting", done, len(keys))
         await engine_context.forget_document(key)
@@ -72,7 +72,7 @@ async def verify(engine_context: EngineContext, request: Verify) -> AsyncGenerat
 
 async def export(engine_context: EngineContext, request: Export) -> AsyncGenerator[OperationResult]:
     """Export a space line by line."""
-    async with aclosing(engine_context.engine.export(request.export_format, build_scope(request.spaces))) as lines:
+    async with aclosing(engine_context.engine.export(request.export_format, request.scope)) as lines:
         async for text in lines:
             yield ExportLine(text)
 
@@ -87,7 +87,7 @@ async def backup(engine_context: EngineContext, request: Backup) -> AsyncGenerat
 
 async def retry(engine_context: EngineContext, request: Retry) -> AsyncGenerator[OperationResult]:
     """Retry failed documents and wait for them; failures of former runs are retried at start."""
-    engine, scope = engine_context.engine, build_scope(request.spaces)
+    engine, scope = engine_context.engine, request.scope
     keys = (await engine.get_status(scope)).without_vector
     count = await engine.retry()
     count = max(count, count_unindexed(await engine.get_status(scope)))

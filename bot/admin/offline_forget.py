@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bot.access.control import AccessControl
 from bot.context import BotContext
 from bot.ingest.service import IngestService
 from bot.permissions.resolver import AudienceResolver
@@ -55,6 +56,13 @@ async def open_import(
         service.open_import(source, destination) as history_import,
     ):
         yield history_import
+
+
+@asynccontextmanager
+async def open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
+    """The access tokens in the bot's database, which is created if there is none. Raises EngineError."""
+    async with BotStore.open(settings.store_place, engine_context.engine.processes.id) as store:
+        yield AccessControl(store)
 
 
 @asynccontextmanager

@@ -8,6 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.admin import corrections, history_import, maintenance, queries, requests
+from bot.admin.access import tokens
+from bot.admin.access.authorized import perform_authorized
 from bot.admin.ingest import ingest
 
 if TYPE_CHECKING:
@@ -38,9 +40,14 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.Backup: maintenance.backup,
     requests.ImportHistory: history_import.import_history,
     requests.Retry: maintenance.retry,
+    requests.CreateToken: tokens.create_token,
+    requests.ListTokens: tokens.list_tokens,
+    requests.RevokeToken: tokens.revoke_token,
 }
 
 
 def run_operation(engine_context: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """Perform a request and yield its results. Raises EngineError."""
+    if isinstance(request, requests.Authorized):
+        return perform_authorized(engine_context, request, run_operation)
     return OPERATIONS[type(request)](engine_context, request)

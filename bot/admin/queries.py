@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from bot.admin.document_lookup import build_scope, resolve_documents
+from bot.admin.document_lookup import resolve_documents
 from bot.admin.ingest.progress import format_remaining
 from bot.admin.results import (
     AnswerDelta,
@@ -96,7 +96,7 @@ async def _build_delay(engine: Engine, scope: Scope) -> ProgressUpdate:
 async def _build_question(engine_context: EngineContext, request: Ask) -> Question:
     if not request.text.strip():
         raise InvalidQuestion("The question is empty.", hint="Type a question.")
-    scope = build_scope(request.spaces)
+    scope = request.scope
     documents = {
         key
         for words in request.documents
@@ -164,17 +164,17 @@ async def _resolve_rooms(engine_context: EngineContext, name: str, scope: Scope)
 
 async def get_status(engine_context: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
-    yield StatusResult(await engine_context.engine.get_status(build_scope(request.spaces)))
+    yield StatusResult(await engine_context.engine.get_status(request.scope))
 
 
 async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:
     """Yield the list of documents."""
-    yield DocumentList(tuple(await engine_context.engine.list_documents(build_scope(request.spaces))))
+    yield DocumentList(tuple(await engine_context.engine.list_documents(request.scope)))
 
 
 async def list_filter_names(engine_context: EngineContext, request: ListFilterNames) -> AsyncGenerator[OperationResult]:
     """Yield the names of channels and people."""
-    engine, scope = engine_context.engine, build_scope(request.spaces)
+    engine, scope = engine_context.engine, request.scope
     rooms = {each.room for each in await engine.list_documents(scope) if each.kind == "conversation"}
     authors = await engine.list_authors(scope)
     yield FilterNames(tuple(sorted(room.rpartition(":")[2] for room in rooms)), tuple(authors))
@@ -182,7 +182,7 @@ async def list_filter_names(engine_context: EngineContext, request: ListFilterNa
 
 async def get_entity(engine_context: EngineContext, request: GetEntity) -> AsyncGenerator[OperationResult]:
     """Yield an entity. Raises NotFound with similar names in the hint."""
-    scope = build_scope(request.spaces)
+    scope = request.scope
     found = await engine_context.engine.get_neighborhood(request.name, scope, request.limit)
     if found.entity is None:
         alike = await engine_context.engine.find_names(normalize_name(request.name)[:3], scope, 5)

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from engine import ChatTurn, RetrievalMode  # noqa: TC001  - the socket reads the fields' types at run time
+from bot.store import Permission, Subject  # noqa: TC001  - as below
+from engine import ChatTurn, RetrievalMode, Scope  # noqa: TC001  - the socket reads the fields' types at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
 
@@ -31,14 +32,14 @@ class RetrievalOptions:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask a question about the documents of these spaces; empty tuples do not filter.
+    """Ask a question about the documents in scope; empty tuples do not filter.
 
     `output`: the streamed answer, only the retrieved context, or the prompt. `documents` are keys, titles or paths
     (relative to `working_dir`).
     """
 
     text: str
-    spaces: tuple[str, ...]
+    scope: Scope
     mode: RetrievalMode = "mix"
     history: tuple[ChatTurn, ...] = ()
     output: AskOutput = "answer"
@@ -67,23 +68,23 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class GetStatus:
-    """Get the index status of these spaces."""
+    """Get the index status of a scope."""
 
-    spaces: tuple[str, ...]
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class ListDocuments:
-    """List the documents of these spaces with their status."""
+    """List the documents in scope with their status."""
 
-    spaces: tuple[str, ...]
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
 class ListFilterNames:
-    """List the names of channels and people by which questions about these spaces can be filtered."""
+    """List the names of channels and people by which questions in this scope can be filtered."""
 
-    spaces: tuple[str, ...]
+    scope: Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +92,7 @@ class GetEntity:
     """Get an entity with its strongest relations."""
 
     name: str
-    spaces: tuple[str, ...]
+    scope: Scope
     limit: int = 30
 
 
@@ -103,7 +104,7 @@ class Forget:
     """
 
     document: str
-    spaces: tuple[str, ...]
+    scope: Scope
     working_dir: str = "/"
 
 
@@ -135,9 +136,9 @@ class Separate:
 
 @dataclass(frozen=True, slots=True)
 class FindDuplicates:
-    """Find names of these spaces that may mean the same entity."""
+    """Find names in scope that may mean the same entity."""
 
-    spaces: tuple[str, ...]
+    scope: Scope
     limit: int = 50
 
 
@@ -188,9 +189,9 @@ class Verify:
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """Export these spaces as lines."""
+    """Export a scope as lines."""
 
-    spaces: tuple[str, ...]
+    scope: Scope
     export_format: Literal["jsonl", "graphml"] = "jsonl"
 
 
@@ -220,29 +221,67 @@ class ImportHistory:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Retry failed documents of all spaces; progress is shown for `spaces`."""
+    """Retry failed documents of all spaces; progress is shown for `scope`."""
 
-    spaces: tuple[str, ...]
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class Authorized:
+    """Perform a request as the subject of an access token, whose scope replaces that of the request."""
+
+    token: str
+    request: OperationRequest
+
+
+@dataclass(frozen=True, slots=True)
+class CreateToken:
+    """Create an access token. `days`: how long it lasts; 0 until it is revoked."""
+
+    name: str
+    subject: Subject
+    permissions: tuple[Permission, ...]
+    requests_per_minute: int
+    days: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ListTokens:
+    """List all access tokens."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevokeToken:
+    """Revoke an access token by its id."""
+
+    id: str
 
 
 OperationRequest = (
-    Ask
-    | Ingest
-    | GetStatus
-    | ListDocuments
-    | ListFilterNames
-    | GetEntity
-    | Forget
-    | ForgetWorkspace
-    | Merge
-    | Separate
-    | FindDuplicates
-    | SetDescription
-    | Hide
-    | AddFact
-    | Reindex
-    | Verify
-    | Export
-    | Backup
-    | ImportHistory
-) | Retry
+    (
+        Ask
+        | Ingest
+        | GetStatus
+        | ListDocuments
+        | ListFilterNames
+        | GetEntity
+        | Forget
+        | ForgetWorkspace
+        | Merge
+        | Separate
+        | FindDuplicates
+        | SetDescription
+        | Hide
+        | AddFact
+        | Reindex
+        | Verify
+        | Export
+        | Backup
+        | ImportHistory
+    )
+    | Retry
+    | Authorized
+    | CreateToken
+    | ListTokens
+    | RevokeToken
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from bot.store import AccessToken  # noqa: TC001  - as below
 from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket reads the fields' types at run time
     Context,
     ContextEntity,
@@ -167,6 +168,21 @@ class Completed:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class TokenCreated:
+    """A new access token, and its text, which is shown once."""
+
+    token: AccessToken
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class TokenList:
+    """All access tokens."""
+
+    tokens: tuple[AccessToken, ...]
+
+
 OperationResult = (
     AnswerDelta
     | AnswerEnd
@@ -183,4 +199,6 @@ OperationResult = (
     | VerifyResult
     | ExportLine
     | Completed
+    | TokenCreated
+    | TokenList
 )

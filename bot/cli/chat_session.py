@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot.admin.requests import Ask
 from bot.admin.results import AnswerDelta, AnswerEnd
-from engine import ChatTurn
+from engine import ChatTurn, Scope
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
@@ -31,7 +31,7 @@ class ChatSession:
 
     async def ask(self, text: str) -> None:
         """Ask the next question and show its answer; an interrupted answer is not added to the history."""
-        request = Ask(text, (self.space,), mode=self.mode, history=self.history)
+        request = Ask(text, Scope.of(self.space), mode=self.mode, history=self.history)
         results = await self.screen.show(self.service.perform(request))
         answer = "".join(event.text for event in results if isinstance(event, AnswerDelta))
         self.sources = next((event.sources for event in results if isinstance(event, AnswerEnd)), ())

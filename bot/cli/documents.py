@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from bot.cli.runner import JsonOption, SpaceOption, perform_request
-from engine import describe_formats
+from engine import Scope, describe_formats
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -91,14 +91,14 @@ def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption 
     """Show the index status."""
     from bot.admin.requests import GetStatus  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: GetStatus((settings.space,)), space=space, as_json=as_json)
+    perform_request(context, lambda settings: GetStatus(Scope.of(settings.space)), space=space, as_json=as_json)
 
 
 def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
     """List documents."""
     from bot.admin.requests import ListDocuments  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: ListDocuments((settings.space,)), space=space, as_json=as_json)
+    perform_request(context, lambda settings: ListDocuments(Scope.of(settings.space)), space=space, as_json=as_json)
 
 
 def forget(
@@ -109,7 +109,7 @@ def forget(
     """Delete one document or one chat."""
     from bot.admin.requests import Forget  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Forget(document, (settings.space,), str(Path.cwd())), space=space)
+    perform_request(context, lambda settings: Forget(document, Scope.of(settings.space), str(Path.cwd())), space=space)
 
 
 def forget_workspace(
@@ -129,4 +129,4 @@ def retry(context: typer.Context, space: SpaceOption = "") -> None:
     """Try again what failed."""
     from bot.admin.requests import Retry  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: Retry((settings.space,)), space=space)
+    perform_request(context, lambda settings: Retry(Scope.of(settings.space)), space=space)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from bot.cli.runner import GlobalOptions, JsonOption, SpaceOption, perform_request, run_command
+from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -58,7 +59,7 @@ def graph(
     """Show an entity and its relations."""
     from bot.admin.requests import GetEntity  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: GetEntity(name, (settings.space,)), space=space, as_json=as_json)
+    perform_request(context, lambda settings: GetEntity(name, Scope.of(settings.space)), space=space, as_json=as_json)
 
 
 def duplicates(
@@ -70,7 +71,9 @@ def duplicates(
     """List likely duplicates."""
     from bot.admin.requests import FindDuplicates  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: FindDuplicates((settings.space,), limit), space=space, as_json=as_json)
+    perform_request(
+        context, lambda settings: FindDuplicates(Scope.of(settings.space), limit), space=space, as_json=as_json
+    )
 
 
 def verify(
@@ -126,7 +129,7 @@ def export(
         settings = common.load_settings(space=space)
         async with (
             connect_or_open(settings) as service,
-            aclosing(service.perform(Export((settings.space,), export_format))) as events,
+            aclosing(service.perform(Export(Scope.of(settings.space), export_format))) as events,
         ):
             await save_lines(events, output)
         return 0

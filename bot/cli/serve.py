@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from bot.cli.runner import GlobalOptions, run_command
+
+if TYPE_CHECKING:
+    from bot.settings import Settings
 
 SERVE_HELP = """Run the bot on all platforms whose tokens are set until it is stopped (Ctrl-C, SIGTERM).
 
@@ -27,12 +30,14 @@ def serve(
     platform: Annotated[
         list[str] | None, typer.Option("--platform", help="Serve only this platform; repeatable.", show_default=False)
     ] = None,
+    web: Annotated[bool, typer.Option("--web", help="Serve the HTTP API, too.")] = False,  # noqa: FBT002  - an option
 ) -> None:
     """Serve until a signal arrives; a second signal exits immediately."""
 
     async def work(common: GlobalOptions) -> int:
         from bot import log_config  # noqa: PLC0415  - keeps --help fast
         from bot.monitoring.watchdog import watchdog  # noqa: PLC0415  - keeps --help fast
+        from bot.server import configured_platforms  # noqa: PLC0415  - keeps --help fast
         from bot.server import serve as serve_platforms  # noqa: PLC0415  - keeps --help fast
 
         log_config.configure_logging(debug=common.debug, serving=True)
@@ -42,13 +47,25 @@ def serve(
         settings = common.load_settings()
         try:
             with watchdog(settings.active_watchdog_seconds):
-                await serve_platforms(settings, stop, platform or ())
+                if web and not platform and not configured_platforms(settings):
+                    await _serve_web(settings, stop)
+                else:
+                    await serve_platforms(settings, stop, platform or (), ("web",) if web else ())
         finally:
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(each)
         return 0
 
     run_command(context, work)
+
+
+async def _serve_web(settings: Settings, stop: asyncio.Event) -> None:
+    """Serve the HTTP API without a platform: beside a running process, or on an engine of its own."""
+    from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+    from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
+
+    async with connect_or_open(settings) as service:
+        await load_door("web")(service, settings, stop)
 
 
 def _handle_signal(stop: asyncio.Event, number: signal.Signals) -> None:

@@ -28,6 +28,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     hints                  hints that a workspace has seen
     installations          the app's installations in workspaces, encrypted
     installation_states    installations that were begun in a browser
+    access_tokens          tokens of programs that ask from outside of the chats
     adapter_state          values that adapters keep
     imported_spaces        where imports put channels that no platform can be asked about
     recent_questions       questions of the last minute
@@ -44,13 +45,16 @@ from bot.store.answers import Answers
 from bot.store.channels import BackfillCursors, Channels, ChannelSettingsTable
 from bot.store.control.repeats import AnswerRepeats
 from bot.store.control.stops import AnswerStops
+from bot.store.credentials.access_tokens import AccessTokens
+from bot.store.credentials.installations import Installations, InstallationStates
 from bot.store.documents import Conversations, Files
 from bot.store.event_queue import EventQueueTable
-from bot.store.installations import Installations, InstallationStates
 from bot.store.messages import Messages, UnconfirmedDeletions
 from bot.store.models import (
     FILES_ONLY,
     MESSAGES_ONLY,
+    PERMISSIONS,
+    AccessToken,
     AnswerResult,
     AnswerSource,
     AnswerState,
@@ -58,7 +62,9 @@ from bot.store.models import (
     ConversationRecord,
     FileRecord,
     MessageRecord,
+    Permission,
     StoredAnswer,
+    Subject,
 )
 from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
@@ -83,6 +89,8 @@ if TYPE_CHECKING:
 __all__ = [
     "FILES_ONLY",
     "MESSAGES_ONLY",
+    "PERMISSIONS",
+    "AccessToken",
     "AnswerCorrection",
     "AnswerResult",
     "AnswerSource",
@@ -93,7 +101,9 @@ __all__ = [
     "Expert",
     "FileRecord",
     "MessageRecord",
+    "Permission",
     "StoredAnswer",
+    "Subject",
     "UnansweredQuestion",
     "VerifiedAnswer",
     "copy_store",
@@ -161,6 +171,7 @@ class BotStore:
         self.hints = OneTimeHints(database)
         self.installations = Installations(database)
         self.installation_states = InstallationStates(database)
+        self.access_tokens = AccessTokens(database)
         self.adapter_state = AdapterState(database)
         self.imported_spaces = ImportedSpaces(database, self.adapter_state)
         self._database = database

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import TypeAdapter
 
 from bot.platform.models import Location  # noqa: TC001  - pydantic reads the fields' types at run time
 
 AnswerState = Literal["started", "done", "failed", "redacted"]
+Permission = Literal["ask", "read", "write", "manage"]
+PERMISSIONS: tuple[Permission, ...] = get_args(Permission)
 
 
 _CONVERSATION = re.compile(r":(?:thread|window):")  # part of the keys of conversations
@@ -191,3 +193,34 @@ class ConversationRecord:
     first: datetime
     last: datetime
     tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """For whom a token speaks: a person of a workspace, or with `space` alone a space of the terminal."""
+
+    platform: str = ""
+    workspace: str = ""
+    person: str = ""
+    space: str = ""
+
+    def __str__(self) -> str:
+        return f"space:{self.space}" if self.space else f"{self.platform}:{self.workspace}:{self.person}"
+
+
+@dataclass(frozen=True, slots=True)
+class AccessToken:
+    """A token without its secret. `expires_at` is None for one that lasts until it is revoked."""
+
+    id: str
+    name: str
+    subject: Subject
+    permissions: tuple[Permission, ...]
+    requests_per_minute: int
+    created_at: datetime
+    expires_at: datetime | None = None
+    used_at: datetime | None = None
+
+    def is_expired(self, now: datetime) -> bool:
+        """Whether the token is too old to be accepted."""
+        return self.expires_at is not None and self.expires_at <= now

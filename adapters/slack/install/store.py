@@ -15,12 +15,12 @@ from slack_sdk.oauth.installation_store.async_installation_store import AsyncIns
 from slack_sdk.oauth.state_store.async_state_store import AsyncOAuthStateStore
 
 from adapters.slack.context import NAME
-from bot.store.installations import InstallationRecord
+from bot.store.credentials.installations import InstallationRecord
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from adapters.slack.install.cipher import TokenCipher
-    from bot.store.installations import Installations, InstallationStates
+    from bot.store.credentials.installations import Installations, InstallationStates
 
 log = structlog.get_logger(__name__)
 

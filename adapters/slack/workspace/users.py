@@ -36,11 +36,10 @@ GROUP_MEMBERS_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class CachedUser:
-    """A user, their workspace, whether they are deactivated, and when this was fetched."""
+    """A user, their workspace, and when this was fetched."""
 
     person: Person
     team: str
-    is_deactivated: bool
     fetched_at: float
 
 
@@ -100,7 +99,7 @@ class UserDirectory:
         """Select the users who can read: no apps, no deactivated users. Unknown users count as guests."""
         await self._list_if_many(ids)
         people = await asyncio.gather(*(self._person_or_guest(user_id) for user_id in ids))
-        return {person.id: person for person in people if not person.is_bot and not self._is_deactivated(person.id)}
+        return {person.id: person for person in people if not person.is_bot and not person.is_deactivated}
 
     async def get_names(self, ids: Collection[str]) -> dict[str, str]:
         """The names of users; unknown ones are left out."""
@@ -118,23 +117,18 @@ class UserDirectory:
     def save_user(self, user: Mapping[str, Any]) -> bool:
         """Cache a user payload; whether it changes what the user may read, or may do so for another process."""
         person = parse_person(user, self._identity)
-        before, is_deactivated = self._cache.get(person.id), bool(user.get("deleted"))
+        before = self._cache.get(person.id)
         if before is not None and not person.locale:  # Slack leaves it out of some payloads
             person = replace(person, locale=before.person.locale)
-        self._cache[person.id] = CachedUser(
-            person, str(user.get("team_id") or self._identity.team), is_deactivated, self._clock()
-        )
-        return before is None or (before.person.is_guest, before.is_deactivated) != (
+        self._cache[person.id] = CachedUser(person, str(user.get("team_id") or self._identity.team), self._clock())
+        return before is None or (before.person.is_guest, before.person.is_deactivated) != (
             person.is_guest,
-            is_deactivated,
+            person.is_deactivated,
         )
 
     def _get_fresh(self, user_id: str, max_age: float) -> CachedUser | None:
         cached = self._cache.get(user_id)
         return cached if cached and self._clock() - cached.fetched_at <= max_age else None
-
-    def _is_deactivated(self, user_id: str) -> bool:
-        return user_id in self._cache and self._cache[user_id].is_deactivated
 
     async def _person_or_guest(self, user_id: str) -> Person:
         try:

@@ -10,7 +10,8 @@ from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from bot.admin.requests import OperationRequest
+from bot import errors as bot_errors
+from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import OperationResult
 from engine import Overview, errors
 from engine.errors import EngineError
@@ -26,7 +27,16 @@ class ProtocolError(EngineError):
 
 def encode(record: Any) -> bytes:
     """A record as one line."""
-    return json.dumps({"kind": type(record).__name__, **dump_fields(record)}, ensure_ascii=False).encode() + b"\n"
+    return json.dumps(_to_object(record), ensure_ascii=False).encode() + b"\n"
+
+
+def _to_object(record: Any) -> dict[str, Any]:
+    fields = (
+        {"token": record.token, "request": _to_object(record.request)}
+        if isinstance(record, Authorized)
+        else dump_fields(record)
+    )
+    return {"kind": type(record).__name__, **fields}
 
 
 def dump_fields(record: Any) -> dict[str, Any]:
@@ -86,13 +96,23 @@ def _build_record(plain: dict[str, Any], kinds: dict[str, type]) -> Any:
     kind = plain.pop("kind", "")
     if kind not in kinds:
         raise ProtocolError(f"“{kind}” is unknown to this version.")
+    if kinds[kind] is Authorized:
+        return _build_authorized(plain)
     try:
         return get_adapter(kinds[kind]).validate_python(plain)
     except ValidationError as error:
         raise ProtocolError(f"“{kind}” has fields that this version does not know.") from error
 
 
+def _build_authorized(plain: dict[str, Any]) -> Authorized:
+    token, inner = plain.get("token"), plain.get("request")
+    if not isinstance(token, str) or not isinstance(inner, dict) or inner.get("kind") == Authorized.__name__:
+        raise ProtocolError("The request of an access token has no valid fields.")
+    return Authorized(token, _build_record(inner, REQUEST_TYPES))
+
+
 def _build_error(plain: dict[str, Any]) -> EngineError:
-    kind = getattr(errors, str(plain.get("name")), EngineError)
+    name = str(plain.get("name"))
+    kind = getattr(bot_errors, name, None) or getattr(errors, name, EngineError)
     error_class = kind if isinstance(kind, type) and issubclass(kind, EngineError) else EngineError
     return error_class(str(plain.get("message")), hint=str(plain.get("hint", "")))

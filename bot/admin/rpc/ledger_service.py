@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bot.admin.requests import GetStatus, ListDocuments
 from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
-from engine import DataDir, Ledger, Scope
+from engine import DataDir, Ledger
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
@@ -31,11 +31,10 @@ class LedgerService:
         """Yield the result from the ledger. Raises StoreError."""
         if not isinstance(request, GetStatus | ListDocuments):
             raise TypeError(type(request).__name__)
-        scope = Scope(frozenset(request.spaces), frozenset())
         if isinstance(request, GetStatus):
-            yield StatusResult(await self.ledger.stats.load_index_status(scope))
+            yield StatusResult(await self.ledger.stats.load_index_status(request.scope))
         else:
-            yield DocumentList(tuple(await self.ledger.stats.list_documents(scope)))
+            yield DocumentList(tuple(await self.ledger.stats.list_documents(request.scope)))
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from engine.errors import DataDirInUse
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
+    from bot.access.control import AccessControl
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
@@ -125,6 +126,7 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
                 replace_document=partial(_replace_document, engine_context, settings),
                 open_import=partial(_open_import, engine_context, settings),
                 forget_workspace=partial(_forget_workspace, engine_context, settings),
+                open_access=partial(_open_access, engine_context, settings),
             )
             service = LocalService(redacting)
             await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
@@ -138,6 +140,13 @@ async def _open_import(
     offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
     async with offline_forget.open_import(engine_context, settings, source, destination) as history_import:
         yield history_import
+
+
+@asynccontextmanager
+async def _open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
+    offline_forget: Any = await asyncio.to_thread(importlib.import_module, "bot.admin.offline_forget")
+    async with offline_forget.open_access(engine_context, settings) as access:
+        yield access
 
 
 async def _replace_document(engine_context: EngineContext, settings: Settings, document: Document) -> bool:

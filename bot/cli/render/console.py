@@ -15,6 +15,7 @@ from bot import texts
 from bot.admin import results
 from bot.cli.render import tables
 from bot.cli.render.duplicates import render_duplicates
+from bot.cli.render.tokens import render_new_token, render_tokens
 from bot.i18n import gettext
 from bot.text.terminal import LineWrapper, strip_control_chars
 
@@ -159,6 +160,8 @@ RENDERERS: Mapping[type, Callable[[Any], RenderableType]] = {
     results.EntityResult: tables.render_entity,
     results.DuplicatesResult: render_duplicates,
     results.VerifyResult: tables.render_verification,
+    results.TokenCreated: render_new_token,
+    results.TokenList: render_tokens,
 }
 
 

@@ -8,6 +8,7 @@ import pytest
 from bot.admin.document_lookup import LOCAL_SPACE
 from bot.admin.requests import AddFact, Forget, GetEntity, Hide, Merge, OperationRequest, Reindex, SetDescription
 from bot.admin.results import Completed, EntityResult
+from engine import Scope
 from engine.errors import ModelUnreachable, NotFound
 from tests.bot.admin.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
@@ -18,7 +19,7 @@ HERE = LOCAL_SPACE
 
 
 async def get(perform: Perform, name: str) -> EntityResult:
-    return last(await perform(GetEntity(name, (HERE,))), EntityResult)
+    return last(await perform(GetEntity(name, Scope.of(HERE))), EntityResult)
 
 
 async def known(perform: Perform, name: str) -> set[str]:
@@ -79,7 +80,7 @@ async def test_an_added_fact_is_known_until_it_is_forgotten(perform: Perform) ->
     fact = AddFact(HERE, "Gudgeon", "The Gudgeon belongs to Otto.", "Otto", keywords="owner")
     done = last(await perform(fact), Completed)
     assert "Otto" in await known(perform, "Gudgeon")
-    await perform(Forget(done.text.split("`")[1].rpartition(" ")[2], (HERE,)))
+    await perform(Forget(done.text.split("`")[1].rpartition(" ")[2], Scope.of(HERE)))
     assert "Otto" not in await known(perform, "Gudgeon")
     await perform(AddFact(HERE, "Otto", "Owner of the Gudgeon.", type="Person"))
     entity = (await get(perform, "Otto")).entity

@@ -13,6 +13,7 @@ from bot.admin.requests import Backup, Export, Forget, GetStatus, Ingest, ListDo
 from bot.admin.results import Completed, DocumentList, ExportLine, StatusResult, VerifyResult
 from bot.context import EngineContext
 from bot.errors import file_write_error
+from engine import Scope
 from engine.data_dir import DataDir
 from engine.errors import CorruptFile, DataDirInUse, DiskError, ModelUnavailable, NotFound, StoreError
 from tests.bot.admin.conftest import Perform, last, of_kind, run
@@ -21,7 +22,7 @@ from tests.support.engine_fixture import doc
 from tests.support.fake_embedder import HashEmbedder
 
 ingested = pytest.mark.usefixtures("ingested")
-HERE = (LOCAL_SPACE,)
+HERE = Scope.of(LOCAL_SPACE)
 
 
 async def export(context: EngineContext) -> list[str]:
@@ -63,7 +64,7 @@ async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder
         slow.gate.clear()
         embedder.failing[""] = ModelUnavailable("No embedder.")
         await context.engine.add(doc("new", "Ada met Carla."))
-        done = last(await run(context, Forget("old", ("here",))), Completed)
+        done = last(await run(context, Forget("old", Scope.of("here"))), Completed)
         assert done.text == "Forgotten: old"
         assert [each.key for each in await context.engine.list_documents(build_scope(["here"]))] == ["new"]
 
@@ -72,7 +73,7 @@ async def test_forgetting_waits_neither_for_other_documents_nor_for_the_embedder
 @pytest.mark.parametrize("space", [LOCAL_SPACE, "elsewhere"])
 async def test_what_is_not_in_the_space_cannot_be_forgotten(perform: Perform, town: Path, space: str) -> None:
     with pytest.raises(NotFound):
-        await perform(Forget(str(town / ("none.md" if space == LOCAL_SPACE else "tea.txt")), (space,)))
+        await perform(Forget(str(town / ("none.md" if space == LOCAL_SPACE else "tea.txt")), Scope.of(space)))
 
 
 @ingested

@@ -10,6 +10,7 @@ from bot.admin import queries
 from bot.admin.document_lookup import LOCAL_SPACE, chat_key
 from bot.admin.requests import Ask, Ingest, RetrievalOptions
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, ProgressUpdate, PromptResult
+from engine import Scope
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import ChatTurn, Context
 from tests.bot.admin.conftest import Perform, last
@@ -20,12 +21,12 @@ ingested = pytest.mark.usefixtures("ingested")
 
 
 async def retrieve(perform: Perform, text: str, space: str = LOCAL_SPACE, **facts: Any) -> Context:
-    return last(await perform(Ask(text, (space,), output="context", **facts)), ContextResult).context
+    return last(await perform(Ask(text, Scope.of(space), output="context", **facts)), ContextResult).context
 
 
 @ingested
 async def test_an_answer_comes_in_pieces_before_what_was_cited(perform: Perform) -> None:
-    *pieces, end = await perform(Ask(GUDGEON, (LOCAL_SPACE,)))
+    *pieces, end = await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE)))
     assert pieces
     assert all(isinstance(piece, AnswerDelta) for piece in pieces)
     assert isinstance(end, AnswerEnd)
@@ -44,7 +45,7 @@ async def test_retrieval_options_limit_the_context_and_replace_the_keywords(perf
 
 @ingested
 async def test_a_prompt_is_what_the_model_would_be_sent(perform: Perform) -> None:
-    prompt = last(await perform(Ask(GUDGEON, (LOCAL_SPACE,), output="prompt")), PromptResult)
+    prompt = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), output="prompt")), PromptResult)
     assert "leaves at noon" in "".join(message.content for message in prompt.messages)
 
 
@@ -89,9 +90,9 @@ async def test_an_unknown_chat_makes_no_summary_and_a_known_file_is_found(perfor
 @ingested
 async def test_an_empty_question_and_an_unknown_document_are_errors(perform: Perform) -> None:
     with pytest.raises(InvalidQuestion):
-        await perform(Ask("  ", (LOCAL_SPACE,)))
+        await perform(Ask("  ", Scope.of(LOCAL_SPACE)))
     with pytest.raises(NotFound, match=r"none\.md"):
-        await perform(Ask("Ada?", (LOCAL_SPACE,), documents=("none.md",)))
+        await perform(Ask("Ada?", Scope.of(LOCAL_SPACE), documents=("none.md",)))
 
 
 @ingested
@@ -99,7 +100,7 @@ async def test_a_time_span_says_that_it_leaves_out_undated_documents(perform: Pe
     (town / "note.txt").write_text("The Gudgeon leaves at noon, says the note.")
     await perform(Ingest((str(town / "note.txt"),), LOCAL_SPACE))
     for since, undated in ((None, False), (datetime(2020, 1, 1, tzinfo=UTC), True)):
-        end = last(await perform(Ask(GUDGEON, (LOCAL_SPACE,), since=since)), AnswerEnd)
+        end = last(await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), since=since)), AnswerEnd)
         assert end.undated is undated
         assert not undated or all(source.time for source in end.sources)
 
@@ -109,7 +110,7 @@ async def test_a_slow_start_says_what_it_waits_for(perform: Perform, monkeypatch
     monkeypatch.setattr(queries, "SLOW_START_SECONDS", 0.0)
     kinds: dict[Any, type] = {"answer": AnswerDelta, "context": ContextResult, "prompt": PromptResult}
     for output, kind in kinds.items():
-        first, second, *_ = await perform(Ask(GUDGEON, (LOCAL_SPACE,), output=output))
+        first, second, *_ = await perform(Ask(GUDGEON, Scope.of(LOCAL_SPACE), output=output))
         assert isinstance(first, ProgressUpdate)
         assert first.trouble == queries.SEARCHING
         assert isinstance(second, kind)
@@ -118,11 +119,11 @@ async def test_a_slow_start_says_what_it_waits_for(perform: Perform, monkeypatch
 @pytest.mark.parametrize("text", [GUDGEON, "What was decided lately?"])
 async def test_an_empty_folder_says_how_to_ingest_unless_the_model_alone_is_asked(perform: Perform, text: str) -> None:
     with pytest.raises(NotFound, match="There are no documents yet") as caught:
-        await perform(Ask(text, (LOCAL_SPACE,)))
+        await perform(Ask(text, Scope.of(LOCAL_SPACE)))
     assert "threadlore ingest" in caught.value.hint
-    assert await perform(Ask(text, (LOCAL_SPACE,), mode="bypass"))
+    assert await perform(Ask(text, Scope.of(LOCAL_SPACE), mode="bypass"))
 
 
 @ingested
 async def test_nothing_found_among_documents_is_no_empty_folder(perform: Perform) -> None:
-    assert await perform(Ask("Xyzzy plugh?", (LOCAL_SPACE,), mode="naive"))
+    assert await perform(Ask("Xyzzy plugh?", Scope.of(LOCAL_SPACE), mode="naive"))

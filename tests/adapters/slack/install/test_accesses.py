@@ -11,7 +11,7 @@ from slack_sdk.oauth.installation_store import Installation
 
 from adapters.slack.install.accesses import Accesses
 from adapters.slack.install.store import StoredInstallation
-from bot.store.installations import InstallationRecord
+from bot.store.credentials.installations import InstallationRecord
 from engine import LocalProcesses
 
 

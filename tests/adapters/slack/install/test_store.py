@@ -15,7 +15,7 @@ from adapters.slack.install.cipher import TokenCipher
 from adapters.slack.install.store import InstallationStore, StateStore
 from bot.errors import BadSetting
 from bot.store import BotStore
-from bot.store.installations import InstallationRecord
+from bot.store.credentials.installations import InstallationRecord
 from engine.errors import StoreError
 from tests.support.engine_fixture import find_files_containing
 

@@ -16,6 +16,7 @@ from bot.admin.ingest.progress import RESUME_MESSAGE, STALL_MESSAGE, STALL_SECON
 from bot.admin.operations import run_operation
 from bot.admin.requests import Forget, Ingest, ListDocuments, Retry
 from bot.admin.results import Completed, DocumentList, IngestResult, ProgressUpdate
+from engine import Scope
 from engine.errors import InvalidApiKey, ModelUnavailable, ModelUnreachable, NotFound
 from engine.models import Question
 from engine.storage.ledger.records.query_results import IndexStatus
@@ -31,7 +32,7 @@ async def ingest_paths(perform: Perform, *paths: Path, space: str = LOCAL_SPACE)
 
 
 async def listed(perform: Perform, space: str = LOCAL_SPACE) -> dict[str, str]:
-    documents = last(await perform(ListDocuments((space,))), DocumentList).documents
+    documents = last(await perform(ListDocuments(Scope.of(space))), DocumentList).documents
     return {each.key: each.status for each in documents}
 
 
@@ -80,7 +81,7 @@ async def test_an_unchanged_file_is_not_even_read_again(
     assert (result.documents, result.changed, result.failures) == (documents, 0, ())
     (town / name).write_bytes(content)
     key = chats(town)[0] if documents == 2 else str(town / name)
-    await perform(Forget(key, (LOCAL_SPACE,)))
+    await perform(Forget(key, Scope.of(LOCAL_SPACE)))
     assert len(await listed(perform)) == documents - 1
     assert (await ingest_paths(perform, town / name)).changed == 1, "it was forgotten"
 
@@ -188,7 +189,7 @@ async def test_without_the_embedder_documents_are_found_by_words_alone(
         result = last(await run(context, request), IngestResult)
         assert result.trouble == "No embedder. 1 document waits for it, and can be found by words already."
     async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(20):
-        assert last(await run(context, Retry((LOCAL_SPACE,))), Completed) == Completed("Retried: 1 document.")
+        assert last(await run(context, Retry(Scope.of(LOCAL_SPACE))), Completed) == Completed("Retried: 1 document.")
 
 
 @pytest.mark.usefixtures("_no_patience")

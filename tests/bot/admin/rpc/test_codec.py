@@ -10,6 +10,8 @@ from bot.admin import requests, results
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
+from bot.store import AccessToken, Subject
+from engine import Scope
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
@@ -19,28 +21,35 @@ from tests.support.builders import make_listed, make_source
 
 NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 SOURCE = make_source(text="Tea “ü”\n")
+TOKEN = AccessToken("1", "n", Subject(space="s"), ("ask", "read"), 60, NOON, None, NOON)
 ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d", 2.0, (1,))
 REQUESTS: list[OperationRequest] = [
-    requests.Ask("Why?", ("s",), "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"),
+    requests.Ask(
+        "Why?", Scope.of("s"), "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"
+    ),
     requests.Ingest(("/a", "/b"), "s", "files"),
-    requests.GetStatus(("s",)),
-    requests.ListDocuments(("s",)),
-    requests.ListFilterNames(("s",)),
-    requests.GetEntity("Ada", ("s",)),
-    requests.Forget("x", ("s",)),
+    requests.GetStatus(Scope.of("s")),
+    requests.ListDocuments(Scope.of("s")),
+    requests.ListFilterNames(Scope.of("s")),
+    requests.GetEntity("Ada", Scope.of("s")),
+    requests.Forget("x", Scope.of("s")),
     requests.ForgetWorkspace("slack", "T1"),
     requests.Merge("s", "a", "b"),
     requests.Separate("s", "a", "b"),
-    requests.FindDuplicates(("s",), 5),
+    requests.FindDuplicates(Scope.of("s"), 5),
     requests.SetDescription("s", "a", "words", "b"),
     requests.Hide("s", "a", hidden=False),
     requests.AddFact("s", "a", "words", type="person"),
     requests.Reindex(),
     requests.Verify(repair=True),
-    requests.Export(("s",), "graphml"),
+    requests.Export(Scope.of("s"), "graphml"),
     requests.Backup("/b"),
     requests.ImportHistory("slack", "/e.zip", "T1", "https://t.example", direct_messages=True),
-    requests.Retry(("s",)),
+    requests.Retry(Scope.of("s")),
+    requests.Authorized("tl_1_x", requests.GetEntity("Ada", Scope.of("s"))),
+    requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
+    requests.ListTokens(),
+    requests.RevokeToken("1"),
 ]
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
@@ -60,6 +69,8 @@ EVENTS: list[OperationResult] = [
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),
+    results.TokenCreated(TOKEN, "tl_1_x"),
+    results.TokenList((TOKEN,)),
 ]
 
 

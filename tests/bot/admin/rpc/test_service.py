@@ -23,6 +23,7 @@ from bot.bootstrap import EngineModels
 from bot.context import EngineContext
 from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
+from engine import Scope
 from engine.data_dir import DataDir
 from engine.errors import CorruptLedger, DataDirInUse, NotFound
 from tests.bot.admin.conftest import last
@@ -30,7 +31,7 @@ from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import doc
 
-ALL, EMPTY = ListDocuments(("here",)), [DocumentList(())]
+ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
 ROOT = Path(__file__).parents[4]
 HEAVY = {"lancedb", "kuzu", "onnxruntime", "litellm", "numpy", "pyarrow", "tiktoken"}
 LOADED = """
@@ -93,7 +94,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings) as reached:
-        assert Completed("Forgotten: old") in await perform(reached, Forget("old", ("here",)))
+        assert Completed("Forgotten: old") in await perform(reached, Forget("old", Scope.of("here")))
     async with BotStore.open(settings.data_path / "bot.db") as store:
         stored = await store.answers.get("a1")
         assert stored is not None
@@ -134,7 +135,7 @@ async def test_an_error_of_opening_is_raised_by_each_request(monkeypatch: pytest
 
 
 async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
-    settings, requests = load_settings(), (GetStatus(("here",)), ALL, GetStatus(("elsewhere",)))
+    settings, requests = load_settings(), (GetStatus(Scope.of("here")), ALL, GetStatus(Scope.of("elsewhere")))
     async with open_engine_context(settings.data_path) as context:
         await context.engine.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
@@ -164,7 +165,7 @@ async def test_for_numbers_too_a_program_that_holds_the_folder_is_asked() -> Non
         connect_or_open_ledger(settings) as reached,
     ):
         await context.engine.add(doc("a", "Ada met Bob."))
-        status = last(await perform(reached, GetStatus(("here",))), StatusResult).status
+        status = last(await perform(reached, GetStatus(Scope.of("here"))), StatusResult).status
         assert sum(status.documents.values()) == 1
 
 

@@ -13,9 +13,10 @@ from bot.admin.requests import Ask, GetStatus, OperationRequest
 from bot.admin.results import AnswerDelta, Completed, OperationResult
 from bot.admin.rpc import codec, socket
 from bot.admin.rpc.socket import RemoteService
+from engine import Scope
 from engine.errors import EngineError, NotFound, StoreError
 
-QUESTION, FIRST, LAST = Ask("Who?", ("s",)), AnswerDelta("first"), Completed("last")
+QUESTION, FIRST, LAST = Ask("Who?", Scope.of("s")), AnswerDelta("first"), Completed("last")
 
 
 class Operations:
@@ -86,7 +87,7 @@ async def test_an_error_there_is_raised_here_and_the_next_request_is_answered(
             await collect(remote)
         assert not hint or caught.value.hint == hint
         operations.error = None
-        assert await collect(remote, GetStatus(("s",))) == [FIRST, LAST]
+        assert await collect(remote, GetStatus(Scope.of("s"))) == [FIRST, LAST]
 
 
 async def test_leaving_ends_the_operation(home: Path) -> None:

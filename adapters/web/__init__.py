@@ -1,0 +1,47 @@
+"""HTTP API: serve questions, documents and the graph to programs with an access token."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine import child_task
+
+if TYPE_CHECKING:
+    import asyncio
+
+    import uvicorn
+
+    from bot.admin.rpc.service import AdminService
+    from bot.settings import Settings
+
+DRAIN_SECONDS = 10  # for requests that are running when the program stops
+MAX_CONCURRENT = 200  # connections; further ones are answered 503
+
+
+async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
+    """Serve the API on the host and port of the settings until `stop` is set. Raises BadSetting."""
+    import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
+
+    from adapters.web.app import build_app  # noqa: PLC0415  - as above
+    from adapters.web.listener import bind  # noqa: PLC0415  - as above
+
+    config = uvicorn.Config(
+        build_app(service),
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        limit_concurrency=MAX_CONCURRENT,
+        timeout_graceful_shutdown=DRAIN_SECONDS,
+        lifespan="off",
+        ws="none",
+    )
+    server = uvicorn.Server(config)
+    with bind(settings.web_host, settings.web_port) as bound:
+        async with child_task(_stop_with(server, stop), "stop web"):
+            await server._serve(sockets=[bound])  # noqa: SLF001  - `serve` would take over the program's signals
+
+
+async def _stop_with(server: uvicorn.Server, stop: asyncio.Event) -> None:
+    await stop.wait()
+    server.should_exit = True

@@ -1,0 +1,45 @@
+"""The application: routes, errors as problem details, and what every response carries."""
+
+from __future__ import annotations
+
+from importlib.metadata import version
+from typing import TYPE_CHECKING
+
+from fastapi import FastAPI
+
+from adapters.web import openai_api, problems
+from adapters.web.routes import documents, graph, health, queries
+from adapters.web.security import SecurityHeaders, SizeLimit
+
+if TYPE_CHECKING:
+    from bot.admin.rpc.service import AdminService
+
+PREFIX = "/api/v1"
+ABOUT = """Questions about the channels and files of a workspace, answered with citations.
+
+Every call needs an access token (`threadlore token create`) in the header `Authorization: Bearer …`. A token speaks for
+one person, or for a space of the terminal, and reads exactly what they can read at that moment. Errors are problem
+details (RFC 9457).
+"""
+
+
+def build_app(service: AdminService) -> FastAPI:
+    """The application on a service: of this process, or of a running one over the local socket."""
+    app = FastAPI(
+        title="Threadlore",
+        version=version("threadlore"),
+        description=ABOUT,
+        openapi_url=f"{PREFIX}/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        separate_input_output_schemas=False,
+        responses=problems.RESPONSES,
+    )
+    app.state.service = service
+    problems.register(app)
+    app.add_middleware(SizeLimit)
+    app.add_middleware(SecurityHeaders)
+    for each in (queries.router, documents.router, graph.router, health.router):
+        app.include_router(each, prefix=PREFIX)
+    app.include_router(openai_api.router)
+    return app

@@ -1,0 +1,27 @@
+"""The socket on which the API listens."""
+
+from __future__ import annotations
+
+import socket
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from bot.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def bind(host: str, port: int) -> Iterator[socket.socket]:
+    """A bound socket, closed at the end. Raises BadSetting."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as bound:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            bound.bind((host, port))
+        except (OSError, OverflowError) as error:
+            raise BadSetting(
+                f"The API cannot listen on {host}:{port}: {error}.", hint="Change THREADLORE_WEB_HOST or _PORT."
+            ) from error
+        yield bound

@@ -1,0 +1,214 @@
+"""Bodies of requests and responses of the API."""
+
+from __future__ import annotations
+
+from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from adapters.web.scope import OF_TOKEN
+from bot.admin.requests import Ask
+from engine import ChatTurn, RetrievalMode
+
+if TYPE_CHECKING:
+    from engine import ContextEntity, ContextRelation, DocumentInfo, Source
+
+MAX_QUESTION_LENGTH = 20_000
+MAX_NAME_LENGTH = 500
+MAX_TURNS = 40
+Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
+Names = Annotated[list[Name], Field(max_length=50)]
+
+
+class Body(BaseModel):
+    """A body of a request; unknown fields are refused."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class Turn(Body):
+    """An earlier turn of the conversation."""
+
+    role: Literal["user", "assistant"]
+    content: Annotated[str, Field(max_length=MAX_QUESTION_LENGTH)]
+
+
+class QueryBody(Body):
+    """A question, and what it may draw on; empty lists do not filter."""
+
+    question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_LENGTH, examples=["Who repairs the roof?"])]
+    mode: RetrievalMode = "mix"
+    history: Annotated[list[Turn], Field(max_length=MAX_TURNS)] = []
+    documents: Names = []
+    channels: Names = []
+    authors: Names = []
+    since: datetime | None = None
+    until: datetime | None = None
+
+    def to_request(self, output: Literal["answer", "context"]) -> Ask:
+        """The request of the question, whose scope is that of the token."""
+        return Ask(
+            self.question,
+            OF_TOKEN,
+            mode=self.mode,
+            history=tuple(ChatTurn(each.role, each.content) for each in self.history),
+            output=output,
+            documents=tuple(self.documents),
+            rooms=tuple(self.channels),
+            authors=tuple(self.authors),
+            since=self.since,
+            until=self.until,
+        )
+
+
+class SourceItem(BaseModel):
+    """A passage that is cited as [number]."""
+
+    number: int
+    document: str
+    title: str
+    label: str
+    link: str
+    author: str
+    time: datetime | None
+    text: str
+    channel: str
+
+    @classmethod
+    def of(cls, source: Source) -> SourceItem:
+        """The item of a source."""
+        return cls(
+            number=source.number,
+            document=source.document,
+            title=source.title,
+            label=source.label,
+            link=source.link,
+            author=source.author,
+            time=source.time,
+            text=source.text,
+            channel=source.room,
+        )
+
+
+class UsageItem(BaseModel):
+    """Tokens and cost (US dollars) of the model calls of one purpose."""
+
+    purpose: str
+    model: str
+    input_tokens: int
+    output_tokens: int
+    cost: float
+    calls: int
+
+
+class AnswerBody(BaseModel):
+    """An answer with its sources. `incomplete`: the model stopped before its end."""
+
+    answer: str
+    sources: list[SourceItem]
+    usage: list[UsageItem]
+    incomplete: bool
+
+
+class EntityItem(BaseModel):
+    """An entity; `sources` are the numbers of the passages that support it."""
+
+    name: str
+    type: str
+    description: str
+    sources: list[int]
+
+    @classmethod
+    def of(cls, entity: ContextEntity) -> EntityItem:
+        """The item of an entity."""
+        return cls(name=entity.name, type=entity.type, description=entity.description, sources=list(entity.sources))
+
+
+class RelationItem(BaseModel):
+    """A relation of two entities. `weight`: the number of chunks that state it."""
+
+    source: str
+    target: str
+    keywords: str
+    description: str
+    weight: float
+    sources: list[int]
+
+    @classmethod
+    def of(cls, relation: ContextRelation) -> RelationItem:
+        """The item of a relation."""
+        return cls(
+            source=relation.source,
+            target=relation.target,
+            keywords=relation.keywords,
+            description=relation.description,
+            weight=relation.weight,
+            sources=list(relation.sources),
+        )
+
+
+class ContextBody(BaseModel):
+    """What was retrieved for a question, without an answer."""
+
+    entities: list[EntityItem]
+    relations: list[RelationItem]
+    sources: list[SourceItem]
+    high_keywords: list[str]
+    low_keywords: list[str]
+
+
+class EntityBody(BaseModel):
+    """An entity and its strongest relations."""
+
+    entity: EntityItem
+    relations: list[RelationItem]
+
+
+class DocumentItem(BaseModel):
+    """A document with its state: pending, searchable, indexed or failed."""
+
+    key: str
+    title: str
+    kind: str
+    channel: str
+    link: str
+    time: datetime | None
+    status: str
+    error: str
+    hint: str
+    passages: int
+
+    @classmethod
+    def of(cls, document: DocumentInfo) -> DocumentItem:
+        """The item of a document."""
+        return cls(
+            key=document.key,
+            title=document.title,
+            kind=document.kind,
+            channel=document.room,
+            link=document.link,
+            time=document.time,
+            status=document.status,
+            error=document.error,
+            hint=document.hint,
+            passages=document.passages,
+        )
+
+
+class DocumentsBody(BaseModel):
+    """A page of documents, of `total`."""
+
+    documents: list[DocumentItem]
+    total: int
+
+
+class StatusBody(BaseModel):
+    """Counts of what the token can read. `documents`: by status."""
+
+    documents: dict[str, int]
+    passages: int
+    entities: int
+    relations: int
+    waiting: int
+    trouble: str

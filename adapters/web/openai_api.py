@@ -1,0 +1,139 @@
+"""OpenAI-compatible endpoints, so that existing chat programs can ask: the last message is the question."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import JSONResponse
+from pydantic import BaseModel, ConfigDict, Field
+
+from adapters.web.models import MAX_QUESTION_LENGTH, SourceItem
+from adapters.web.operations import get_result, perform
+from adapters.web.scope import OF_TOKEN
+from adapters.web.security import Token  # noqa: TC001  - read at run time
+from adapters.web.streams import EVENT_STREAM, StreamFormat, open_stream
+from bot.admin.requests import Ask, GetStatus
+from bot.admin.results import AnswerDelta, AnswerEnd, StatusResult
+from engine import ChatTurn
+from engine.errors import InvalidQuestion
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.admin.results import OperationResult
+    from engine import Source
+
+router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
+
+MODEL = "threadlore"
+MAX_MESSAGES = 100
+CHAT_STREAM = StreamFormat(EVENT_STREAM, "data: [DONE]\n\n")
+
+
+class TextPart(BaseModel):
+    """A part of a message; parts other than text are ignored."""
+
+    type: str
+    text: Annotated[str, Field(max_length=MAX_QUESTION_LENGTH)] = ""
+
+
+class ChatMessage(BaseModel):
+    """A message of a conversation."""
+
+    role: Literal["system", "developer", "user", "assistant", "tool"]
+    content: Annotated[str, Field(max_length=MAX_QUESTION_LENGTH)] | list[TextPart] | None = ""
+
+    @property
+    def text(self) -> str:
+        """What the message says."""
+        if isinstance(self.content, list):
+            return "\n".join(each.text for each in self.content if each.type == "text")
+        return self.content or ""
+
+
+class ChatBody(BaseModel):
+    """A conversation. Further parameters of the protocol are accepted and have no effect."""
+
+    model_config = ConfigDict(extra="allow")
+    messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
+    model: str = MODEL
+    stream: bool = False
+
+
+@router.get("/models")
+async def list_models(http: Request, token: Token) -> dict[str, Any]:
+    """List the one model."""
+    await get_result(http, token, GetStatus(OF_TOKEN), StatusResult)
+    return {"object": "list", "data": [{"id": MODEL, "object": "model", "created": 0, "owned_by": MODEL}]}
+
+
+@router.post("/chat/completions", response_class=Response, responses={200: {"content": {"application/json": {}}}})
+async def complete_chat(http: Request, token: Token, body: ChatBody) -> Any:
+    """Answer the last message of a conversation; citations follow the answer, and are in `citations`."""
+    results = perform(http, token, _build_request(body))
+    head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": MODEL}
+    if body.stream:
+        return await open_stream(_list_chunks(head, results), CHAT_STREAM)
+    pieces, end = list[str](), AnswerEnd((), ())
+    async with aclosing(results):
+        async for result in results:
+            if isinstance(result, AnswerDelta):
+                pieces.append(result.text)
+            elif isinstance(result, AnswerEnd):
+                end = result
+    message = {"role": "assistant", "content": "".join(pieces) + format_citations(end.sources)}
+    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(end)}
+    return JSONResponse({**head, "object": "chat.completion", "choices": [choice], **_describe_end(end)})
+
+
+def format_citations(sources: tuple[Source, ...]) -> str:
+    """The sources below an answer, as a list in Markdown."""
+    lines = [f"[{each.number}] {_format_title(each)}" for each in sources]
+    return "\n\n" + "\n".join(lines) if lines else ""
+
+
+def _format_title(source: Source) -> str:
+    words = f"{source.title} · {source.label}" if source.label else source.title
+    title = words.replace("[", "(").replace("]", ")").replace("\n", " ")
+    return f"[{title}]({source.link})" if source.link else title
+
+
+def _build_request(body: ChatBody) -> Ask:
+    """The last message as a question, the ones before as its history. Raises InvalidQuestion."""
+    talk = [each for each in body.messages if each.role in {"user", "assistant"} and each.text.strip()]
+    if not talk or talk[-1].role != "user":
+        raise InvalidQuestion("The last message must be one of the user.", hint="Put the question at the end.")
+    history = tuple(ChatTurn("user" if each.role == "user" else "assistant", each.text) for each in talk[:-1])
+    return Ask(talk[-1].text, OF_TOKEN, history=history)
+
+
+async def _list_chunks(
+    head: dict[str, Any], results: AsyncGenerator[OperationResult]
+) -> AsyncGenerator[dict[str, Any]]:
+    def chunk(delta: dict[str, str], reason: str | None = None, **more: Any) -> dict[str, Any]:
+        choice = {"index": 0, "delta": delta, "finish_reason": reason}
+        return {**head, "object": "chat.completion.chunk", "choices": [choice], **more}
+
+    async with aclosing(results):
+        async for result in results:
+            if isinstance(result, AnswerDelta):
+                yield chunk({"role": "assistant", "content": result.text})
+            elif isinstance(result, AnswerEnd):
+                if cited := format_citations(result.sources):
+                    yield chunk({"content": cited})
+                yield chunk({}, _finish_reason(result), **_describe_end(result))
+
+
+def _finish_reason(end: AnswerEnd) -> str:
+    return "content_filter" if end.filtered else "length" if end.cut_off else "stop"
+
+
+def _describe_end(end: AnswerEnd) -> dict[str, Any]:
+    prompt = sum(each.input_tokens for each in end.usage)
+    completion = sum(each.output_tokens for each in end.usage)
+    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+    return {"usage": usage, "citations": [SourceItem.of(each).model_dump(mode="json") for each in end.sources]}

@@ -1,0 +1,123 @@
+"""Errors as problem details (RFC 9457): {"type", "title", "status", "detail", "hint"}."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Annotated, Any, cast
+
+import structlog
+from fastapi import Request  # noqa: TC002  - read at run time
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import Response
+from pydantic import BaseModel, Field
+from starlette.exceptions import HTTPException
+
+from bot.errors import (
+    AudienceChanged,
+    InvalidToken,
+    NotAllowed,
+    PlatformError,
+    TooManyRequests,
+)
+from engine.errors import (
+    DocumentTooLarge,
+    EngineError,
+    InvalidDocument,
+    InvalidQuestion,
+    ModelError,
+    NotFound,
+    RateLimited,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from fastapi import FastAPI
+
+log = structlog.get_logger(__name__)
+
+MEDIA_TYPE = "application/problem+json"
+RETRY_AFTER_SECONDS = 30
+# The status of an error is that of the first class it belongs to.
+STATUSES: Sequence[tuple[type[EngineError], int]] = (
+    (InvalidToken, 401),
+    (NotAllowed, 403),
+    (NotFound, 404),
+    (AudienceChanged, 409),
+    (DocumentTooLarge, 413),
+    (InvalidDocument, 422),
+    (InvalidQuestion, 422),
+    (TooManyRequests, 429),
+    (RateLimited, 503),
+    (ModelError, 502),
+    (PlatformError, 503),
+)
+
+
+class Problem(BaseModel):
+    """What went wrong, and what to do about it."""
+
+    type: Annotated[str, Field(description="The kind of the problem, a name that does not change.")] = "about:blank"
+    title: str
+    status: int
+    detail: str
+    hint: str = ""
+
+
+_STATUSES = {401, 403, 404, 409, 413, 422, 429, 500, 502, 503}
+RESPONSES: dict[int | str, dict[str, Any]] = {
+    status: {"description": "Problem", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
+    for status in sorted(_STATUSES)
+}
+
+
+def describe(error: Exception) -> Problem:
+    """The problem of an error; the text of an unexpected one is not shown."""
+    if isinstance(error, EngineError):
+        status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
+        name = type(error).__name__
+        return Problem(type=f"urn:threadlore:{name}", title=name, status=status, detail=str(error), hint=error.hint)
+    return Problem(title="InternalError", status=500, detail="Something went wrong. The log says more.")
+
+
+def to_response(problem: Problem) -> Response:
+    """A problem as a response."""
+    headers = {"Cache-Control": "no-store"}
+    if problem.status == 401:
+        headers["WWW-Authenticate"] = "Bearer"
+    if problem.status in {429, 503}:
+        headers["Retry-After"] = str(RETRY_AFTER_SECONDS)
+    body = json.dumps(problem.model_dump(), ensure_ascii=False)
+    return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
+
+
+def register(app: FastAPI) -> None:
+    """Answer all errors of an application with problem details."""
+    app.add_exception_handler(EngineError, _answer_error)
+    app.add_exception_handler(Exception, _answer_unexpected)
+    app.add_exception_handler(RequestValidationError, _answer_invalid)
+    app.add_exception_handler(HTTPException, _answer_http)
+
+
+async def _answer_error(_: Request, error: Exception) -> Response:
+    return to_response(describe(error))
+
+
+async def _answer_unexpected(request: Request, error: Exception) -> Response:
+    log.error("web.request_failed", path=request.url.path, exc_info=error)
+    return to_response(describe(error))
+
+
+async def _answer_invalid(_: Request, error: Exception) -> Response:
+    first: Mapping[str, Any] = next(iter(cast("RequestValidationError", error).errors()), {})
+    place = ".".join(map(str, first.get("loc", ())))
+    detail = f"{place}: {first.get('msg', 'is not valid')}"
+    return to_response(Problem(type="urn:threadlore:InvalidRequest", title="InvalidRequest", status=422, detail=detail))
+
+
+async def _answer_http(_: Request, error: Exception) -> Response:
+    refused = cast("HTTPException", error)
+    problem = Problem(title=str(refused.detail), status=refused.status_code, detail=str(refused.detail))
+    response = to_response(problem)
+    response.headers.update(refused.headers or {})
+    return response

@@ -1,0 +1,1 @@
+"""Who calls from outside of a chat, as whom, and what they may do."""

@@ -1,0 +1,104 @@
+"""Check the access tokens of requests, and find what their subjects may read now."""
+
+from __future__ import annotations
+
+import time
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from bot.access.tokens import generate_token, matches, parse_token
+from bot.errors import InvalidToken, NotConnected, NotPermitted, PlatformUnavailable, TooManyRequests
+from bot.permissions.audience import EMPTY_SET, ResolvedScope, personal_space
+from bot.platform.models import Location
+from bot.store import AccessToken
+from engine import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bot.permissions.resolver import AudienceResolver
+    from bot.store import BotStore, Permission, Subject
+
+USE_INTERVAL = timedelta(minutes=1)  # between two records of a token's last use
+
+
+class AccessControl:
+    """Issues access tokens, checks them, and finds what they may read.
+
+    The scope of a person is that of their private questions, looked up for each request. `clock`: seconds since 1970.
+    """
+
+    def __init__(
+        self, store: BotStore, audience: AudienceResolver | None = None, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._store = store
+        self._audience = audience
+        self._clock = clock
+
+    async def create_token(
+        self,
+        name: str,
+        subject: Subject,
+        permissions: tuple[Permission, ...],
+        requests_per_minute: int,
+        lifetime: timedelta | None,
+    ) -> tuple[AccessToken, str]:
+        """Store a new token; returns it with its text, which is shown once."""
+        id_, text, digest = generate_token()
+        now = self._now()
+        expires = now + lifetime if lifetime else None
+        token = AccessToken(id_, name, subject, permissions, requests_per_minute, now, expires)
+        await self._store.access_tokens.add(token, digest)
+        return token, text
+
+    async def list_tokens(self) -> list[AccessToken]:
+        """All tokens, in the order of their creation."""
+        return await self._store.access_tokens.list_all()
+
+    async def revoke_token(self, id_: str) -> bool:
+        """Revoke a token; returns whether it existed."""
+        return await self._store.access_tokens.delete(id_)
+
+    async def authorize(self, text: str, permission: Permission) -> AccessToken:
+        """The token with this text, whose use is counted. Raises InvalidToken, NotPermitted, TooManyRequests."""
+        token = await self.authenticate(text)
+        if permission not in token.permissions:
+            raise NotPermitted(f"This access token does not permit “{permission}”.")
+        who = ("token", "", token.id)
+        if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock()):
+            raise TooManyRequests(f"This access token permits {token.requests_per_minute} requests a minute.")
+        return token
+
+    async def authenticate(self, text: str) -> AccessToken:
+        """The token with this text. Raises InvalidToken, with one message whatever is wrong."""
+        id_, secret = parse_token(text)
+        found = await self._store.access_tokens.get(id_)
+        if found is None or not matches(secret, found[1]) or found[0].is_expired(self._now()):
+            raise InvalidToken("This access token is unknown, expired or revoked.")
+        await self._store.access_tokens.record_use(id_, self._now(), self._now() - USE_INTERVAL)
+        return found[0]
+
+    async def resolve_scope(self, subject: Subject) -> ResolvedScope:
+        """What a subject may read now. Raises PlatformError if it cannot be looked up, InvalidToken if they left."""
+        if subject.space:
+            return ResolvedScope(Scope.of(subject.space))
+        if self._audience is None:
+            raise NotConnected(f"There is no connection to {subject.platform}.")
+        person = await self._audience.get_person(subject.platform, subject.workspace, subject.person)
+        if person.is_deactivated:
+            raise InvalidToken("The person of this access token left the workspace.")
+        location = Location(subject.platform, subject.workspace, "")
+        resolved = await self._audience.resolve_scope(location, subject.person)
+        if resolved.gap == "unknown":
+            raise PlatformUnavailable("What you can read could not be checked.")
+        return resolved
+
+    def _now(self) -> datetime:
+        return datetime.fromtimestamp(self._clock(), UTC)
+
+
+def own_scope(subject: Subject) -> Scope:
+    """What a subject may change: a space of the terminal, or what a person shared with the bot alone."""
+    if subject.space:
+        return Scope.of(subject.space)
+    return Scope(frozenset({personal_space(subject.platform, subject.workspace, subject.person)}), EMPTY_SET)

@@ -1,0 +1,66 @@
+"""Access tokens of programs: their form, what they permit, and for whom they speak. Pure.
+
+A token is `tl_<id>_<secret>`. The secret has 256 random bits, so a plain hash of it is enough; only that is stored.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from hashlib import sha256
+from typing import TYPE_CHECKING
+
+from bot.errors import BadSetting, InvalidToken
+from bot.store import PERMISSIONS, Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.store import Permission
+
+PREFIX = "tl"
+ID_BYTES, SECRET_BYTES = 5, 32
+
+
+def generate_token() -> tuple[str, str, str]:
+    """A new token: its id, its full text, and the hash of its secret."""
+    id_, secret = secrets.token_hex(ID_BYTES), secrets.token_urlsafe(SECRET_BYTES)
+    return id_, f"{PREFIX}_{id_}_{secret}", hash_secret(secret)
+
+
+def parse_token(text: str) -> tuple[str, str]:
+    """The id and the secret of a token. Raises InvalidToken."""
+    prefix, _, rest = text.partition("_")
+    id_, _, secret = rest.partition("_")
+    if prefix != PREFIX or len(id_) != 2 * ID_BYTES or not secret or not text.isascii():
+        raise InvalidToken("This is not an access token.")
+    return id_, secret
+
+
+def hash_secret(secret: str) -> str:
+    """The SHA-256 hash of a secret, in hexadecimal digits."""
+    return sha256(secret.encode()).hexdigest()
+
+
+def matches(secret: str, digest: str) -> bool:
+    """Whether a secret has this hash; takes the same time for all secrets."""
+    return hmac.compare_digest(hash_secret(secret), digest)
+
+
+def parse_subject(text: str) -> Subject:
+    """The subject of `space:NAME` or `PLATFORM:WORKSPACE:PERSON`. Raises BadSetting."""
+    kind, _, rest = text.partition(":")
+    if kind == "space" and rest:
+        return Subject(space=rest)
+    workspace, _, person = rest.partition(":")
+    if not (kind and workspace and person) or ":" in person:
+        raise BadSetting(f"“{text}” names no person.", hint="Write PLATFORM:WORKSPACE:PERSON, all three as ids.")
+    return Subject(kind, workspace, person)
+
+
+def parse_permissions(words: Iterable[str]) -> tuple[Permission, ...]:
+    """The permissions with these names. Raises BadSetting."""
+    given = {word.strip().casefold() for word in words}
+    if unknown := given - {*PERMISSIONS}:
+        raise BadSetting(f"There is no permission “{min(unknown)}”.", hint=f"Permissions: {', '.join(PERMISSIONS)}.")
+    return tuple(each for each in PERMISSIONS if each in given)

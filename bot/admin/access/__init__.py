@@ -1,0 +1,1 @@
+"""Operations of access tokens, and operations that a token permits."""

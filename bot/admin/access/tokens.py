@@ -1,0 +1,48 @@
+"""Operations on access tokens: create, list and revoke."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+from bot.admin.results import Completed, TokenCreated, TokenList
+from engine.errors import NotFound, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+    from contextlib import AbstractAsyncContextManager
+
+    from bot.access.control import AccessControl
+    from bot.admin.requests import CreateToken, ListTokens, RevokeToken
+    from bot.admin.results import OperationResult
+    from bot.context import EngineContext
+
+
+async def create_token(engine_context: EngineContext, request: CreateToken) -> AsyncGenerator[OperationResult]:
+    """Create a token, and yield it with its text."""
+    lifetime = timedelta(days=request.days) if request.days else None
+    async with _open_access(engine_context) as access:
+        token, text = await access.create_token(
+            request.name, request.subject, request.permissions, request.requests_per_minute, lifetime
+        )
+    yield TokenCreated(token, text)
+
+
+async def list_tokens(engine_context: EngineContext, request: ListTokens) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
+    """Yield all tokens."""
+    async with _open_access(engine_context) as access:
+        yield TokenList(tuple(await access.list_tokens()))
+
+
+async def revoke_token(engine_context: EngineContext, request: RevokeToken) -> AsyncGenerator[OperationResult]:
+    """Revoke a token. Raises NotFound."""
+    async with _open_access(engine_context) as access:
+        if not await access.revoke_token(request.id):
+            raise NotFound(f"There is no access token “{request.id}”.", hint="`threadlore token list` shows their ids.")
+    yield Completed(f"Revoked: {request.id}")
+
+
+def _open_access(engine_context: EngineContext) -> AbstractAsyncContextManager[AccessControl]:
+    if engine_context.open_access is None:
+        raise StoreError("The bot's database is not open.")
+    return engine_context.open_access()

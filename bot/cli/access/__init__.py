@@ -1,0 +1,1 @@
+"""Commands for what programs may do from outside."""

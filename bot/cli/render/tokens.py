@@ -1,0 +1,47 @@
+"""Render access tokens for the terminal (pure)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rich import box
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from bot.text.format import format_utc
+from bot.text.terminal import strip_control_chars
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from rich.console import RenderableType
+
+    from bot.admin.results import TokenCreated, TokenList
+
+SHOWN_ONCE = "Keep it now: it is not stored and will not be shown again."
+
+
+def render_new_token(event: TokenCreated) -> RenderableType:
+    """A new token in a line of its own, and what it permits."""
+    token = event.token
+    end = f", until {format_utc(token.expires_at)}" if token.expires_at else ""
+    what = f"{token.name} ({token.id}) for {token.subject}: {', '.join(token.permissions)}{end}"
+    return Group(Text(event.text, overflow="fold"), Text(f"{strip_control_chars(what)}\n{SHOWN_ONCE}", "dim"))
+
+
+def render_tokens(event: TokenList) -> RenderableType:
+    """All tokens as a table; a sentence if there are none."""
+    if not event.tokens:
+        return Text("There are no access tokens. `threadlore token create NAME` makes one.")
+    table = Table(box=box.SIMPLE, pad_edge=False)
+    for heading in ("id", "name", "for", "permits", "last used", "expires"):
+        table.add_column(heading, overflow="fold")
+    for each in event.tokens:
+        words = (each.id, each.name, str(each.subject), ", ".join(each.permissions))
+        table.add_row(*map(strip_control_chars, words), _format_time(each.used_at), _format_time(each.expires_at))
+    return table
+
+
+def _format_time(time: datetime | None) -> str:
+    return format_utc(time) if time else "never"

@@ -1,0 +1,1 @@
+"""Secrets that others present, or that open other services: installations and access tokens."""

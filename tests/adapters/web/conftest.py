@@ -1,0 +1,59 @@
+"""The API over a small engine: Ada's token reads a note, and not the secret beside it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import httpx
+import pytest
+
+from adapters.web.app import build_app
+from bot.access.control import AccessControl
+from bot.admin.rpc.service import LocalService
+from bot.store import BotStore, Permission, Subject
+from engine.models import Document, Passage
+from tests.support import echo_language
+
+HERE, VAULT = "console:local", "slack:T1:VAULT"
+NOTE = "The ferry Gudgeon leaves at noon. Mina sells the tickets."
+SECRET = "zircon"
+
+
+@dataclass
+class Api:
+    """The application, as a client in the same process calls it."""
+
+    client: httpx.AsyncClient
+    access: AccessControl
+    token: str
+
+    async def create_token(self, *permissions: Permission, limit: int = 1000) -> str:
+        return (await self.access.create_token("t", Subject(space=HERE), permissions, limit, None))[1]
+
+    async def call(self, method: str, path: str, *, token: str | None = None, body: object = None) -> httpx.Response:
+        """Call with Ada's token; `token` is another one, "" none at all."""
+        used = self.token if token is None else token
+        headers = {"Authorization": f"Bearer {used}"} if used else {}
+        return await self.client.request(method, path, headers=headers, json=body)
+
+
+@pytest.fixture
+async def api(tmp_path: Path) -> AsyncIterator[Api]:
+    async with (
+        BotStore.open(tmp_path / "bot.db") as store,
+        echo_language.open_engine_context(tmp_path / "home") as engine_context,
+    ):
+        access = AccessControl(store)
+        for space, text in ((HERE, NOTE), (VAULT, f"The password of the vault is {SECRET}.")):
+            passage = Passage("1", text, link="https://t.example/note")
+            await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
+        await engine_context.engine.wait_until_indexed()
+        app = build_app(LocalService(replace(engine_context, open_access=lambda: nullcontext(access))))
+        transport = httpx.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
+            api = Api(client, access, "")
+            api.token = await api.create_token("ask", "read", "write")
+            yield api

@@ -1,0 +1,48 @@
+"""A stock OpenAI client asks and streams; it shows the citations below the answer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import openai
+import pytest
+
+from tests.adapters.web.conftest import Api
+
+QUESTION: list[Any] = [
+    {"role": "system", "content": "You are a pirate."},
+    {"role": "user", "content": "Hello."},
+    {"role": "assistant", "content": "Ahoy."},
+    {"role": "user", "content": [{"type": "text", "text": "When does the ferry Gudgeon leave?"}]},
+]
+
+
+@pytest.fixture
+def client(api: Api) -> openai.AsyncOpenAI:
+    return openai.AsyncOpenAI(api_key=api.token, base_url="http://testserver/v1", http_client=api.client, max_retries=0)
+
+
+async def test_a_stock_client_gets_an_answer_with_citations(client: openai.AsyncOpenAI) -> None:
+    done = await client.chat.completions.create(model="threadlore", messages=QUESTION, temperature=0.2)
+    text = done.choices[0].message.content or ""
+    assert "noon" in text
+    assert text.endswith("[1] [Note](https://t.example/note)")
+    assert done.choices[0].finish_reason == "stop"
+    assert done.model_extra is not None
+    assert done.model_extra["citations"][0]["link"] == "https://t.example/note"
+
+
+async def test_a_stock_client_streams_the_same_answer(client: openai.AsyncOpenAI) -> None:
+    whole = await client.chat.completions.create(model="threadlore", messages=QUESTION)
+    stream = await client.chat.completions.create(model="threadlore", messages=QUESTION, stream=True)
+    chunks = [chunk async for chunk in stream]
+    assert "".join(each.choices[0].delta.content or "" for each in chunks) == whole.choices[0].message.content
+    assert chunks[-1].choices[0].finish_reason == "stop"
+
+
+async def test_a_stock_client_lists_the_model_and_is_told_what_is_wrong(client: openai.AsyncOpenAI) -> None:
+    assert [each.id async for each in client.models.list()] == ["threadlore"]
+    with pytest.raises(openai.AuthenticationError):
+        await client.with_options(api_key="wrong").models.list()
+    with pytest.raises(openai.UnprocessableEntityError, match="last message"):
+        await client.chat.completions.create(model="threadlore", messages=QUESTION[:3])

@@ -1,0 +1,110 @@
+"""A token permits what it says, to whom it was made for, as long as they may read it."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+
+import pytest
+
+from bot.access.control import AccessControl, own_scope
+from bot.errors import (
+    InvalidToken,
+    NotConnected,
+    NotPermitted,
+    PlatformError,
+    TooManyRequests,
+)
+from bot.permissions.resolver import AudienceResolver
+from bot.platform.models import Person
+from bot.store import BotStore, Subject
+from engine import Scope
+from tests.support.fake_platform import FakePlatform
+
+SPACE, ADA = Subject(space="console:local"), Subject("slack", "T1", "ada")
+
+
+class Desk:
+    """Access control with a clock of its own, in a workspace where Ada is in the vault."""
+
+    def __init__(self, store: BotStore) -> None:
+        self.now = 1_800_000_000.0
+        self.store = store
+        self.platform = FakePlatform("slack", "T1")
+        self.platform.people |= {name: Person(name, name) for name in ("ada", "bob")}
+        self.vault = self.platform.add_channel("VAULT", "ada", kind="closed")
+        audience = AudienceResolver({"slack": self.platform}, store, 0.0)
+        self.access = AccessControl(store, audience, lambda: self.now)
+
+    async def create(self, subject: Subject = SPACE, *, limit: int = 60, days: int = 0) -> str:
+        lifetime = timedelta(days=days) if days else None
+        return (await self.access.create_token("test", subject, ("ask",), limit, lifetime))[1]
+
+
+@pytest.fixture
+async def desk(store: BotStore) -> Desk:
+    desk = Desk(store)
+    await store.channels.upsert(desk.vault, "vault")
+    return desk
+
+
+async def test_a_token_permits_what_it_says_and_its_use_is_recorded(desk: Desk) -> None:
+    token = await desk.access.authorize(await desk.create(), "ask")
+    assert (token.subject, token.permissions) == (SPACE, ("ask",))
+    [listed] = await desk.access.list_tokens()
+    assert listed.used_at is not None
+    assert listed.used_at.timestamp() == desk.now
+    with pytest.raises(NotPermitted, match="“write”"):
+        await desk.access.authorize(await desk.create(), "write")
+
+
+async def test_a_token_that_is_foreign_expired_or_revoked_is_refused_with_one_message(desk: Desk) -> None:
+    good, old = await desk.create(), await desk.create(days=1)
+    revoked, messages = await desk.create(), set[str]()
+    assert await desk.access.revoke_token(revoked.split("_")[1])
+    assert not await desk.access.revoke_token("0000000000")
+    desk.now += 86_400
+    for text in (old, revoked, f"{good}x", "tl_0000000000_secret"):
+        with pytest.raises(InvalidToken) as caught:
+            await desk.access.authorize(text, "ask")
+        messages.add(str(caught.value))
+    assert len(messages) == 1
+    assert (await desk.access.authorize(good, "ask")).name == "test"
+
+
+async def test_the_secret_is_not_stored(desk: Desk) -> None:
+    text = await desk.create()
+    rows = await desk.store._database.fetch_all("SELECT * FROM access_token")
+    assert text.split("_", 2)[2] not in str(rows)
+
+
+async def test_requests_of_a_minute_are_limited_for_each_token(desk: Desk) -> None:
+    often, other = await desk.create(limit=2), await desk.create(limit=2)
+    for _ in range(2):
+        await desk.access.authorize(often, "ask")
+    with pytest.raises(TooManyRequests):
+        await desk.access.authorize(often, "ask")
+    assert (await desk.access.authorize(other, "ask")).requests_per_minute == 2
+    desk.now += 61
+    assert (await desk.access.authorize(often, "ask")).requests_per_minute == 2
+
+
+async def test_a_person_reads_what_they_can_read_now(desk: Desk) -> None:
+    assert desk.vault.room in (await desk.access.resolve_scope(ADA)).scope.spaces
+    assert desk.vault.room not in (await desk.access.resolve_scope(Subject("slack", "T1", "bob"))).scope.spaces
+    desk.platform.add_channel("VAULT", "bob", kind="closed")
+    assert desk.vault.room not in (await desk.access.resolve_scope(ADA)).scope.spaces
+
+
+async def test_who_left_or_cannot_be_looked_up_reads_nothing(desk: Desk) -> None:
+    desk.platform.people["ada"] = Person("ada", "Ada", is_deactivated=True)
+    with pytest.raises(InvalidToken):
+        await desk.access.resolve_scope(ADA)
+    with pytest.raises(NotConnected):
+        await AccessControl(desk.store).resolve_scope(ADA)
+    with pytest.raises(PlatformError):
+        await desk.access.resolve_scope(Subject("elsewhere", "T1", "ada"))
+
+
+def test_what_may_be_changed_is_ones_own() -> None:
+    assert own_scope(SPACE) == Scope.of("console:local")
+    assert own_scope(ADA) == Scope.of("slack:T1:dm:ada")

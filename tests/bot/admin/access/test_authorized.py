@@ -1,0 +1,138 @@
+"""What a token permits is done within its scope, whatever scope the request names."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import nullcontext
+from dataclasses import fields, replace
+from typing import get_args
+
+import pytest
+
+from bot.access.control import AccessControl
+from bot.admin import requests
+from bot.admin.access import authorized
+from bot.admin.document_lookup import LOCAL_SPACE
+from bot.admin.operations import run_operation
+from bot.admin.requests import Authorized, OperationRequest
+from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult
+from bot.context import EngineContext
+from bot.errors import AudienceChanged, InvalidToken, NotPermitted
+from bot.permissions.audience import ResolvedScope
+from bot.store import PERMISSIONS, BotStore, Subject
+from engine import Scope
+from engine.errors import NotFound
+from engine.models import Document, Passage
+from tests.bot.admin.conftest import last, run
+
+SECRET_SPACE = "slack:T1:VAULT"
+EVERYTHING = Scope.of(LOCAL_SPACE, SECRET_SPACE)
+ABOUT_PASSWORD = requests.Ask("What is the password?", EVERYTHING)
+PERSON = Subject("slack", "T1", "ada")
+
+
+class ScriptedAccess(AccessControl):
+    """Access control in which the scope of a person is given."""
+
+    def __init__(self, store: BotStore) -> None:
+        super().__init__(store)
+        self.scopes: list[Scope] = []
+
+    async def resolve_scope(self, subject: Subject) -> ResolvedScope:
+        return await super().resolve_scope(subject) if subject.space else ResolvedScope(self.scopes.pop(0))
+
+
+@pytest.fixture
+async def access(store: BotStore) -> ScriptedAccess:
+    return ScriptedAccess(store)
+
+
+@pytest.fixture
+async def context(engine_context: EngineContext, access: ScriptedAccess) -> EngineContext:
+    for space, text in ((LOCAL_SPACE, "The ferry leaves at noon."), (SECRET_SPACE, "The password is agate.")):
+        passage = Passage("1", text)
+        await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
+    await engine_context.engine.wait_until_indexed()
+    return replace(engine_context, open_access=lambda: nullcontext(access))
+
+
+async def collect(seen: list[OperationResult], results: AsyncIterator[OperationResult]) -> None:
+    """Add results to a list as they come."""
+    async for each in results:
+        seen.append(each)  # noqa: PERF401 - those before an error are kept
+
+
+async def make(access: AccessControl, subject: Subject, *permissions: str) -> str:
+    allowed = tuple(each for each in PERMISSIONS if each in (permissions or PERMISSIONS))
+    return (await access.create_token("t", subject, allowed, 60, None))[1]
+
+
+async def test_every_request_lists_only_what_the_token_may_read(context: EngineContext, access: ScriptedAccess) -> None:
+    token = await make(access, Subject(space=LOCAL_SPACE))
+    listed = last(await run(context, Authorized(token, requests.ListDocuments(EVERYTHING))), DocumentList)
+    assert [each.space for each in listed.documents] == [LOCAL_SPACE]
+    results = await run(context, Authorized(token, ABOUT_PASSWORD))
+    assert "agate" not in str(results)
+
+
+async def test_an_answer_ends_without_sources_when_its_reader_lost_access_meanwhile(
+    context: EngineContext, access: ScriptedAccess
+) -> None:
+    token = await make(access, PERSON)
+    access.scopes = [EVERYTHING, EVERYTHING]
+    results = await run(context, Authorized(token, ABOUT_PASSWORD))
+    assert isinstance(results[-1], AnswerEnd)
+    access.scopes = [EVERYTHING, Scope.of(LOCAL_SPACE)]
+    seen = list[OperationResult]()
+    with pytest.raises(AudienceChanged):
+        await collect(seen, run_operation(context, Authorized(token, ABOUT_PASSWORD)))
+    assert {type(each) for each in seen} >= {AnswerDelta}
+    assert not [each for each in seen if isinstance(each, AnswerEnd)]
+
+
+async def test_a_person_forgets_only_what_is_theirs(context: EngineContext, access: ScriptedAccess) -> None:
+    token = await make(access, PERSON)
+    access.scopes = [EVERYTHING]
+    with pytest.raises(NotFound):
+        await run(context, Authorized(token, requests.Forget(f"note:{SECRET_SPACE}", EVERYTHING)))
+    own = await make(access, Subject(space=LOCAL_SPACE))
+    done = await run(context, Authorized(own, requests.Forget(f"note:{LOCAL_SPACE}", EVERYTHING)))
+    assert isinstance(done[-1], Completed)
+
+
+async def test_corrections_are_made_in_the_space_of_the_token_and_not_by_a_person(
+    context: EngineContext, access: ScriptedAccess
+) -> None:
+    fact = requests.AddFact(SECRET_SPACE, "Mina", "She sells tickets.")
+    access.scopes = [EVERYTHING]
+    with pytest.raises(NotPermitted):
+        await run(context, Authorized(await make(access, PERSON), fact))
+    await run(context, Authorized(await make(access, Subject(space=LOCAL_SPACE)), fact))
+    listed = last(await run(context, requests.ListDocuments(Scope.of(LOCAL_SPACE))), DocumentList)
+    assert "stated" in {each.kind for each in listed.documents} | {each.room for each in listed.documents}
+
+
+async def test_what_belongs_to_the_owner_of_the_data_needs_no_token_to_be_refused(
+    context: EngineContext, access: ScriptedAccess
+) -> None:
+    token = await make(access, Subject(space=LOCAL_SPACE))
+    for request in (
+        requests.Backup("/tmp/x"),
+        requests.Export(EVERYTHING),
+        requests.Ingest(("/etc",), LOCAL_SPACE),
+        requests.CreateToken("x", Subject(space=SECRET_SPACE), ("ask",), 1),
+        requests.ListTokens(),
+    ):
+        with pytest.raises(NotPermitted):
+            await run(context, Authorized(token, request))
+    with pytest.raises(InvalidToken):
+        await run(context, Authorized("nonsense", requests.GetStatus(EVERYTHING)))
+
+
+def test_each_request_that_names_a_scope_or_a_space_is_limited_or_refused() -> None:
+    permitted = {**authorized.READING, **authorized.CHANGING, **authorized.CORRECTING}
+    assert set(permitted) < set(get_args(OperationRequest))
+    for kind in {*authorized.READING, *authorized.CHANGING}:
+        assert "scope" in {each.name for each in fields(kind)}
+    for kind in authorized.CORRECTING:
+        assert "space" in {each.name for each in fields(kind)}
