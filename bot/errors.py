@@ -74,8 +74,6 @@ class PageNotRead(EngineError):
 class NotAllowed(EngineError):
     """The person may not do this."""
 
-    hint = "The author, the uploader or an admin can."
-
 
 class InvalidToken(NotAllowed):
     """The access token is unknown, expired or revoked."""

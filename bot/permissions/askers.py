@@ -24,6 +24,7 @@ MANAGERS = "managers"
 MAX_NOTIFIED = 10_000
 
 _MENTION = re.compile(r"<@!?(?P<person>\w+)(?:\|[^<>]*)?>|<(?:@&|!subteam\^)(?P<group>\w+)(?:\|[^<>]*)?>")
+_LABEL = re.compile(r"\|[^<>]*")
 
 
 def _refusal_text(askers: str) -> str:
@@ -45,7 +46,7 @@ def parse_mentions(text: str) -> str:
     """The mentions of a text without labels, separated by blanks; empty if it contains anything else."""
     if _MENTION.sub("", text).strip(" ,;"):
         return ""
-    return " ".join(dict.fromkeys(re.sub(r"\|[^<>]*", "", found[0]) for found in _MENTION.finditer(text)))
+    return " ".join(dict.fromkeys(_LABEL.sub("", found[0]) for found in _MENTION.finditer(text)))
 
 
 class AskerPolicy:
