@@ -72,8 +72,7 @@ class AnswerButtons:
 
     async def record_feedback(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Record feedback; the same vote of the same person counts once. A form for the reason says that it did."""
-        if stored.attempt != int(clicked.value.partition(":")[2] or 0):
-            raise NotFound(gettext(control_texts.REPLACED))  # an earlier answer, which only its reader still sees
+        _check_attempt(clicked, stored)
         if await self.context.store.feedback.record(stored.id, clicked.person, clicked.action == "up"):
             self._metrics.record_feedback(stored.location.platform, clicked.action)
         if clicked.opens_form:
@@ -91,6 +90,7 @@ class AnswerButtons:
 
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
+        _check_attempt(clicked, stored)
         return await self._verifier.verify(stored, clicked.person)
 
     async def correct_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
@@ -221,6 +221,12 @@ BUTTON_ACTIONS: Mapping[str, ButtonAction] = {
     "expert": AnswerButtons.offer_experts,
     "ask-expert": AnswerButtons.ask_expert,
 }
+
+
+def _check_attempt(clicked: ButtonPressed, stored: StoredAnswer) -> None:
+    """Raise NotFound for the button of an earlier answer to the question, which only its reader still sees."""
+    if (clicked.value.partition(":")[2] or "0") != str(stored.attempt):
+        raise NotFound(gettext(control_texts.REPLACED))
 
 
 def _is_same_workspace(one: Location, other: Location) -> bool:

@@ -149,13 +149,13 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         share=share,
         review=[*await list_review_buttons(context, draft), *again],
     )
-    return replace(built, buttons=tuple(_rate_attempt(each, request.attempt) for each in built.buttons))
+    return replace(built, buttons=tuple(_add_attempt(each, request.attempt) for each in built.buttons))
 
 
-def _rate_attempt(button: Button, attempt: int) -> Button:
-    """A button whose rating is for one of several answers to a question."""
-    is_rating = attempt > 0 and button.action in {"up", "down"}
-    return replace(button, value=f"{button.value}:{attempt}") if is_rating else button
+def _add_attempt(button: Button, attempt: int) -> Button:
+    """A button that judges the text of an answer, for this one of several answers to a question."""
+    is_judgment = attempt > 0 and button.action in {"up", "down", "verify", "correct-answer"}
+    return replace(button, value=f"{button.value}:{attempt}") if is_judgment else button
 
 
 def list_repeat_buttons(draft: AnswerDraft) -> list[Button]:

@@ -20,6 +20,7 @@ from bot.store import AnswerSource, VerifiedAnswer
 from bot.store.models import message_key, source_keys
 from bot.text.excerpts import truncate_line
 from bot.text.markdown import sanitize_inline
+from bot.texts import control as control_texts
 from engine import LinkFilter
 from engine.errors import InvalidQuestion, NotFound
 
@@ -52,7 +53,10 @@ class AnswerVerifier:
     async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
         """Verify an answer of the bot; with a text, in these words instead of its own."""
         now = self._clock()
+        seen = stored.attempt
         stored = await self._store.answers.get(stored.id) or stored  # what is removed after `now` is noticed by `_save`
+        if stored.attempt != seen:
+            raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
         based = provenance_of_answer(stored)
         question = await self._plain(stored.location, strip_mention(stored.question))

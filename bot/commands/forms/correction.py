@@ -12,6 +12,7 @@ from bot.platform.forms import Form, FormField
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
 from bot.text.excerpts import truncate_line
+from bot.texts import control as control_texts
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ async def build_form(call: CommandContext) -> Form:
         "correction",
         gettext(review_texts.CORRECTION_TITLE),
         (text,),
-        stored.id,
+        format_value(stored),
         shown,
         gettext(review_texts.APPROVE_BUTTON),
     )
@@ -65,11 +66,19 @@ async def submit_form(call: CommandContext, answers: Mapping[str, str]) -> Card:
     return Card(await _verifier(call).verify(stored, call.invocation.person, changed))
 
 
+def format_value(stored: StoredAnswer) -> str:
+    """The value of a form about an answer: its id, and which of several answers to the question it is."""
+    return f"{stored.id}:{stored.attempt}"
+
+
 async def find_answer(call: CommandContext) -> StoredAnswer:
-    """The answer that a form is about, of the caller's workspace. Raises NotFound."""
-    stored = await call.store.answers.get(call.arguments)
+    """The answer that a form is about, of the caller's workspace. Raises NotFound, also if a newer one replaced it."""
+    id_, _, attempt = call.arguments.partition(":")
+    stored = await call.store.answers.get(id_)
     if stored is None or stored.location.workspace_key != call.location.workspace_key:
         raise NotFound(gettext(texts.NO_ANSWER))
+    if (attempt or "0") != str(stored.attempt):
+        raise NotFound(gettext(control_texts.REPLACED))
     return stored
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
-from bot.commands.forms.correction import find_answer
+from bot.commands.forms.correction import find_answer, format_value
 from bot.i18n import gettext
 from bot.permissions.provenance import can_read, provenance_of_answer
 from bot.platform.forms import Form, FormField, FormOption
@@ -27,7 +27,7 @@ async def build_form(call: CommandContext) -> Form | None:
     stored = await _find_readable(call)
     text, submit = gettext(review_texts.REASON_TEXT), gettext(review_texts.SEND_BUTTON)
     title = gettext(review_texts.REASON_TITLE)
-    return Form("reason", title, _build_fields(), stored.id, text, submit, handles_event=True)
+    return Form("reason", title, _build_fields(), format_value(stored), text, submit, handles_event=True)
 
 
 def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from bot.platform.events import ButtonPressed, FormSubmitted
 from bot.platform.forms import Form, FormField
 from bot.platform.models import Card, Location
 from bot.platform.traits import PlatformTraits
-from bot.store import AnswerSource
+from bot.store import AnswerResult, AnswerSource
 from engine.errors import EngineError, InvalidQuestion, NotFound
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace
 from tests.support.builders import ROOF
@@ -108,6 +108,27 @@ async def test_an_answer_that_was_not_changed_keeps_its_words(workspace: Workspa
     await submit(workspace, submitted("ada", "correction", text="On Friday [1]."))
     [changed] = await workspace.context.store.verified_answers.list_in_room(ROOF.room)
     assert (changed.text, changed.author) == ("On Friday [1].", "ada")
+
+
+async def test_a_form_is_for_one_of_several_answers(workspace: Workspace) -> None:
+    """Its words stand for the sources of that answer; those of the next one may be read by other people."""
+    store = workspace.context.store
+    await workspace.answer("a1", SOURCE, question="When do the tiles come?", result="On Monday [1].")
+    again = [pressed("ada", "correct-answer", "a1:1"), pressed("ada", "down", "a1:1")]
+    assert [await opens(workspace, each) for each in again] == [False, False]
+    assert await store.answer_repeats.begin("a1", 0, "k1", 0.0)
+    assert await store.answers.finish("a1", AnswerResult("On Friday [1].", (SOURCE,), frozenset({SOURCE.document})))
+    for old in (submitted("ada", "correction", text="On Monday [1]."), submitted("ada", "reason", reason="wrong")):
+        with pytest.raises(NotFound, match="newer answer"):
+            await submit(workspace, old)
+    assert await store.verified_answers.list_in_room(ROOF.room) == []
+    assert await store.feedback.list_reasons({"a1"}) == []
+    opened = [await build_form(workspace, each) for each in again]  # type: ignore[arg-type]
+    assert [each and each.value for each in opened] == ["a1:1", "a1:1"]
+    sent = replace(submitted("ada", "correction", text="On Friday [1]."), value="a1:1")
+    await submit(workspace, sent)
+    [kept] = await store.verified_answers.list_in_room(ROOF.room)
+    assert (kept.text, kept.author) == ("On Friday [1].", "")
 
 
 async def test_a_question_is_asked_for_the_person_alone(workspace: Workspace) -> None:
