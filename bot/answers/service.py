@@ -148,7 +148,7 @@ class AnswerService:
         began = time.monotonic()
         if not draft.request.overheard:
             status = gettext(texts.STATUS_READING_FILE) if draft.request.uploads else gettext(texts.STATUS_SEARCHING)
-            delivery.set_status(gettext(status))
+            delivery.set_status(status)
         try:
             if stopper := await self.stops.run(draft.request.id, self._write_answer(draft, delivery, enclosed)):
                 draft.stop(await self.stops.describe(draft.request.location, stopper))

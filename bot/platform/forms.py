@@ -5,7 +5,7 @@ Nothing of an open form is stored: a submission carries what it is about, and is
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal
 
 from bot.i18n import gettext
@@ -29,7 +29,8 @@ class FormOption:
 class FormField:
     """A field. `value`: what it shows at first: a text, the value of an option, "on" or "off", or a channel's id.
 
-    `hint`: a sentence below it. `max_length`: of texts; the platform may allow fewer characters.
+    `options`: of a choice or a switch. `hint`: a sentence below it. `max_length`: of texts; the platform may allow
+    fewer characters.
     """
 
     name: str
@@ -46,8 +47,9 @@ class FormField:
 class Form:
     """A form. `name`: its kind; `value`: what it is about, which comes back in a FormSubmitted.
 
-    `text`: plain text above the fields. `submit`: the label of the button. `handles_event`: the interaction that opens
-    it has an effect of its own, such as a vote. `part`, `parts`: which part of a form with too many fields it is.
+    `text`: plain text above the fields. `submit`, `cancel`: the labels of its buttons. `handles_event`: the interaction
+    that opens it has an effect of its own, such as a vote. `part`, `parts`: which part of a form with too many fields
+    it is.
     """
 
     name: str
@@ -55,7 +57,8 @@ class Form:
     fields: tuple[FormField, ...]
     value: str = ""
     text: str = ""
-    submit: str = "Save"
+    submit: str = field(default_factory=lambda: gettext("Save"))
+    cancel: str = field(default_factory=lambda: gettext("Cancel"))
     handles_event: bool = False
     part: int = 1
     parts: int = 1
@@ -72,6 +75,11 @@ class Form:
     def numbered_title(self) -> str:
         """The title, with the number of the part if there are several."""
         return self.title if self.parts == 1 else f"{self.title} ({self.part}/{self.parts})"
+
+
+def list_switch_options() -> tuple[FormOption, ...]:
+    """The options of a switch."""
+    return FormOption(ON, gettext("On")), FormOption(OFF, gettext("Off"))
 
 
 def find_errors(fields: tuple[FormField, ...], answers: Mapping[str, str]) -> dict[str, str]:

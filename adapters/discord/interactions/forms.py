@@ -9,19 +9,17 @@ from typing import TYPE_CHECKING, Any
 import discord
 
 from adapters.discord.replies.buttons import MAX_ID_LENGTH, decode_value, pack_value
-from bot.platform.forms import OFF, ON, FormOption
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bot.platform.forms import Form, FormField
+    from bot.platform.forms import Form, FormField, FormOption
 
 PREFIX = "tl-form"
 MAX_TITLE_LENGTH, MAX_LABEL_LENGTH, MAX_DESCRIPTION_LENGTH = 45, 45, 100
 MAX_OPTION_LENGTH, MAX_OPTIONS = 100, 25
 MAX_INPUT_LENGTH = 4000
 MODAL_LIFETIME = 15 * 60.0  # seconds for which the library remembers a modal; submissions work after that
-SWITCH_OPTIONS = (FormOption(ON, "On"), FormOption(OFF, "Off"))
 ACTION_ROW, LABEL = 1, 18  # types of components that hold others
 
 _CUSTOM_ID = re.compile(rf"{PREFIX}:([a-z-]+):(\d{{1,3}})/(\d{{1,3}}):(.*)", re.DOTALL)
@@ -57,10 +55,8 @@ def build_modal(form: Form) -> discord.ui.Modal | None:
 
 def _build_item(field: FormField) -> discord.ui.Item[Any]:
     match field.kind:
-        case "choice":
+        case "choice" | "switch":
             return _build_select(field, field.options[:MAX_OPTIONS])
-        case "switch":
-            return _build_select(field, SWITCH_OPTIONS)
         case "channel":
             return discord.ui.ChannelSelect(
                 custom_id=field.name,

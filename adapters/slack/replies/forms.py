@@ -59,7 +59,7 @@ def build_view(form: Form, origin: FormOrigin) -> Json | None:
         "private_metadata": text,
         "title": _text(form.numbered_title, MAX_TITLE_LENGTH),
         "submit": _text(form.submit, MAX_TITLE_LENGTH),
-        "close": _text("Cancel", MAX_TITLE_LENGTH),
+        "close": _text(form.cancel, MAX_TITLE_LENGTH),
         "blocks": [*above, *map(_input_block, form.fields)],
     }
 
@@ -84,7 +84,7 @@ def _element(field: FormField) -> Json:
             initial = {"initial_option": chosen} if chosen else {}
             return {"type": "static_select", "options": options, **initial}
         case "switch":
-            option = _option(ON, "On")
+            option = next(_option(each.value, each.label) for each in field.options if each.value == ON)
             return {
                 "type": "checkboxes",
                 "options": [option],

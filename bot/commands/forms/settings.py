@@ -16,7 +16,7 @@ from bot.commands.settings.fields import (
     list_choices,
 )
 from bot.i18n import N_, gettext
-from bot.platform.forms import Form, FormField, FormOption
+from bot.platform.forms import Form, FormField, FormOption, list_switch_options
 from bot.platform.forms import find_errors as find_field_errors
 from bot.platform.models import Card
 
@@ -80,7 +80,7 @@ async def _build_field(call: CommandContext, field: SettingField, now: ChannelSe
     if field.is_text:
         return FormField(name, label, value=value, hint=hint, max_length=MAX_VALUE_LENGTH)
     if name in SWITCHES:
-        return FormField(name, label, "switch", value, hint=hint, required=True)
+        return FormField(name, label, "switch", value, list_switch_options(), hint, required=True)
     choices = list_choices(field, call.settings)
     options = [FormOption(each, _label_choice(call, field, each)) for each in choices]
     if value == NAMED_ASKERS:

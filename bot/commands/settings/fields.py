@@ -63,10 +63,7 @@ FIELDS: Mapping[str, SettingField] = {
         ),
         SettingField(
             "askers",
-            N_(
-                "who may ask me here: everyone, members (no guests), managers, or the people and "
-                "groups that you mention"
-            ),
+            N_("who may ask me here: everyone, members (no guests), managers, or whom you mention"),
             (EVERYONE, MEMBERS, MANAGERS),
             "reading",
             EVERYONE,
@@ -124,7 +121,7 @@ def apply_value(now: ChannelSettings, name: str, value: str, settings: Settings)
             gettext("There is no setting “{name}”.").format(name=name),
             hint=gettext("Settings: {settings}.").format(settings=", ".join(FIELDS)),
         )
-    if name == "model" and not settings.selectable_models:
+    if name == "model" and not settings.selectable_models and value.casefold() != DEFAULT_VALUE:
         raise InvalidQuestion(
             gettext("There are no models to choose from."),
             hint=gettext("Whoever runs this bot can set THREADLORE_ANSWER_MODELS."),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from adapters.discord.interactions.forms import SubmittedModal, build_modal, parse_modal
-from bot.platform.forms import Form, FormField, FormOption
+from bot.platform.forms import Form, FormField, FormOption, list_switch_options
 
 OPTIONS = (FormOption("mix", "Mix"), FormOption("naive", "Naive"))
 CHANNEL = "1574504486360055809"
@@ -13,7 +13,7 @@ FORM = Form(
     (
         FormField("style", "Style", value="short", hint="h" * 200),
         FormField("mode", "Mode", "choice", "naive", OPTIONS),
-        FormField("links", "Links", "switch", "on"),
+        FormField("links", "Links", "switch", "on", list_switch_options()),
         FormField("room", "Where", "channel", CHANNEL),
     ),
     f"a1:{CHANNEL}",

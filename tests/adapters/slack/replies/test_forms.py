@@ -9,7 +9,7 @@ from adapters.slack.context import BotIdentity
 from adapters.slack.events.commands import parse_submission
 from adapters.slack.replies.forms import FormOrigin, build_view
 from bot.platform.events import FormSubmitted
-from bot.platform.forms import Form, FormField, FormOption
+from bot.platform.forms import Form, FormField, FormOption, list_switch_options
 from bot.platform.models import Location
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -22,7 +22,7 @@ FORM = Form(
     (
         FormField("style", "Style", value="short"),
         FormField("mode", "Mode", "choice", "naive", OPTIONS),
-        FormField("links", "Links", "switch", "on"),
+        FormField("links", "Links", "switch", "on", list_switch_options()),
         FormField("room", "Where", "channel"),
     ),
     "a1",

@@ -105,3 +105,9 @@ async def test_a_forged_form_changes_nothing(
 def test_texts_and_switches_are_checked_in_the_form() -> None:
     wrong = settings.find_errors({"style": "very " * 60, "links": "maybe", "mode": "rm", "language": "German"})
     assert wrong.keys() == {"style", "links"}
+
+
+async def test_a_model_is_reset_also_when_there_is_none_to_choose_from(workspace: Workspace) -> None:
+    await workspace.bot.save_settings(ROOF, model="c/removed")
+    await settings.submit_form(call(workspace, "ada", "answers"), {"model": "default"})
+    assert await stored(workspace) == ChannelSettings()
