@@ -44,17 +44,19 @@ class CachedUser:
 
 
 def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
-    """Parse a user. Users of other workspaces count as guests."""
+    """Parse a user. Users of other workspaces count as guests, and manage nothing here."""
     profile = user.get("profile") or {}
     name = profile.get("display_name") or profile.get("real_name") or user.get("real_name") or user.get("name")
     teams = {user.get("team_id") or identity.team, *((user.get("enterprise_user") or {}).get("teams") or ())}
-    is_guest = any(user.get(key) for key in ("is_restricted", "is_ultra_restricted", "is_stranger"))
+    is_guest = identity.team not in teams or any(
+        user.get(key) for key in ("is_restricted", "is_ultra_restricted", "is_stranger")
+    )
     return Person(
         id=str(user.get("id") or ""),
         name=str(name or user.get("id") or ""),
-        is_guest=is_guest or identity.team not in teams,
+        is_guest=is_guest,
         is_bot=bool(user.get("is_bot")) or user.get("id") == SLACKBOT_ID,
-        is_manager=any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
+        is_manager=not is_guest and any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
         locale=str(user.get("locale") or ""),
         is_deactivated=bool(user.get("deleted")),
     )

@@ -26,6 +26,8 @@ FULL_NAME = {"display_name": "", "real_name": "Ada Lovelace"}
         ({"team_id": "T2", "enterprise_user": {"teams": ["T2", "T1"]}}, {"is_guest": False}),
         ({"id": "USLACKBOT"}, {"is_bot": True}),
         ({"is_admin": True}, {"is_manager": True, "is_bot": False, "is_deactivated": False}),
+        ({"is_admin": True, "team_id": "T2"}, {"is_manager": False, "is_guest": True}),
+        ({"is_owner": True, "is_stranger": True}, {"is_manager": False, "is_guest": True}),
         ({"deleted": True}, {"is_deactivated": True}),
     ],
 )
