@@ -219,6 +219,22 @@ def _group_into_windows(loose: Sequence[IndexedMessage], room: str, assigned: Ma
     ]
 
 
+def merge_runs(runs: Iterable[MessageRun]) -> list[MessageRun]:
+    """One run for each document, because runs are written at once and each may create its document."""
+    by_document: dict[str, list[MessageRun]] = {}
+    for run in runs:
+        by_document.setdefault(run.document, []).append(run)
+    return [_merge(group) for group in by_document.values()]
+
+
+def _merge(runs: Sequence[MessageRun]) -> MessageRun:
+    messages = sorted(
+        (each for run in runs for each in run.messages), key=lambda each: (each.message.time, each.message.id)
+    )
+    thread = next((run.thread for run in runs if run.thread), "")
+    return MessageRun(runs[0].document, thread, messages[0].title, tuple(messages))
+
+
 def split_at_silence(messages: Iterable[Message]) -> tuple[list[Message], list[Message]]:
     """Split a page where a window surely ends: messages to ingest, and messages that older ones may join.
 

@@ -17,7 +17,9 @@ from bot.ingest.conversations import (
     MessageRun,
     find_page_boundary,
     group_into_runs,
+    merge_runs,
     split_at_silence,
+    thread_key,
     to_unindexed_record,
 )
 from bot.ingest.shared_file import SharedFiles
@@ -130,13 +132,18 @@ class Backfill:
             ids = {each.id for each in unknown}
             remaining = [each for each in indexed if each.message.id in ids]
             runs = await self._build_runs(location, remaining, stored)
-            for start in range(0, len(runs), CONCURRENT_RUNS):
-                batch = runs[start : start + CONCURRENT_RUNS]
-                await gather_or_cancel(*(self._documents.add_run(run, location) for run in batch))
+            await self._write_runs(location, [run for run in runs if not run.thread])
+            await self._write_runs(location, [run for run in runs if run.thread])  # moves roots out of windows
             silent = [each for each in messages if each.addressed or (each.uploads and each.id in wordless)]
             await self._store.messages.insert([to_unindexed_record(each) for each in silent])
         for each in unknown:
             await self._ingest_links(each)
+
+    async def _write_runs(self, location: Location, runs: Sequence[MessageRun]) -> None:
+        """Write runs of different documents."""
+        for start in range(0, len(runs), CONCURRENT_RUNS):
+            batch = runs[start : start + CONCURRENT_RUNS]
+            await gather_or_cancel(*(self._documents.add_run(run, location) for run in batch))
 
     async def apply_edit(self, message: Message, digest: str) -> None:
         """Apply an edit if the stored digest is still this one."""
@@ -196,5 +203,7 @@ class Backfill:
         )
         for document, group in groupby(interrupted, key=lambda each: assigned[each.message.id]):
             spoken = tuple(group)
-            runs.append(MessageRun(document, spoken[0].message.location.thread, spoken[0].title, spoken))
-        return runs
+            thread = spoken[0].message.location.thread
+            is_in_thread = document == thread_key(location.room, thread)
+            runs.append(MessageRun(document, thread if is_in_thread else "", spoken[0].title, spoken))
+        return merge_runs(runs)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, suppress
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -191,3 +191,34 @@ async def test_reconciliation_ends_the_same_wherever_the_process_is_killed(tmp_p
             expected = expected or await known(bot)
             assert await known(bot) == expected, f"killed at moment {at}"
         at += EACH
+
+
+@asynccontextmanager
+async def start_after_cut_off(home: Path, killer: Killer) -> AsyncIterator[BotFixture]:
+    """A bot whose process was killed after it had stored the first message and before the engine had it."""
+    platform = FakePlatform()
+    platform.add_channel("ROOF", "ada", "bob")
+    async with start(home, platform) as bot:
+        await bot.rejoin(ROOF)
+        killer.at = killer.moments + 2
+        with suppress(Killed):
+            await say("ada", "Good morning.")(bot)
+        known = await bot.store.messages.get(ROOF.room, "m1")
+        assert known is not None
+        assert not known.is_applied
+    killer.at = -1
+    async with start(home, platform) as bot:
+        yield bot
+
+
+async def test_messages_join_a_window_whose_first_message_was_cut_off(tmp_path: Path, killer: Killer) -> None:
+    async with start_after_cut_off(tmp_path, killer) as bot:
+        await run_steps(bot, [write("bob", "Who has the ladder?"), write("ada", "Mina."), steps.reconcile(0)])
+        lines = ["Ada: Good morning.", "Bob: Who has the ladder?", "Ada: Mina."]
+        assert await bot.document_texts(ROOF) == {"window:m1": lines}
+
+
+async def test_a_reply_finds_a_root_that_was_cut_off(tmp_path: Path, killer: Killer) -> None:
+    async with start_after_cut_off(tmp_path, killer) as bot:
+        await run_steps(bot, [write("bob", "It is.", thread=1), steps.reconcile(0)])
+        assert await bot.document_texts(ROOF) == {"thread:m1": ["Ada: Good morning.", "Bob: It is."]}
