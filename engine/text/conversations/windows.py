@@ -45,8 +45,12 @@ class ConversationWindows:
 
     def restore(self, utterance: Utterance, window: str, tokens: int) -> None:
         """Add a message that was assigned before to a window, which has so many tokens in total."""
-        target = self._find_conversation(utterance)
-        self._by_message[utterance.id] = self._by_window.get(window) or self._open_window(target, window, tokens)
+        conversation = self._by_window.get(window)
+        if conversation is None:
+            conversation = self._open_window(self._find_conversation(utterance), window, tokens)
+        else:
+            self._disentangler.add(utterance)
+        self._by_message[utterance.id] = conversation
 
     def _find_conversation(self, utterance: Utterance) -> _Conversation | None:
         target = self._disentangler.link(utterance)
