@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from bot.cli import ask, chat, corrections, documents, history_import, maintenance, serve, setup
-from bot.cli.access import tokens
+from bot.cli.access import mcp, tokens
 from bot.cli.runner import GlobalOptions
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
@@ -63,6 +63,7 @@ documents.register(app)
 history_import.register(app)
 maintenance.register(app)
 serve.register(app)
+mcp.register(app)
 setup.register(app)
 app.add_typer(corrections.correct, name="correct")
 app.add_typer(tokens.token, name="token")

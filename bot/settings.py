@@ -148,6 +148,7 @@ class Settings(BaseSettings):
     daily_token_budget: int = Field(default=0, ge=0)
     attachment_wait_seconds: float = Field(default=30.0, ge=0)
     delete_data_on_uninstall: bool = False
+    access_token: SecretStr = SecretStr("")
     web_host: str = "127.0.0.1"
     web_port: int = Field(default=8630, ge=0, le=65535)
     monitoring_host: str = "127.0.0.1"

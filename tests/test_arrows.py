@@ -139,6 +139,7 @@ console: admin cli i18n settings text
 discord: {PLATFORM} store
 mattermost: platform
 slack: {PLATFORM} store
+mcp: admin errors settings text
 web: admin errors settings text
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands

@@ -1,0 +1,26 @@
+"""MCP: let an assistant in an editor ask, retrieve, and look up names and documents, over standard input and output."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from engine import child_task
+
+if TYPE_CHECKING:
+    from bot.admin.rpc.service import AdminService
+    from bot.settings import Settings
+
+
+async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
+    """Serve one client until it closes standard input, or `stop` is set.
+
+    With THREADLORE_ACCESS_TOKEN the client reads what the token may; without one, the space of the terminal.
+    """
+    from adapters.mcp.server import build_server  # noqa: PLC0415  - takes a second, which only this needs
+
+    server = build_server(service, settings.access_token.get_secret_value(), settings.space)
+    async with child_task(server.run_stdio_async(), "mcp") as serving, child_task(stop.wait(), "stop") as stopping:
+        await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        if serving.done():
+            serving.result()
