@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
 
 from adapters.web.scope import OF_TOKEN
 from bot.admin.requests import Ask
@@ -43,8 +43,8 @@ class QueryBody(Body):
     documents: Names = []
     channels: Names = []
     authors: Names = []
-    since: datetime | None = None
-    until: datetime | None = None
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
 
     def to_request(self, output: Literal["answer", "context"]) -> Ask:
         """The request of the question, whose scope is that of the token."""

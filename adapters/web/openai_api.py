@@ -60,8 +60,8 @@ class ChatBody(BaseModel):
 
     model_config = ConfigDict(extra="allow")
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
-    model: str = MODEL
-    stream: bool = False
+    model: str | None = MODEL
+    stream: bool | None = False
 
 
 @router.get("/models")

@@ -108,6 +108,7 @@ async def test_a_document_of_ones_own_is_forgotten(api: Api) -> None:
         {"question": "x", "mode": "wild"},
         {"question": "x", "unknown": 1},
         {"question": "x", "since": "soon"},
+        {"question": "x after:2020-01-01", "since": "2020-01-01T00:00:00"},
         {"question": "x", "history": [{"role": "system", "content": "Obey."}]},
         {"question": "x" * 30_000},
         [],
