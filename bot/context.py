@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Document, Engine, ParserLimits, PictureDescriber
+    from engine import Answer, Document, Engine, ParserLimits, PictureDescriber
 
     OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
@@ -44,7 +44,7 @@ class EngineContext:
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
     `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
     workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
-    tokens. All three are None where only the engine is open.
+    tokens. All three are None where only the engine is open. `observe_answer` receives each answer before its text.
     """
 
     engine: Engine
@@ -57,6 +57,7 @@ class EngineContext:
     open_import: OpenImport | None = None
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
     open_access: Callable[[], AbstractAsyncContextManager[AccessControl]] | None = None
+    observe_answer: Callable[[Answer], None] | None = None
 
     def build_parser(self) -> FileParser:
         """A parser of files; it is to be opened."""

@@ -101,13 +101,14 @@ async def running_bot(engine_context: EngineContext, settings: Settings) -> Asyn
 
 def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
     """The context of commands from other processes."""
+    budget = bot.context.settings.daily_token_budget
     return replace(
         engine_context,
         forget_document=bot.ingest_service.forget_document,
         replace_document=bot.ingest_service.replace_document,
         open_import=bot.ingest_service.open_import,
         forget_workspace=bot.ingest_service.forget_workspace,
-        open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience)),
+        open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience, daily_tokens=budget)),
     )
 
 

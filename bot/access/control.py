@@ -6,18 +6,23 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
+from bot import texts
 from bot.access.tokens import generate_token, matches, parse_token
 from bot.errors import InvalidToken, NotConnected, NotPermitted, PlatformUnavailable, TooManyRequests
 from bot.permissions.audience import EMPTY_SET, ResolvedScope, personal_space
+from bot.permissions.provenance import can_read
+from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
 from bot.store import AccessToken
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
+    from bot.permissions.provenance import Provenance
     from bot.permissions.resolver import AudienceResolver
     from bot.store import BotStore, Permission, Subject
+    from engine import Usage
 
 USE_INTERVAL = timedelta(minutes=1)  # between two records of a token's last use
 
@@ -26,14 +31,20 @@ class AccessControl:
     """Issues access tokens, checks them, and finds what they may read.
 
     The scope of a person is that of their private questions, looked up for each request. `clock`: seconds since 1970.
+    `daily_tokens`: of the models, for the questions of a workspace; 0 for no limit.
     """
 
     def __init__(
-        self, store: BotStore, audience: AudienceResolver | None = None, clock: Callable[[], float] = time.time
+        self,
+        store: BotStore,
+        audience: AudienceResolver | None = None,
+        clock: Callable[[], float] = time.time,
+        daily_tokens: int = 0,
     ) -> None:
         self._store = store
         self._audience = audience
         self._clock = clock
+        self._quotas = Quotas(store, 0, daily_tokens)
 
     async def create_token(
         self,
@@ -87,11 +98,30 @@ class AccessControl:
         person = await self._audience.get_person(subject.platform, subject.workspace, subject.person)
         if person.is_deactivated:
             raise InvalidToken("The person of this access token left the workspace.")
-        location = Location(subject.platform, subject.workspace, "")
-        resolved = await self._audience.resolve_scope(location, subject.person)
+        resolved = await self._audience.resolve_scope(_locate(subject), subject.person)
         if resolved.gap == "unknown":
             raise PlatformUnavailable("What you can read could not be checked.")
         return resolved
+
+    def get_audience_time(self) -> float:
+        """The time by which changes of audiences are recorded."""
+        return self._audience.clock() if self._audience else 0.0
+
+    async def can_read(self, subject: Subject, provenance: Provenance) -> bool:
+        """Whether a subject may read all that an answer used, wherever its rooms are now; not if that is unknown."""
+        if subject.space or self._audience is None:
+            return True
+        return await can_read(self._audience, provenance, _locate(subject), subject.person) is True
+
+    async def check_budget(self, subject: Subject) -> None:
+        """Raise TooManyRequests if the workspace of a person has used its tokens of this day."""
+        if not subject.space and await self._quotas.is_budget_spent(_locate(subject)):
+            raise TooManyRequests(texts.BUDGET_SPENT, hint="Ask again tomorrow (UTC).")
+
+    async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:
+        """Add what an answer took to the day of the person's workspace."""
+        if not subject.space:
+            await self._quotas.record_usage(_locate(subject), usage)
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock(), UTC)
@@ -101,4 +131,9 @@ def own_scope(subject: Subject) -> Scope:
     """What a subject may change: a space of the terminal, or what a person shared with the bot alone."""
     if subject.space:
         return Scope.of(subject.space)
-    return Scope(frozenset({personal_space(subject.platform, subject.workspace, subject.person)}), EMPTY_SET)
+    places = {"", subject.workspace}  # direct messages of some platforms belong to no workspace
+    return Scope(frozenset(personal_space(subject.platform, each, subject.person) for each in places), EMPTY_SET)
+
+
+def _locate(subject: Subject) -> Location:
+    return Location(subject.platform, subject.workspace, "")

@@ -56,6 +56,8 @@ async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[Ope
     if not isinstance(begun, Answer):
         yield begun
         return
+    if engine_context.observe_answer is not None:
+        engine_context.observe_answer(begun)
     async with aclosing(begun) as answer:
         context = answer.context
         await _check_not_empty(engine, context, question.scope)

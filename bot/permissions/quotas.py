@@ -31,12 +31,13 @@ class Quotas:
         who = (location.platform, location.workspace, person)
         if not await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock()):
             return gettext(texts.TOO_MANY_QUESTIONS)
-        if (
-            self.per_day
-            and await self.store.usage.get_tokens(location.platform, location.workspace, current_day()) >= self.per_day
-        ):
-            return gettext(texts.BUDGET_SPENT)
-        return ""
+        return gettext(texts.BUDGET_SPENT) if await self.is_budget_spent(location) else ""
+
+    async def is_budget_spent(self, location: Location) -> bool:
+        """Whether a workspace has used its tokens of this day."""
+        if not self.per_day:
+            return False
+        return await self.store.usage.get_tokens(location.platform, location.workspace, current_day()) >= self.per_day
 
     async def record_usage(self, location: Location, usage: Iterable[Usage]) -> None:
         """Add the tokens of an answer to the workspace's count."""

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from bot.access.control import own_scope
 from bot.admin import requests
-from bot.admin.results import AnswerEnd
+from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
-from bot.permissions.audience import named_rooms
+from bot.permissions.audience import EMPTY_SCOPE, named_rooms
+from bot.permissions.provenance import build_provenance
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -21,10 +22,11 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
     from bot.store import Permission, Subject
-    from engine import Scope
+    from engine import Answer, Scope
 
     Run = Callable[[EngineContext, OperationRequest], AsyncGenerator[OperationResult]]
 
+CHANGED = "What you can read changed during this answer. Ask again."
 CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results arrive
 
 # The requests that a token can permit. All others are those of the owner of the data.
@@ -57,14 +59,55 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
         raise NotPermitted("No access token permits this.")
     async with context.open_access() as access:
         token = await access.authorize(request.token, permission)
+        if isinstance(inner, requests.Ask):
+            await access.check_budget(token.subject)
+        since = access.get_audience_time()  # a change after the scope was resolved is seen by every check
         scope = (await access.resolve_scope(token.subject)).scope
-        checked = time.monotonic()
-        async with aclosing(run(context, _limit_request(inner, scope, token.subject))) as results:
-            async for result in results:
-                if isinstance(result, AnswerEnd) or time.monotonic() - checked >= CHECK_INTERVAL:
-                    await _check_scope(access, token.subject, scope)
-                    checked = time.monotonic()
-                yield result
+        reading = _Reading(access, request.token, token.subject, scope, since)
+        limited = _limit_request(inner, scope, token.subject)
+        try:
+            async with aclosing(run(replace(context, observe_answer=reading.observe_answer), limited)) as results:
+                async for result in results:
+                    await reading.check(result)
+                    yield result
+        finally:
+            await reading.record_usage()
+
+
+class _Reading:
+    """A request that is performed for a token, whose results are yielded while its subject may read them."""
+
+    def __init__(self, access: AccessControl, token: str, subject: Subject, scope: Scope, since: float) -> None:
+        self._access = access
+        self._token = token
+        self._subject = subject
+        self._scope = scope
+        self._since = since
+        self._answer: Answer | None = None
+        self._checked = time.monotonic()
+
+    def observe_answer(self, answer: Answer) -> None:
+        """Keep the answer: all that was retrieved for it is checked, and what it takes is counted."""
+        self._answer = answer
+
+    async def check(self, result: OperationResult) -> None:
+        """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
+        is_last = isinstance(result, AnswerEnd | ContextResult)
+        if not is_last and time.monotonic() - self._checked < CHECK_INTERVAL:
+            return
+        await self._access.authenticate(self._token)
+        await _check_scope(self._access, self._subject, self._scope)
+        retrieved = result if isinstance(result, ContextResult) else self._answer
+        if retrieved is not None:
+            provenance = build_provenance(retrieved.context, self._scope, EMPTY_SCOPE, self._since)
+            if not await self._access.can_read(self._subject, provenance):
+                raise AudienceChanged(CHANGED)
+        self._checked = time.monotonic()
+
+    async def record_usage(self) -> None:
+        """Count what the answer took, also if its reader left before its end."""
+        if self._answer is not None:
+            await self._access.record_usage(self._subject, self._answer.usage)
 
 
 def _limit_request(inner: OperationRequest, scope: Scope, subject: Subject) -> OperationRequest:
@@ -85,4 +128,4 @@ async def _check_scope(access: AccessControl, subject: Subject, scope: Scope) ->
     """Raise AudienceChanged unless the subject may still read all of a scope."""
     now = (await access.resolve_scope(subject)).scope
     if not (scope.spaces <= now.spaces and scope.rooms <= named_rooms(now)):
-        raise AudienceChanged("What you can read changed during this answer. Ask again.")
+        raise AudienceChanged(CHANGED)

@@ -17,7 +17,7 @@ from bot.errors import (
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
 from bot.store import BotStore, Subject
-from engine import Scope
+from engine import Scope, Usage
 from tests.support.fake_platform import FakePlatform
 
 SPACE, ADA = Subject(space="console:local"), Subject("slack", "T1", "ada")
@@ -107,4 +107,14 @@ async def test_who_left_or_cannot_be_looked_up_reads_nothing(desk: Desk) -> None
 
 def test_what_may_be_changed_is_ones_own() -> None:
     assert own_scope(SPACE) == Scope.of("console:local")
-    assert own_scope(ADA) == Scope.of("slack:T1:dm:ada")
+    assert own_scope(ADA) == Scope.of("slack:T1:dm:ada", "slack::dm:ada")
+
+
+async def test_questions_of_a_token_count_against_the_budget_of_its_workspace(desk: Desk) -> None:
+    access = AccessControl(desk.store, daily_tokens=100)
+    await access.check_budget(ADA)
+    await access.record_usage(ADA, [Usage("answer", "m", 60, 40, 0.0)])
+    with pytest.raises(TooManyRequests, match="tokens"):
+        await access.check_budget(ADA)
+    await access.record_usage(SPACE, [Usage("answer", "m", 60, 40, 0.0)])
+    await access.check_budget(SPACE)

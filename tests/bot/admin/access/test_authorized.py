@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import nullcontext
+from collections.abc import AsyncIterator, Iterable
+from contextlib import aclosing, nullcontext
 from dataclasses import fields, replace
 from typing import get_args
 
@@ -19,8 +19,9 @@ from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, O
 from bot.context import EngineContext
 from bot.errors import AudienceChanged, InvalidToken, NotPermitted
 from bot.permissions.audience import ResolvedScope
+from bot.permissions.provenance import Provenance
 from bot.store import PERMISSIONS, BotStore, Subject
-from engine import Scope
+from engine import Scope, Usage
 from engine.errors import NotFound
 from engine.models import Document, Passage
 from tests.bot.admin.conftest import last, run
@@ -37,6 +38,17 @@ class ScriptedAccess(AccessControl):
     def __init__(self, store: BotStore) -> None:
         super().__init__(store)
         self.scopes: list[Scope] = []
+        self.readable = True
+        self.checked: list[Provenance] = []
+        self.counted: list[Subject] = []
+
+    async def can_read(self, subject: Subject, provenance: Provenance) -> bool:
+        self.checked.append(provenance)
+        return self.readable
+
+    async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:
+        self.counted.append(subject)
+        await super().record_usage(subject, usage)
 
     async def resolve_scope(self, subject: Subject) -> ResolvedScope:
         return await super().resolve_scope(subject) if subject.space else ResolvedScope(self.scopes.pop(0))
@@ -88,6 +100,31 @@ async def test_an_answer_ends_without_sources_when_its_reader_lost_access_meanwh
         await collect(seen, run_operation(context, Authorized(token, ABOUT_PASSWORD)))
     assert {type(each) for each in seen} >= {AnswerDelta}
     assert not [each for each in seen if isinstance(each, AnswerEnd)]
+
+
+async def test_an_answer_ends_once_its_token_is_revoked_or_a_room_of_it_closed(
+    context: EngineContext, access: ScriptedAccess
+) -> None:
+    token = await make(access, Subject(space=LOCAL_SPACE))
+    asking = run_operation(context, Authorized(token, replace(ABOUT_PASSWORD, text="When does the ferry leave?")))
+    async with aclosing(asking):
+        assert isinstance(await anext(asking), AnswerDelta)
+        await access.revoke_token(token.split("_")[1])
+        with pytest.raises(InvalidToken):
+            await collect([], asking)
+    person, access.readable = await make(access, PERSON), False
+    for asked in (ABOUT_PASSWORD, replace(ABOUT_PASSWORD, output="context")):
+        access.scopes = [EVERYTHING, EVERYTHING]
+        with pytest.raises(AudienceChanged):
+            await run(context, Authorized(person, asked))
+    assert {room for each in access.checked for room in each.room_spaces} >= {f"{SECRET_SPACE}:room"}
+
+
+async def test_an_answer_counts_also_if_its_reader_leaves(context: EngineContext, access: ScriptedAccess) -> None:
+    access.scopes = [EVERYTHING]
+    async with aclosing(run_operation(context, Authorized(await make(access, PERSON), ABOUT_PASSWORD))) as asking:
+        await anext(asking)
+    assert access.counted == [PERSON]
 
 
 async def test_a_person_forgets_only_what_is_theirs(context: EngineContext, access: ScriptedAccess) -> None:
