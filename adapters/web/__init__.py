@@ -23,7 +23,7 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
     import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
-    from adapters.web.listener import bind  # noqa: PLC0415  - as above
+    from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
 
     config = uvicorn.Config(
         build_app(service),
@@ -36,10 +36,10 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
         lifespan="off",
         ws="none",
     )
-    server = uvicorn.Server(config)
+    server = Server(config)
     with bind(settings.web_host, settings.web_port) as bound:
         async with child_task(_stop_with(server, stop), "stop web"):
-            await server._serve(sockets=[bound])  # noqa: SLF001  - `serve` would take over the program's signals
+            await server.serve(sockets=[bound])
 
 
 async def _stop_with(server: uvicorn.Server, stop: asyncio.Event) -> None:

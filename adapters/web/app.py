@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from adapters.web import openai_api, problems
 from adapters.web.routes import documents, graph, health, queries
-from adapters.web.security import SecurityHeaders, SizeLimit
+from adapters.web.security import RequestLimits, SecurityHeaders
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
@@ -37,7 +37,7 @@ def build_app(service: AdminService) -> FastAPI:
     )
     app.state.service = service
     problems.register(app)
-    app.add_middleware(SizeLimit)
+    app.add_middleware(RequestLimits)
     app.add_middleware(SecurityHeaders)
     for each in (queries.router, documents.router, graph.router, health.router):
         app.include_router(each, prefix=PREFIX)

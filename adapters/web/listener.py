@@ -1,4 +1,4 @@
-"""The socket on which the API listens."""
+"""The socket on which the API listens, and its server."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import socket
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+import uvicorn
+
 from bot.errors import BadSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
 
 
 @contextmanager
@@ -20,8 +22,18 @@ def bind(host: str, port: int) -> Iterator[socket.socket]:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             bound.bind((host, port))
+            bound.listen()  # else another program could still take the port
         except (OSError, OverflowError) as error:
             raise BadSetting(
                 f"The API cannot listen on {host}:{port}: {error}.", hint="Change THREADLORE_WEB_HOST or _PORT."
             ) from error
         yield bound
+
+
+class Server(uvicorn.Server):
+    """A server that leaves signals to the program."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Capture none."""
+        yield

@@ -27,6 +27,7 @@ from engine.errors import (
     ModelError,
     NotFound,
     RateLimited,
+    StoreError,
 )
 
 if TYPE_CHECKING:
@@ -38,6 +39,7 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 30
+INTERNAL = "InternalError"  # its text stays in the log
 # The status of an error is that of the first class it belongs to.
 STATUSES: Sequence[tuple[type[EngineError], int]] = (
     (InvalidToken, 401),
@@ -64,7 +66,7 @@ class Problem(BaseModel):
     hint: str = ""
 
 
-_STATUSES = {401, 403, 404, 409, 413, 422, 429, 500, 502, 503}
+_STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503}
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": "Problem", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
     for status in sorted(_STATUSES)
@@ -72,12 +74,14 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 
 def describe(error: Exception) -> Problem:
-    """The problem of an error; the text of an unexpected one is not shown."""
-    if isinstance(error, EngineError):
+    """The problem of an error; the text of an unexpected one, or of one of the store, is not shown."""
+    if isinstance(error, StoreError):
+        return Problem(title=INTERNAL, status=503, detail="The data cannot be used at the moment. The log says more.")
+    if isinstance(error, EngineError) and type(error) is not EngineError:
         status = next((status for kind, status in STATUSES if isinstance(error, kind)), 500)
         name = type(error).__name__
         return Problem(type=f"urn:threadlore:{name}", title=name, status=status, detail=str(error), hint=error.hint)
-    return Problem(title="InternalError", status=500, detail="Something went wrong. The log says more.")
+    return Problem(title=INTERNAL, status=500, detail="Something went wrong. The log says more.")
 
 
 def to_response(problem: Problem) -> Response:
@@ -94,18 +98,16 @@ def to_response(problem: Problem) -> Response:
 def register(app: FastAPI) -> None:
     """Answer all errors of an application with problem details."""
     app.add_exception_handler(EngineError, _answer_error)
-    app.add_exception_handler(Exception, _answer_unexpected)
+    app.add_exception_handler(Exception, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
 
 
 async def _answer_error(_: Request, error: Exception) -> Response:
-    return to_response(describe(error))
-
-
-async def _answer_unexpected(request: Request, error: Exception) -> Response:
-    log.error("web.request_failed", path=request.url.path, exc_info=error)
-    return to_response(describe(error))
+    problem = describe(error)
+    if problem.title == INTERNAL:
+        log.error("web.request_failed", exc_info=error)
+    return to_response(problem)
 
 
 async def _answer_invalid(_: Request, error: Exception) -> Response:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import asyncio
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends, Request
+from fastapi import Depends
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from adapters.web.problems import Problem, to_response
 from bot.errors import InvalidToken
+from engine import child_task
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Coroutine
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 MAX_BODY_BYTES = 2 * 2**20
+READ_SECONDS = 30.0  # for the body of a request
 HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -34,37 +39,86 @@ def get_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depend
 Token = Annotated[str, Depends(get_token)]
 
 
-class SizeLimit:
-    """Refuses bodies above MAX_BODY_BYTES, whatever their header says."""
+class RequestLimits:
+    """Refuses bodies that are too large or too slow, and ends the work on a request once its client has left."""
 
-    def __init__(self, app: ASGIApp) -> None:
+    def __init__(self, app: ASGIApp, read_seconds: float = READ_SECONDS) -> None:
         self._app = app
+        self._read_seconds = read_seconds
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass a request on, and end it once too much was received."""
+        """Read the body of a request, then pass the request on until it is answered or its client leaves."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        length = Request(scope).headers.get("content-length", "0")
-        if not length.isdigit() or int(length) > MAX_BODY_BYTES:
+        try:
+            async with asyncio.timeout(self._read_seconds):
+                body = await _read_body(receive)
+        except TimeoutError:
+            problem = Problem(
+                title="TooSlow", status=408, detail=f"A body arrives within {self._read_seconds:g} seconds."
+            )
+            await to_response(problem)(scope, receive, send)
+            return
+        except _TooLargeError:
             problem = Problem(title="TooLarge", status=413, detail=f"A body has at most {MAX_BODY_BYTES} bytes.")
             await to_response(problem)(scope, receive, send)
             return
-        await self._app(scope, _limit_body(receive), send)
+        if body is not None:
+            await _run_while_connected(lambda *wires: self._pass_on(scope, *wires), body, receive, send)
+
+    async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
 
 
-def _limit_body(receive: Receive) -> Receive:
-    received = 0
+class _TooLargeError(Exception):
+    """A body has more than MAX_BODY_BYTES."""
 
-    async def limited() -> Message:
-        nonlocal received
+
+async def _read_body(receive: Receive) -> bytes | None:
+    """The body of a request; None if its client left."""
+    body, more = bytearray(), True
+    while more:
         message = await receive()
-        received += len(message.get("body", b""))
-        if received > MAX_BODY_BYTES:
-            return {"type": "http.disconnect"}
-        return message
+        if message["type"] == "http.disconnect":
+            return None
+        body += message.get("body", b"")
+        if len(body) > MAX_BODY_BYTES:
+            raise _TooLargeError
+        more = message.get("more_body", False)
+    return bytes(body)
 
-    return limited
+
+async def _run_while_connected(
+    app: Callable[[Receive, Send], Coroutine[Any, Any, None]], body: bytes, receive: Receive, send: Send
+) -> None:
+    messages = iter([{"type": "http.request", "body": body, "more_body": False}])
+    gone, is_sent = asyncio.Event(), False
+
+    async def replay() -> Message:
+        if (first := next(messages, None)) is not None:
+            return first
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
+    async def observed(message: Message) -> None:
+        nonlocal is_sent
+        is_sent |= message["type"] == "http.response.body" and not message.get("more_body", False)
+        await send(message)
+
+    async with (
+        child_task(app(replay, observed), "request") as running,
+        child_task(_wait_for(receive), "client") as leaving,
+    ):
+        await asyncio.wait({running, leaving}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done() or is_sent:  # else leaving the block cancels the work
+            gone.set()
+            await running
+
+
+async def _wait_for(receive: Receive) -> None:
+    """Wait for the next message."""
+    await receive()
 
 
 class SecurityHeaders:
