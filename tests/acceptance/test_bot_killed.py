@@ -57,6 +57,7 @@ async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_onc
         await lived.restart()
         await lived.check_answer(late, KILN)
         await lived.check_reactions(loom, done)
+        await lived.wait_until_answered()  # the late answer is written once more
 
         # An answer is stopped while the model writes: only by its asker, and no word follows.
         stopped = await lived.ask_and_hold(f"Again: {ABOUT_KILN}")

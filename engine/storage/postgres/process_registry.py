@@ -79,9 +79,9 @@ class ProcessRegistry:
             try:
                 await asyncio.to_thread(_migrate, url)
                 options = _build_options()
-                alive = await psycopg.AsyncConnection.connect(url, **options)
-                await stack.enter_async_context(alive)
+                alive = await stack.enter_async_context(await psycopg.AsyncConnection.connect(url, **options))
                 await _enter(alive, alone=alone)
+                stack.push_async_callback(_unlock, alive)
                 id_ = await _register(alive)
                 pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
                     url, kwargs=options, min_size=1, max_size=POOL_SIZE, open=False
@@ -278,6 +278,12 @@ async def _enter(connection: psycopg.AsyncConnection[Any], *, alone: bool) -> No
     cursor = await connection.execute(statements.ENTER_ALONE if alone else statements.ENTER, (statements.IN_USE_LOCK,))
     if await cursor.fetchone() != (True,):
         raise DatabaseInUse("The database is in use by another process.")
+
+
+async def _unlock(connection: psycopg.AsyncConnection[Any]) -> None:
+    """Give up all locks now; the server notices only later that a connection was closed."""
+    with suppress(*POSTGRES_ERRORS):
+        await connection.execute(statements.UNLOCK_ALL)
 
 
 async def _register(connection: psycopg.AsyncConnection[Any]) -> int:

@@ -11,6 +11,7 @@ IN_USE_LOCK = int.from_bytes(hashlib.sha256(b"threadlore process").digest()[:7])
 # Shared by all processes; one that must be alone takes it for itself.
 ENTER = "SELECT pg_try_advisory_lock_shared($1)"
 ENTER_ALONE = "SELECT pg_try_advisory_lock($1)"
+UNLOCK_ALL = "SELECT pg_advisory_unlock_all()"
 INSERT_PROCESS = "INSERT INTO process (name, seen_at) VALUES ($1, now()) RETURNING id"
 PROVE_LIFE = "SELECT pg_advisory_lock($1::integer, $2::integer)"
 LISTEN = f"LISTEN {CHANNEL}"

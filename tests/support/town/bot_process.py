@@ -154,14 +154,24 @@ class BotProcess:
         """Wait until so many documents can be found by questions."""
         await self.wait_for(lambda: len(self._query_titles("status <> 'pending'", "?mode=ro")) == count)
 
+    async def wait_until_answered(self) -> None:
+        """Wait until no answer is being written, also none that was begun before a kill."""
+        await self.wait_for(
+            lambda: not self._query("bot.db", "SELECT id FROM answer WHERE state = 'started'", "?mode=ro")
+        )
+
     def file_titles(self) -> list[str]:
         """The titles of the documents that are files; the bot must have ended."""
         return sorted(self._query_titles("kind = 'file'"))
 
     def _query_titles(self, those: str, how: str = "") -> list[str]:
-        uri = (self.data_dir / "ledger.db").as_uri() + how
-        with contextlib.closing(sqlite3.connect(uri, uri=True)) as ledger:
-            return [title for (title,) in ledger.execute(f"SELECT title FROM document WHERE {those}")]
+        return self._query("ledger.db", f"SELECT title FROM document WHERE {those}", how)
+
+    def _query(self, file: str, statement: str, how: str = "") -> list[str]:
+        """The first column of the rows of a database."""
+        uri = (self.data_dir / file).as_uri() + how
+        with contextlib.closing(sqlite3.connect(uri, uri=True)) as database:
+            return [row[0] for row in database.execute(statement)]
 
 
 @contextlib.asynccontextmanager
