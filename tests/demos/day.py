@@ -5,29 +5,63 @@ from __future__ import annotations
 import argparse
 import asyncio
 import contextlib
+import sqlite3
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
+from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 
-StartBot = Callable[[str, Mapping[str, str]], AbstractAsyncContextManager[None]]
+import pytest
+
+from tests.support.web_server import WebServer, open_web_server
+
+WEEK, MICROSECOND = timedelta(days=7), timedelta(microseconds=1)
+
+
+@dataclass(frozen=True)
+class DayBot:
+    """What surrounds the bot of a day: its data folder, and the web server that it can reach."""
+
+    home: Path
+    web: WebServer
+
+    def move_digests(self) -> None:
+        """Move the scheduled digests a week into the past, as if that week had gone by."""
+        week = WEEK // MICROSECOND
+        with closing(sqlite3.connect(self.home / "bot.db")) as database, database:
+            database.execute("UPDATE digest SET since = since - ?, due_at = due_at - ?", (week, week))
+
+
+StartBot = Callable[[str, Mapping[str, str]], AbstractAsyncContextManager[DayBot]]
 Show = Callable[[str], None]
 
 
 @contextlib.asynccontextmanager
-async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[None]:
-    """The whole bot, in a data folder of its own that goes with the day; `access` are settings of the adapter."""
+async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[DayBot]:
+    """The whole bot, in a data folder of its own that goes with the day; `access` are settings of the adapter.
+
+    It looks for due digests each second, and takes the web server on this machine for a public one.
+    """
+    from bot.answers import digests  # noqa: PLC0415
+    from bot.ingest.links import pages  # noqa: PLC0415
     from bot.server import serve  # noqa: PLC0415  - the day itself needs no bot
     from bot.settings import load_settings  # noqa: PLC0415
 
-    with tempfile.TemporaryDirectory(prefix="threadlore-day-") as home:
+    async with contextlib.AsyncExitStack() as stack:
+        web = await stack.enter_async_context(open_web_server())
+        patch = stack.enter_context(pytest.MonkeyPatch.context())
+        patch.setattr(digests, "POLL_SECONDS", 1.0)
+        patch.setattr(pages, "PageFetcher", web.fetcher)
+        home = stack.enter_context(tempfile.TemporaryDirectory(prefix="threadlore-day-"))
         adapter_settings = {f"{platform}_{name}": value for name, value in access.items()}
         settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(settings, stop, only=(platform,)))
         try:
-            yield
+            yield DayBot(settings.data_path, web)
         finally:
             stop.set()
             await serving

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from importlib import resources
 
-from tests.demos.day import Show, StartBot, format_title, run_main
+from tests.demos.day import DayBot, Show, StartBot, format_title, run_main
 from tests.support.slack_server import App, Entry, FakeSlack, File, Person, Room, SentMessage
 
 REPORT = """# Wind test of 11 November
@@ -103,6 +103,40 @@ class DemoDay:
         for entry in private()[before:]:
             self.show(str(entry))
 
+    async def press_button(self, person: Person, room: Room, label: str, entry: Entry | None = None) -> None:
+        """Press a button of a message, or of the last one that only this person sees; what comes of it they see."""
+        entry = entry or next(each for each in reversed(self.slack.sees(person, room).entries) if each.private)
+        self.show(f"{person.name} presses: {label}")
+        await person.clicks(entry, label)
+        await self.sleep()
+
+    async def fill_form(self, person: Person, **answers: str) -> None:
+        """Change fields of the open form, and submit it."""
+        view = person.modal
+        self.show(f"┌ {view['title']['text']}")
+        for each in view["blocks"]:
+            if each["type"] == "input":
+                chosen = (
+                    each["element"].get("initial_option", {}).get("value", each["element"].get("initial_value", ""))
+                )
+                change = f" → {answers[each['block_id']]}" if each["block_id"] in answers else ""
+                self.show(f"│ {each['label']['text']}: {chosen}{change}")
+        self.show(f"└ {person.name} submits the form")
+        assert await person.submits(answers) == {}
+        await self.sleep()
+
+    async def receive_digest(self, person: Person, room: Room, bot: DayBot) -> None:
+        """Let a week go by, wait for the digest of a channel, and show it."""
+
+        def headings() -> list[Entry]:
+            entries = self.slack.sees(person, room).entries
+            return [each for each in entries if "Digest" in each.text and each.replies and not each.status]
+
+        bot.move_digests()
+        await self.slack.wait_for(lambda: any(not one.replies[-1].writing for one in headings()), 60, "for a digest")
+        await self.sleep()
+        self.show(str(headings()[-1]))
+
 
 async def morning(day: DemoDay) -> list[SentMessage]:
     """The app comes in, people talk, a file is dropped."""
@@ -160,6 +194,23 @@ async def review(day: DemoDay) -> None:
     await day.run_command(day.ada, day.workshop, "digest weekly monday 9:00 Europe/Berlin")
 
 
+async def channel_care(day: DemoDay, bot: DayBot) -> None:
+    """An expert is asked; who may ask is changed in a form; a week goes by, and its digest comes."""
+    day.print_title("Ada names Cleo an expert; Bo asks in vain, and presses the button that asks her")
+    await day.run_command(day.ada, day.workshop, "expert add @Cleo harbour")
+    asked = await day.ask(day.bo, day.workshop, "Who is the keeper of the harbour?")
+    answer = day.entry(day.bo, day.workshop, asked.root).replies[-1]
+    await day.press_button(day.bo, day.workshop, "Ask an expert", answer)
+    day.show(str(day.entry(day.cleo, day.workshop, asked.root)))
+    day.print_title("Ada changes the settings of #workshop in a form")
+    await day.run_command(day.ada, day.workshop, "settings")
+    await day.press_button(day.ada, day.workshop, "Reading and asking…")
+    await day.fill_form(day.ada, askers="members")
+    day.show(str(day.slack.sees(day.ada, day.workshop).entries[-1]))
+    day.print_title("A week goes by, and the digest of #workshop comes")
+    await day.receive_digest(day.cleo, day.workshop, bot)
+
+
 async def afternoon(day: DemoDay, said: list[SentMessage]) -> None:
     """Edits and deletions take effect."""
     order, nylon = said[0], said[1]
@@ -204,11 +255,12 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.6) -> FakeSla
     async with FakeSlack(load_manifest()) as slack:
         day, app = DemoDay(slack, show, pause), slack.space.app
         access = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": slack.base_url}
-        async with start("slack", access):
+        async with start("slack", access) as bot:
             await slack.wait_until_connected(timeout=60)
             said = await morning(day)
             await noon(day)
             await review(day)
+            await channel_care(day, bot)
             await afternoon(day, said)
             await evening(day)
     return slack
