@@ -14,6 +14,7 @@ TRAITS = PlatformTraits(
         "forget": ("what",),
         "graph": ("name",),
         "catch-up": ("since",),
+        "digest": ("schedule",),
         "help": ("topic",),
         "settings": ("setting", "value"),
         "backfill": ("days",),

@@ -42,18 +42,8 @@ def build_command_tree(client: discord.Client) -> app_commands.CommandTree[Any]:
     """Build the command tree: commands with options, and the other ones of the bot's command table."""
     tree = app_commands.CommandTree(client, allowed_installs=app_commands.AppInstallationType(guild=True, user=False))
     own: tuple[app_commands.Command[Any, ..., Any], ...] = (
-        ask,
-        learn,
-        forget,
-        graph,
-        catch_up,
-        show_help,
-        settings,
-        backfill,
-        correct,
-        verify,
-        pin,
-        expert,
+        *(ask, learn, forget, graph, catch_up, digest, show_help),
+        *(settings, backfill, correct, verify, pin, expert),
     )
     for command in own:
         tree.add_command(command)
@@ -131,6 +121,13 @@ async def suggest_names(interaction: Interaction, current: str) -> list[app_comm
 async def catch_up(interaction: Interaction, since: str = "") -> None:
     """Summarize what was missed."""
     await _submit_command(interaction, "catch-up", since)
+
+
+@app_commands.command(description=N_("regular digests: topics, decisions, open questions and new files"))
+@app_commands.describe(schedule=N_("weekly monday 9:00 Europe/Berlin, me daily 8:00, off; default: show the schedule"))
+async def digest(interaction: Interaction, schedule: str = "") -> None:
+    """Schedule digests, end them, or show the schedule."""
+    await _submit_command(interaction, "digest", schedule)
 
 
 @app_commands.command(name="help", description=N_("What I can do"))

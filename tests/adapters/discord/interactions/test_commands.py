@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from adapters.discord.settings import TRAITS
-from bot.commands.table import list_commands
+from bot.commands.table import COMMANDS, list_commands
 from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, MessageReceived, QuestionAsked
 from bot.platform.forms import Form, FormField
 from bot.platform.models import Button, Card
@@ -30,6 +30,7 @@ async def test_every_command_is_registered_with_the_options_that_texts_name(town
     }
     assert options["settings"] == ("setting", "value")
     assert {name: TRAITS.argument_names.get(name, ()) for name in options} == options
+    assert {name for name in options if COMMANDS[name].usage} <= TRAITS.argument_names.keys()
 
 
 async def test_a_question_has_its_options_and_is_acknowledged_in_time(town: Town) -> None:
@@ -48,6 +49,7 @@ async def test_a_question_has_its_options_and_is_acknowledged_in_time(town: Town
         ("graph", {"name": "Ada"}, "Ada"),
         ("catch-up", {"since": "2h"}, "2h"),
         ("catch-up", {}, ""),
+        ("digest", {"schedule": "weekly monday 9:00"}, "weekly monday 9:00"),
         ("help", {"topic": "forget"}, "forget"),
         ("sources", {}, ""),
         ("correct", {"correction": "add", "words": 'Ada "She reads."'}, 'add Ada "She reads."'),
