@@ -159,7 +159,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         calls = ours.slack.calls[earlier:]
         reads = [each.args["channel"] for each in calls if each.method == "conversations.history"]
         assert [reads.count(ours.channels[each].id) for each in ("vault", "market")] == [1, 1]
-        assert len([each for each in calls if each.method == "users.conversations"]) <= 3
+        assert [each.method for each in calls].count("users.conversations") <= 4  # some changed while they were listed
 
         # The second process stops to serve a workspace when the first one hears that it removed the app.
         async with asyncio.timeout(15):
