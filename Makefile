@@ -58,8 +58,10 @@ chat: $(READY) ## chat with your own documents in the terminal
 	@$(BIN)/threadlore $(ENV_FILE) chat
 
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
+# A test that failed is run once more, alone. If it passes then, it is a race: mend it or its test.
 test: $(DEV) ## the whole suite, offline
-	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder
+	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder \
+	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
 
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine
