@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import structlog
 
@@ -17,7 +17,7 @@ from engine import FileParser
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
 
     from bot.access.control import AccessControl
@@ -29,11 +29,27 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Answer, Document, Engine, ParserLimits, PictureDescriber
+    from engine import Answer, Document, Engine, ParserLimits, PictureDescriber, Usage
 
     OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
 log = structlog.get_logger(__name__)
+
+
+class QuestionMetrics(Protocol):
+    """Counts questions that programs ask."""
+
+    def record_question(self, platform: str, outcome: str) -> None:
+        """Count a question whose handling ended, with an answer or without one."""
+
+    def record_first_token(self, platform: str, seconds: float) -> None:
+        """Record the time from a question to the first words of its answer."""
+
+    def record_retrieval(self, timings: Mapping[str, float]) -> None:
+        """Record the milliseconds that each stage of a retrieval took."""
+
+    def record_usage(self, usage: Iterable[Usage]) -> None:
+        """Count the tokens of model calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +61,7 @@ class EngineContext:
     `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
     workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
     tokens. All three are None where only the engine is open. `observe_answer` receives each answer before its text.
+    `question_metrics` counts the questions of access tokens.
     """
 
     engine: Engine
@@ -58,6 +75,7 @@ class EngineContext:
     forget_workspace: Callable[[str, str], Awaitable[int]] | None = None
     open_access: Callable[[], AbstractAsyncContextManager[AccessControl]] | None = None
     observe_answer: Callable[[Answer], None] | None = None
+    question_metrics: QuestionMetrics | None = None
 
     def build_parser(self) -> FileParser:
         """A parser of files; it is to be opened."""

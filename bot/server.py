@@ -109,6 +109,7 @@ def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContex
         open_import=bot.ingest_service.open_import,
         forget_workspace=bot.ingest_service.forget_workspace,
         open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience, daily_tokens=budget)),
+        question_metrics=bot.metrics,
     )
 
 

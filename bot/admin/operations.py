@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bot.admin import corrections, history_import, maintenance, queries, requests
+from bot.admin.access import requests as token_requests
 from bot.admin.access import tokens
 from bot.admin.access.authorized import perform_authorized
 from bot.admin.ingest import ingest
@@ -40,9 +41,10 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.Backup: maintenance.backup,
     requests.ImportHistory: history_import.import_history,
     requests.Retry: maintenance.retry,
-    requests.CreateToken: tokens.create_token,
-    requests.ListTokens: tokens.list_tokens,
-    requests.RevokeToken: tokens.revoke_token,
+    token_requests.CheckToken: tokens.check_token,
+    token_requests.CreateToken: tokens.create_token,
+    token_requests.ListTokens: tokens.list_tokens,
+    token_requests.RevokeToken: tokens.revoke_token,
 }
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from bot.store import Permission, Subject  # noqa: TC001  - as below
+from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
 from engine import ChatTurn, RetrievalMode, Scope  # noqa: TC001  - the socket reads the fields' types at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
@@ -230,31 +230,8 @@ class Retry:
 class Authorized:
     """Perform a request as the subject of an access token, whose scope replaces that of the request."""
 
-    token: str
+    token: str = field(repr=False)
     request: OperationRequest
-
-
-@dataclass(frozen=True, slots=True)
-class CreateToken:
-    """Create an access token. `days`: how long it lasts; 0 until it is revoked."""
-
-    name: str
-    subject: Subject
-    permissions: tuple[Permission, ...]
-    requests_per_minute: int
-    days: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class ListTokens:
-    """List all access tokens."""
-
-
-@dataclass(frozen=True, slots=True)
-class RevokeToken:
-    """Revoke an access token by its id."""
-
-    id: str
 
 
 OperationRequest = (
@@ -281,6 +258,7 @@ OperationRequest = (
     )
     | Retry
     | Authorized
+    | CheckToken
     | CreateToken
     | ListTokens
     | RevokeToken

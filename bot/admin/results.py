@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from bot.store import AccessToken  # noqa: TC001  - as below
 from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket reads the fields' types at run time
@@ -30,7 +30,8 @@ class AnswerEnd:
     """The answer has ended: its sources by number, what it took, and whether the model stopped before its end.
 
     `undated`: documents without a date were left out of the span of time that was asked about. `truncated`: of that
-    span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model.
+    span only the newest part was taken in. `filtered`: a content filter of the provider stopped the model. `gap`: why
+    the answer leaves out something that its reader may read (as in ResolvedScope).
     """
 
     sources: tuple[Source, ...]
@@ -39,13 +40,15 @@ class AnswerEnd:
     undated: bool = False
     truncated: bool = False
     filtered: bool = False
+    gap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class ContextResult:
-    """The context of a question, without an answer."""
+    """The context of a question, without an answer; `gap` as in AnswerEnd."""
 
     context: Context
+    gap: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,14 @@ class TokenCreated:
     """A new access token, and its text, which is shown once."""
 
     token: AccessToken
-    text: str
+    text: str = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenChecked:
+    """A valid access token, without its secret."""
+
+    token: AccessToken
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,5 +210,6 @@ OperationResult = (
     | ExportLine
     | Completed
     | TokenCreated
+    | TokenChecked
     | TokenList
 )

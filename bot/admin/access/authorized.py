@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bot.access.control import own_scope
 from bot.admin import requests
+from bot.admin.access.question_record import QuestionRecord
 from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
 from bot.permissions.audience import EMPTY_SCOPE, named_rooms
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import Authorized, OperationRequest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from bot.permissions.audience import ResolvedScope
     from bot.store import Permission, Subject
     from engine import Answer, Scope
 
@@ -57,38 +59,63 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     permission = {**READING, **CHANGING, **CORRECTING}.get(type(inner))
     if permission is None:
         raise NotPermitted("No access token permits this.")
+    is_question = isinstance(inner, requests.Ask)
+    record = QuestionRecord(context.question_metrics if is_question else None)
     async with context.open_access() as access:
-        token = await access.authorize(request.token, permission)
-        if isinstance(inner, requests.Ask):
-            await access.check_budget(token.subject)
-        since = access.get_audience_time()  # a change after the scope was resolved is seen by every check
-        scope = (await access.resolve_scope(token.subject)).scope
-        reading = _Reading(access, request.token, token.subject, scope, since)
-        limited = _limit_request(inner, scope, token.subject)
         try:
-            async with aclosing(run(replace(context, observe_answer=reading.observe_answer), limited)) as results:
+            token = await access.authorize(request.token, permission)
+            if is_question:
+                await access.check_budget(token.subject)
+            reading = _Reading(access, request.token, token.subject, record)
+            async with aclosing(_perform_within_scope(context, inner, reading, run)) as results:
                 async for result in results:
-                    await reading.check(result)
+                    record.observe_result(result)
                     yield result
+        except BaseException as error:
+            record.observe_error(error)
+            raise
         finally:
-            await reading.record_usage()
+            record.close()
+
+
+async def _perform_within_scope(
+    context: EngineContext, inner: OperationRequest, reading: _Reading, run: Run
+) -> AsyncGenerator[OperationResult]:
+    """Perform a request within what its subject may read now; the results are checked before they are yielded."""
+    resolved = await reading.resolve()
+    limited = _limit_request(inner, resolved.scope, reading.subject)
+    try:
+        async with aclosing(run(replace(context, observe_answer=reading.observe_answer), limited)) as results:
+            async for result in results:
+                await reading.check(result)
+                yield replace(result, gap=resolved.gap) if isinstance(result, AnswerEnd | ContextResult) else result
+    finally:
+        await reading.record_usage()
 
 
 class _Reading:
     """A request that is performed for a token, whose results are yielded while its subject may read them."""
 
-    def __init__(self, access: AccessControl, token: str, subject: Subject, scope: Scope, since: float) -> None:
+    def __init__(self, access: AccessControl, token: str, subject: Subject, record: QuestionRecord) -> None:
+        self.subject = subject
+        self._answer: Answer | None = None
         self._access = access
         self._token = token
-        self._subject = subject
-        self._scope = scope
-        self._since = since
-        self._answer: Answer | None = None
-        self._checked = time.monotonic()
+        self._record = record
+        self._scope = EMPTY_SCOPE
+        self._since = self._checked = 0.0
+
+    async def resolve(self) -> ResolvedScope:
+        """What the subject may read now; the checks compare with it."""
+        self._since = self._access.get_audience_time()  # every check sees a change after that
+        resolved = await self._access.resolve_scope(self.subject)
+        self._scope, self._checked = resolved.scope, time.monotonic()
+        return resolved
 
     def observe_answer(self, answer: Answer) -> None:
         """Keep the answer: all that was retrieved for it is checked, and what it takes is counted."""
         self._answer = answer
+        self._record.observe_answer(answer)
 
     async def check(self, result: OperationResult) -> None:
         """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
@@ -96,18 +123,18 @@ class _Reading:
         if not is_last and time.monotonic() - self._checked < CHECK_INTERVAL:
             return
         await self._access.authenticate(self._token)
-        await _check_scope(self._access, self._subject, self._scope)
+        await _check_scope(self._access, self.subject, self._scope)
         retrieved = result if isinstance(result, ContextResult) else self._answer
         if retrieved is not None:
             provenance = build_provenance(retrieved.context, self._scope, EMPTY_SCOPE, self._since)
-            if not await self._access.can_read(self._subject, provenance):
+            if not await self._access.can_read(self.subject, provenance):
                 raise AudienceChanged(CHANGED)
         self._checked = time.monotonic()
 
     async def record_usage(self) -> None:
         """Count what the answer took, also if its reader left before its end."""
         if self._answer is not None:
-            await self._access.record_usage(self._subject, self._answer.usage)
+            await self._access.record_usage(self.subject, self._answer.usage)
 
 
 def _limit_request(inner: OperationRequest, scope: Scope, subject: Subject) -> OperationRequest:

@@ -1,11 +1,11 @@
-"""Operations on access tokens: create, list and revoke."""
+"""Operations on access tokens: check, create, list and revoke."""
 
 from __future__ import annotations
 
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from bot.admin.results import Completed, TokenCreated, TokenList
+from bot.admin.results import Completed, TokenChecked, TokenCreated, TokenList
 from engine.errors import NotFound, StoreError
 
 if TYPE_CHECKING:
@@ -13,9 +13,15 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from bot.access.control import AccessControl
-    from bot.admin.requests import CreateToken, ListTokens, RevokeToken
+    from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+
+
+async def check_token(engine_context: EngineContext, request: CheckToken) -> AsyncGenerator[OperationResult]:
+    """Yield a valid token. Raises InvalidToken."""
+    async with _open_access(engine_context) as access:
+        yield TokenChecked(await access.authenticate(request.token))
 
 
 async def create_token(engine_context: EngineContext, request: CreateToken) -> AsyncGenerator[OperationResult]:

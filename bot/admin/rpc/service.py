@@ -13,7 +13,8 @@ from bot.admin.rpc import socket
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable
+    from contextlib import AbstractAsyncContextManager
 
     from bot.access.control import AccessControl
     from bot.admin.requests import OperationRequest
@@ -120,17 +121,41 @@ async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embe
                 raise
             await asyncio.sleep(POLL_SECONDS)
         else:
+            access = SharedAccess(partial(_open_access, engine_context, settings))
+            stack.push_async_callback(access.close)
             redacting = replace(
                 engine_context,
                 forget_document=partial(_forget_document, engine_context, settings),
                 replace_document=partial(_replace_document, engine_context, settings),
                 open_import=partial(_open_import, engine_context, settings),
                 forget_workspace=partial(_forget_workspace, engine_context, settings),
-                open_access=partial(_open_access, engine_context, settings),
+                open_access=access.open,
             )
             service = LocalService(redacting)
             await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
             return service
+
+
+class SharedAccess:
+    """Access control on the bot's database, which the first request opens, and all requests share until `close`."""
+
+    def __init__(self, opener: Callable[[], AbstractAsyncContextManager[AccessControl]]) -> None:
+        self._opener = opener
+        self._stack = AsyncExitStack()
+        self._lock = asyncio.Lock()
+        self._access: AccessControl | None = None
+
+    @asynccontextmanager
+    async def open(self) -> AsyncIterator[AccessControl]:
+        """The access control, the same one for all requests."""
+        async with self._lock:
+            if self._access is None:
+                self._access = await self._stack.enter_async_context(self._opener())
+        yield self._access
+
+    async def close(self) -> None:
+        """Close the database, if a request opened it."""
+        await self._stack.aclose()
 
 
 @asynccontextmanager

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from bot import texts
 from bot.admin import results
+from bot.admin.access.notices import UNDATED_NOTICE
 from bot.cli.render import tables
 from bot.cli.render.duplicates import render_duplicates
 from bot.cli.render.tokens import render_new_token, render_tokens
@@ -127,7 +128,7 @@ class Screen:
             if hint := self._hint():
                 self.err.print(Text(hint, "dim"), soft_wrap=True)
         if event.undated:
-            self.out.print(Text(tables.UNDATED_NOTICE, "yellow"))
+            self.out.print(Text(UNDATED_NOTICE, "yellow"))
         if event.truncated:
             self.out.print(Text(gettext(texts.ONLY_NEWEST), "yellow"))
         if usage := tables.format_usage(event.usage):

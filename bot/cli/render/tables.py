@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 from rich.tree import Tree
 
+from bot.admin.access.notices import UNDATED_NOTICE
 from bot.admin.results import (
     AnswerDelta,
     AnswerEnd,
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 RESUME_HINT = "Run the command again when the model is reachable, or use --wait."
 OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets the maximum length of an answer."
-UNDATED_NOTICE = "Documents without a date are excluded from this period."
 MIN_COLUMN_WIDTHS = (12, 8, 10, 10, 8, 10)  # of the document table, except the key; with spacing
 MAX_ROWS = 12  # of entities and of relations in a context
 

@@ -12,17 +12,19 @@ import pytest
 from bot.access.control import AccessControl
 from bot.admin import requests
 from bot.admin.access import authorized
+from bot.admin.access import requests as token_requests
 from bot.admin.document_lookup import LOCAL_SPACE
 from bot.admin.operations import run_operation
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult
 from bot.context import EngineContext
-from bot.errors import AudienceChanged, InvalidToken, NotPermitted
+from bot.errors import AudienceChanged, InvalidToken, NotAllowed, NotPermitted
+from bot.monitoring.metrics import Metrics
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.provenance import Provenance
 from bot.store import PERMISSIONS, BotStore, Subject
 from engine import Scope, Usage
-from engine.errors import NotFound
+from engine.errors import InvalidQuestion, NotFound
 from engine.models import Document, Passage
 from tests.bot.admin.conftest import last, run
 
@@ -127,6 +129,28 @@ async def test_an_answer_counts_also_if_its_reader_leaves(context: EngineContext
     assert access.counted == [PERSON]
 
 
+async def test_every_question_is_counted_by_its_outcome(context: EngineContext, access: ScriptedAccess) -> None:
+    metrics = Metrics()
+    counting = replace(context, question_metrics=metrics)
+    token = await make(access, Subject(space=LOCAL_SPACE), "ask")
+    await run(counting, Authorized(token, replace(ABOUT_PASSWORD, text="When does the ferry leave?")))
+    asking = run_operation(counting, Authorized(token, ABOUT_PASSWORD))
+    async with aclosing(asking):
+        await anext(asking)
+    for refused in (Authorized("nonsense", ABOUT_PASSWORD), Authorized(token, requests.GetStatus(EVERYTHING))):
+        with pytest.raises(NotAllowed):
+            await run(counting, refused)
+    with pytest.raises(InvalidQuestion):
+        await run(counting, Authorized(token, replace(ABOUT_PASSWORD, text=" ")))
+    counted = {
+        sample.labels["outcome"]: sample.value
+        for family in metrics.registry.collect()
+        for sample in family.samples
+        if sample.name == "threadlore_questions_total"
+    }
+    assert counted == {"answered": 1, "stopped": 1, "refused": 1, "failed": 1}
+
+
 async def test_a_person_forgets_only_what_is_theirs(context: EngineContext, access: ScriptedAccess) -> None:
     token = await make(access, PERSON)
     access.scopes = [EVERYTHING]
@@ -157,8 +181,8 @@ async def test_what_belongs_to_the_owner_of_the_data_needs_no_token_to_be_refuse
         requests.Backup("/tmp/x"),
         requests.Export(EVERYTHING),
         requests.Ingest(("/etc",), LOCAL_SPACE),
-        requests.CreateToken("x", Subject(space=SECRET_SPACE), ("ask",), 1),
-        requests.ListTokens(),
+        token_requests.CreateToken("x", Subject(space=SECRET_SPACE), ("ask",), 1),
+        token_requests.ListTokens(),
     ):
         with pytest.raises(NotPermitted):
             await run(context, Authorized(token, request))

@@ -7,6 +7,7 @@ from typing import Any, get_args
 import pytest
 
 from bot.admin import requests, results
+from bot.admin.access import requests as token_requests
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
@@ -47,9 +48,10 @@ REQUESTS: list[OperationRequest] = [
     requests.ImportHistory("slack", "/e.zip", "T1", "https://t.example", direct_messages=True),
     requests.Retry(Scope.of("s")),
     requests.Authorized("tl_1_x", requests.GetEntity("Ada", Scope.of("s"))),
-    requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
-    requests.ListTokens(),
-    requests.RevokeToken("1"),
+    token_requests.CheckToken("tl_1_x"),
+    token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
+    token_requests.ListTokens(),
+    token_requests.RevokeToken("1"),
 ]
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
@@ -70,6 +72,7 @@ EVENTS: list[OperationResult] = [
     results.ExportLine("{}"),
     results.Completed("Well."),
     results.TokenCreated(TOKEN, "tl_1_x"),
+    results.TokenChecked(TOKEN),
     results.TokenList((TOKEN,)),
 ]
 
@@ -84,6 +87,10 @@ def test_a_record_comes_over_whole_and_on_one_line(record: Any) -> None:
     line = codec.encode(record)
     assert line.index(b"\n") == len(line) - 1
     assert (codec.parse_request if record in REQUESTS else codec.parse_result)(line) == record
+
+
+def test_no_record_shows_a_token_to_a_log() -> None:
+    assert "tl_1_x" not in repr([*REQUESTS, *EVENTS])
 
 
 @pytest.mark.parametrize(

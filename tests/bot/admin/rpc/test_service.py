@@ -9,12 +9,14 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bot import bootstrap
+from bot.admin.access.requests import ListTokens
 from bot.admin.requests import Forget, GetStatus, ListDocuments, OperationRequest, Verify
-from bot.admin.results import Completed, DocumentList, OperationResult, StatusResult
+from bot.admin.results import Completed, DocumentList, OperationResult, StatusResult, TokenList
 from bot.admin.rpc import service, socket
 from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
 from bot.admin.rpc.service import AdminService, LocalService, connect_lazily, connect_or_open
@@ -68,6 +70,25 @@ async def test_the_first_opens_the_folder_and_the_second_is_answered_by_it() -> 
         assert isinstance(first, LocalService)
         assert isinstance(second, RemoteService)
         assert await perform(second) == EMPTY
+
+
+async def test_all_requests_of_tokens_share_one_database(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[str]()
+    open_store = BotStore.open
+
+    @asynccontextmanager
+    async def counted(place: Any, *arguments: Any) -> AsyncIterator[BotStore]:
+        async with open_store(place, *arguments) as store:
+            opened.append("open")
+            yield store
+        opened.append("closed")
+
+    monkeypatch.setattr(BotStore, "open", counted)
+    async with connect_or_open(load_settings()) as reached:
+        results = await asyncio.gather(*(perform(reached, ListTokens()) for _ in range(3)))
+        assert results == [[TokenList(())]] * 3
+        assert opened == ["open"]
+    assert opened == ["open", "closed"]
 
 
 async def test_a_program_that_is_still_starting_is_waited_for() -> None:
