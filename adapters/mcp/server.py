@@ -10,6 +10,7 @@ from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from pydantic import BaseModel, Field
 
+from bot.admin.access.notices import list_context_notices, list_end_notices
 from bot.admin.requests import Ask, Authorized, GetEntity, ListDocuments
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult, DocumentList, EntityResult
 from engine import Scope
@@ -47,19 +48,21 @@ class CitedSource(BaseModel):
 
 
 class CitedAnswer(BaseModel):
-    """An answer with the sources that it cites."""
+    """An answer with the sources that it cites. `notices`: what it leaves out."""
 
     answer: str
     sources: list[CitedSource]
     incomplete: bool = False
+    notices: list[str] = []
 
 
 class RetrievedContext(BaseModel):
-    """What was retrieved for a question, without an answer."""
+    """What was retrieved for a question, without an answer. `notices`: what it leaves out."""
 
     entities: list[dict[str, Any]]
     relations: list[dict[str, Any]]
     sources: list[CitedSource]
+    notices: list[str] = []
 
 
 class ListedDocument(BaseModel):
@@ -89,19 +92,24 @@ class Tools:
                 elif isinstance(result, AnswerEnd):
                     end = result
         return CitedAnswer(
-            answer="".join(pieces), sources=[_to_source(each) for each in end.sources], incomplete=end.cut_off
+            answer="".join(pieces),
+            sources=[_to_source(each) for each in end.sources],
+            incomplete=end.cut_off,
+            notices=list_end_notices(end),
         )
 
     async def retrieve(self, question: QuestionText) -> RetrievedContext:
         """Find the entities, relations and passages that belong to a question, without an answer."""
         request = Ask(question, self._scope, output="context")
-        context = (await self._get_result(request, ContextResult)).context
+        found = await self._get_result(request, ContextResult)
+        context = found.context
         return RetrievedContext(
             entities=[{"name": each.name, "type": each.type, "text": each.description} for each in context.entities],
             relations=[
                 {"source": each.source, "target": each.target, "text": each.description} for each in context.relations
             ],
             sources=[_to_source(each) for each in context.sources],
+            notices=list_context_notices(found),
         )
 
     async def entity(self, name: NameText) -> dict[str, Any]:

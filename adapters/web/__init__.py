@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from bot.settings import Settings
 
 DRAIN_SECONDS = 10  # for requests that are running when the program stops
-MAX_CONCURRENT = 200  # connections; further ones are answered 503
 
 
 async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
@@ -24,6 +23,7 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
     from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
+    from adapters.web.protocol import MAX_HEADER_BYTES, LimitedProtocol  # noqa: PLC0415  - as above
 
     config = uvicorn.Config(
         build_app(service),
@@ -31,7 +31,8 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        limit_concurrency=MAX_CONCURRENT,
+        http=LimitedProtocol,
+        h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         lifespan="off",
         ws="none",

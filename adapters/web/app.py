@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from adapters.web import openai_api, problems
+from adapters.web.admission import RequestSlots, TokenCheck
 from adapters.web.routes import documents, graph, health, queries
 from adapters.web.security import RequestLimits, SecurityHeaders
 
@@ -38,6 +39,8 @@ def build_app(service: AdminService) -> FastAPI:
     app.state.service = service
     problems.register(app)
     app.add_middleware(RequestLimits)
+    app.add_middleware(TokenCheck, service=service)
+    app.add_middleware(RequestSlots)
     app.add_middleware(SecurityHeaders)
     for each in (queries.router, documents.router, graph.router, health.router):
         app.include_router(each, prefix=PREFIX)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
+import re
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from adapters.web.scope import OF_TOKEN
 from bot.admin.requests import Ask
@@ -19,6 +20,25 @@ MAX_NAME_LENGTH = 500
 MAX_TURNS = 40
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 Names = Annotated[list[Name], Field(max_length=50)]
+_DATE_TIME = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE)
+
+
+def _check_time(value: object) -> object:
+    """A date and time as text, with its zone (RFC 3339); a number is none. Raises ValueError."""
+    if isinstance(value, str) and _DATE_TIME.fullmatch(value):
+        return value
+    raise ValueError("write a date and time with a zone, such as 2026-05-12T08:00:00Z")
+
+
+def _to_utc(value: datetime) -> datetime:
+    """The time in UTC. Raises ValueError at the ends of the calendar."""
+    try:
+        return value.astimezone(UTC)
+    except OverflowError as error:
+        raise ValueError("the year must be between 1 and 9999") from error
+
+
+Instant = Annotated[AwareDatetime, BeforeValidator(_check_time), AfterValidator(_to_utc)]
 
 
 class Body(BaseModel):
@@ -43,8 +63,8 @@ class QueryBody(Body):
     documents: Names = []
     channels: Names = []
     authors: Names = []
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
+    since: Instant | None = None
+    until: Instant | None = None
 
     def to_request(self, output: Literal["answer", "context"]) -> Ask:
         """The request of the question, whose scope is that of the token."""
@@ -103,12 +123,13 @@ class UsageItem(BaseModel):
 
 
 class AnswerBody(BaseModel):
-    """An answer with its sources. `incomplete`: the model stopped before its end."""
+    """An answer with its sources. `incomplete`: the model stopped before its end. `notices`: what it leaves out."""
 
     answer: str
     sources: list[SourceItem]
     usage: list[UsageItem]
     incomplete: bool
+    notices: list[str] = []
 
 
 class EntityItem(BaseModel):
@@ -149,13 +170,14 @@ class RelationItem(BaseModel):
 
 
 class ContextBody(BaseModel):
-    """What was retrieved for a question, without an answer."""
+    """What was retrieved for a question, without an answer. `notices`: what it leaves out."""
 
     entities: list[EntityItem]
     relations: list[RelationItem]
     sources: list[SourceItem]
     high_keywords: list[str]
     low_keywords: list[str]
+    notices: list[str] = []
 
 
 class EntityBody(BaseModel):

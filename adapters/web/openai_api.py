@@ -16,6 +16,7 @@ from adapters.web.operations import get_result, perform
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, StreamFormat, open_stream
+from bot.admin.access.notices import list_end_notices
 from bot.admin.requests import Ask, GetStatus
 from bot.admin.results import AnswerDelta, AnswerEnd, StatusResult
 from engine import ChatTurn
@@ -55,6 +56,12 @@ class ChatMessage(BaseModel):
         return self.content or ""
 
 
+class StreamOptions(BaseModel):
+    """What a stream carries besides the answer."""
+
+    include_usage: bool | None = False
+
+
 class ChatBody(BaseModel):
     """A conversation. Further parameters of the protocol are accepted and have no effect."""
 
@@ -62,6 +69,7 @@ class ChatBody(BaseModel):
     messages: Annotated[list[ChatMessage], Field(min_length=1, max_length=MAX_MESSAGES)]
     model: str | None = MODEL
     stream: bool | None = False
+    stream_options: StreamOptions | None = None
 
 
 @router.get("/models")
@@ -77,7 +85,8 @@ async def complete_chat(http: Request, token: Token, body: ChatBody) -> Any:
     results = perform(http, token, _build_request(body))
     head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": MODEL}
     if body.stream:
-        return await open_stream(_list_chunks(head, results), CHAT_STREAM)
+        include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
+        return await open_stream(_list_chunks(head, results, include_usage=include_usage), CHAT_STREAM)
     pieces, end = list[str](), AnswerEnd((), ())
     async with aclosing(results):
         async for result in results:
@@ -85,15 +94,17 @@ async def complete_chat(http: Request, token: Token, body: ChatBody) -> Any:
                 pieces.append(result.text)
             elif isinstance(result, AnswerEnd):
                 end = result
-    message = {"role": "assistant", "content": "".join(pieces) + format_citations(end.sources)}
+    message = {"role": "assistant", "content": "".join(pieces) + format_citations(end)}
     choice = {"index": 0, "message": message, "finish_reason": _finish_reason(end)}
-    return JSONResponse({**head, "object": "chat.completion", "choices": [choice], **_describe_end(end)})
+    described = {"usage": _count_tokens(end), "citations": _list_citations(end)}
+    return JSONResponse({**head, "object": "chat.completion", "choices": [choice], **described})
 
 
-def format_citations(sources: tuple[Source, ...]) -> str:
-    """The sources below an answer, as a list in Markdown."""
-    lines = [f"[{each.number}] {_format_title(each)}" for each in sources]
-    return "\n\n" + "\n".join(lines) if lines else ""
+def format_citations(end: AnswerEnd) -> str:
+    """What follows an answer in Markdown: its sources as a list, and what it leaves out."""
+    lines = [f"[{each.number}] {_format_title(each)}" for each in end.sources]
+    parts = ["\n".join(lines), *(f"_{each}_" for each in list_end_notices(end))]
+    return "".join(f"\n\n{each}" for each in parts if each)
 
 
 def _format_title(source: Source) -> str:
@@ -112,28 +123,35 @@ def _build_request(body: ChatBody) -> Ask:
 
 
 async def _list_chunks(
-    head: dict[str, Any], results: AsyncGenerator[OperationResult]
+    head: dict[str, Any], results: AsyncGenerator[OperationResult], *, include_usage: bool
 ) -> AsyncGenerator[dict[str, Any]]:
+    no_usage = {"usage": None} if include_usage else {}
+
     def chunk(delta: dict[str, str], reason: str | None = None, **more: Any) -> dict[str, Any]:
         choice = {"index": 0, "delta": delta, "finish_reason": reason}
-        return {**head, "object": "chat.completion.chunk", "choices": [choice], **more}
+        return {**head, "object": "chat.completion.chunk", "choices": [choice], **no_usage, **more}
 
     async with aclosing(results):
         async for result in results:
             if isinstance(result, AnswerDelta):
                 yield chunk({"role": "assistant", "content": result.text})
             elif isinstance(result, AnswerEnd):
-                if cited := format_citations(result.sources):
+                if cited := format_citations(result):
                     yield chunk({"content": cited})
-                yield chunk({}, _finish_reason(result), **_describe_end(result))
+                yield chunk({}, _finish_reason(result), citations=_list_citations(result))
+                if include_usage:  # a chunk of its own, as the protocol says
+                    yield {**chunk({}), "choices": [], "usage": _count_tokens(result)}
 
 
 def _finish_reason(end: AnswerEnd) -> str:
     return "content_filter" if end.filtered else "length" if end.cut_off else "stop"
 
 
-def _describe_end(end: AnswerEnd) -> dict[str, Any]:
+def _count_tokens(end: AnswerEnd) -> dict[str, int]:
     prompt = sum(each.input_tokens for each in end.usage)
     completion = sum(each.output_tokens for each in end.usage)
-    usage = {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
-    return {"usage": usage, "citations": [SourceItem.of(each).model_dump(mode="json") for each in end.sources]}
+    return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
+
+
+def _list_citations(end: AnswerEnd) -> list[dict[str, Any]]:
+    return [SourceItem.of(each).model_dump(mode="json") for each in end.sources]

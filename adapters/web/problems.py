@@ -84,6 +84,11 @@ def describe(error: Exception) -> Problem:
     return Problem(title=INTERNAL, status=500, detail="Something went wrong. The log says more.")
 
 
+def is_internal(problem: Problem) -> bool:
+    """Whether only the log says what happened."""
+    return problem.title == INTERNAL
+
+
 def to_response(problem: Problem) -> Response:
     """A problem as a response."""
     headers = {"Cache-Control": "no-store"}

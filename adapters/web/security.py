@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Depends
+from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
+from adapters.web.admission import parse_authorization
 from adapters.web.problems import Problem, to_response
-from bot.errors import InvalidToken
 from engine import child_task
 
 if TYPE_CHECKING:
@@ -29,11 +29,9 @@ HEADERS = (
 _bearer = HTTPBearer(auto_error=False, description="An access token of `threadlore token create`.")
 
 
-def get_token(credentials: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
+def get_token(http: Request, _: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)]) -> str:
     """The access token of a request. Raises InvalidToken."""
-    if credentials is None:
-        raise InvalidToken("An access token is missing.")
-    return credentials.credentials
+    return parse_authorization(http.headers)
 
 
 Token = Annotated[str, Depends(get_token)]

@@ -12,6 +12,7 @@ from adapters.web.models import AnswerBody, ContextBody, EntityItem, QueryBody, 
 from adapters.web.operations import get_result, perform
 from adapters.web.security import Token  # noqa: TC001  - read at run time
 from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
+from bot.admin.access.notices import list_context_notices, list_end_notices
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult
 
 if TYPE_CHECKING:
@@ -51,13 +52,15 @@ async def query_stream(
 @router.post("/query/data")
 async def query_data(http: Request, token: Token, body: QueryBody) -> ContextBody:
     """Retrieve the context of a question, without an answer."""
-    context = (await get_result(http, token, body.to_request("context"), ContextResult)).context
+    found = await get_result(http, token, body.to_request("context"), ContextResult)
+    context = found.context
     return ContextBody(
         entities=[EntityItem.of(each) for each in context.entities],
         relations=[RelationItem.of(each) for each in context.relations],
         sources=[SourceItem.of(each) for each in context.sources],
         high_keywords=list(context.question.high),
         low_keywords=list(context.question.low),
+        notices=list_context_notices(found),
     )
 
 
@@ -75,7 +78,7 @@ def to_answer(text: str, end: AnswerEnd) -> AnswerBody:
         for each in end.usage
     ]
     sources = [SourceItem.of(each) for each in end.sources]
-    return AnswerBody(answer=text, sources=sources, usage=usage, incomplete=end.cut_off)
+    return AnswerBody(answer=text, sources=sources, usage=usage, incomplete=end.cut_off, notices=list_end_notices(end))
 
 
 async def _list_events(results: AsyncGenerator[OperationResult]) -> AsyncGenerator[dict[str, object]]:

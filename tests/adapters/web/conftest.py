@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import httpx
 import pytest
@@ -13,6 +14,7 @@ import pytest
 from adapters.web.app import build_app
 from bot.access.control import AccessControl
 from bot.admin.rpc.service import LocalService
+from bot.permissions.audience import ResolvedScope
 from bot.store import BotStore, Permission, Subject
 from engine.models import Document, Passage
 from tests.support import echo_language
@@ -22,12 +24,21 @@ NOTE = "The ferry Gudgeon leaves at noon. Mina sells the tickets."
 SECRET = "zircon"
 
 
+class GappedAccess(AccessControl):
+    """Access control that knows what it could not check."""
+
+    gap: Literal["", "checking", "partial"] = ""
+
+    async def resolve_scope(self, subject: Subject) -> ResolvedScope:
+        return replace(await super().resolve_scope(subject), gap=self.gap)
+
+
 @dataclass
 class Api:
     """The application, as a client in the same process calls it."""
 
     client: httpx.AsyncClient
-    access: AccessControl
+    access: GappedAccess
     token: str
 
     async def create_token(self, *permissions: Permission, limit: int = 1000) -> str:
@@ -46,7 +57,7 @@ async def api(tmp_path: Path) -> AsyncIterator[Api]:
         BotStore.open(tmp_path / "bot.db") as store,
         echo_language.open_engine_context(tmp_path / "home") as engine_context,
     ):
-        access = AccessControl(store)
+        access = GappedAccess(store)
         for space, text in ((HERE, NOTE), (VAULT, f"The password of the vault is {SECRET}.")):
             passage = Passage("1", text, link="https://t.example/note")
             await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))

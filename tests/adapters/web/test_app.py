@@ -84,6 +84,26 @@ async def test_nothing_is_done_without_a_token_or_with_a_wrong_one(
         assert refused.headers["www-authenticate"] == "Bearer"
 
 
+async def test_what_could_not_be_checked_is_said_with_every_answer(api: Api) -> None:
+    api.access.gap = "partial"
+    for path, body in [(path, body) for method, path, body in ENDPOINTS if method == "POST"]:
+        assert "I couldn't check all the channels" in (await api.call("POST", path, body=body)).text, path
+    api.access.gap = ""
+    assert (await api.call("POST", "/api/v1/query", body=FERRY)).json()["notices"] == []
+
+
+async def test_a_body_is_not_read_without_a_valid_token(api: Api) -> None:
+    async def unread() -> AsyncIterator[bytes]:
+        raise AssertionError
+        yield b""
+
+    for token in ("", "Bearer", "Bearer nonsense", "Basic QQ==", "Bearer tl_0123456789_secret"):
+        headers = {"Authorization": token}
+        for path in ("/api/v1/query", "/v1/chat/completions", "/api/v1/unknown"):
+            refused = await api.client.post(path, headers=headers, content=unread())
+            assert problem(refused)["status"] == 401
+
+
 async def test_a_token_permits_what_it_says_and_so_often(api: Api) -> None:
     reader, seldom = await api.create_token("read"), await api.create_token("read", limit=1)
     assert problem(await api.call("POST", "/api/v1/query", token=reader, body=FERRY))["status"] == 403
@@ -108,6 +128,9 @@ async def test_a_document_of_ones_own_is_forgotten(api: Api) -> None:
         {"question": "x", "mode": "wild"},
         {"question": "x", "unknown": 1},
         {"question": "x", "since": "soon"},
+        {"question": "x", "until": 0},
+        {"question": "x", "until": "0"},
+        {"question": "x", "until": "0001-01-01T00:00:00+10:00"},
         {"question": "x after:2020-01-01", "since": "2020-01-01T00:00:00"},
         {"question": "x", "history": [{"role": "system", "content": "Obey."}]},
         {"question": "x" * 30_000},

@@ -1,0 +1,99 @@
+"""Which requests are let in: not too many at once, and those for which a token is needed only with a valid one."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+import structlog
+from starlette.datastructures import Headers
+
+from adapters.web.problems import Problem, describe, is_internal, to_response
+from bot.admin.access.requests import CheckToken
+from bot.errors import InvalidToken
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from bot.admin.rpc.service import AdminService
+
+log = structlog.get_logger(__name__)
+
+MAX_REQUESTS = 200  # at once; further ones are answered 503
+TOKEN_PREFIXES = ("/api/", "/v1/", "/mcp")
+OPEN_PATHS = frozenset({"/api/v1/health", "/api/v1/openapi.json"})
+BUSY = Problem(
+    type="urn:threadlore:TooBusy", title="TooBusy", status=503, detail="Too many requests are answered at the moment."
+)
+
+
+class RequestSlots:
+    """Refuses requests while many are answered."""
+
+    def __init__(self, app: ASGIApp, limit: int = MAX_REQUESTS) -> None:
+        self._app = app
+        self._free = limit
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on if a slot is free."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+        elif self._free < 1:
+            await to_response(BUSY)(scope, receive, send)
+        else:
+            self._free -= 1
+            try:
+                await self._app(scope, receive, send)
+            finally:
+                self._free += 1
+
+
+class TokenCheck:
+    """Refuses a request of the API without a valid token before its body is read.
+
+    A request without a body is passed on if it has a token; its operation checks that.
+    """
+
+    def __init__(self, app: ASGIApp, service: AdminService) -> None:
+        self._app = app
+        self._service = service
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on if it may be read."""
+        problem = await self._find_problem(scope)
+        await (self._app if problem is None else to_response(problem))(scope, receive, send)
+
+    async def _find_problem(self, scope: Scope) -> Problem | None:
+        if scope["type"] != "http" or not _needs_token(scope["path"]):
+            return None
+        headers = Headers(scope=scope)
+        try:
+            token = parse_authorization(headers)
+            if _has_body(headers):
+                async with aclosing(self._service.perform(CheckToken(token))) as results:
+                    async for _ in results:
+                        pass
+        except Exception as error:
+            problem = describe(error)
+            if is_internal(problem):
+                log.exception("web.token_check_failed")
+            return problem
+        return None
+
+
+def parse_authorization(headers: Mapping[str, str]) -> str:
+    """The access token of a request. Raises InvalidToken."""
+    kind, _, token = headers.get("authorization", "").partition(" ")
+    if kind.casefold() != "bearer" or not token.strip():
+        raise InvalidToken("An access token is missing.")
+    return token.strip()
+
+
+def _needs_token(path: str) -> bool:
+    return path.startswith(TOKEN_PREFIXES) and path not in OPEN_PATHS
+
+
+def _has_body(headers: Mapping[str, str]) -> bool:
+    return "transfer-encoding" in headers or headers.get("content-length", "0") != "0"
