@@ -80,6 +80,13 @@ if TYPE_CHECKING:
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
+    from engine.retrieval.graph.records import EntitySummary as EntitySummary
+    from engine.retrieval.graph.records import FactProvenance as FactProvenance
+    from engine.retrieval.graph.records import StatedFact as StatedFact
+    from engine.retrieval.graph.records import Subgraph as Subgraph
+    from engine.retrieval.graph.records import SubgraphEdge as SubgraphEdge
+    from engine.retrieval.graph.records import SubgraphNode as SubgraphNode
+    from engine.retrieval.graph.records import SubgraphQuery as SubgraphQuery
     from engine.retrieval.retriever import Neighborhood as Neighborhood
     from engine.scheduling.processes import CallLimits as CallLimits
     from engine.scheduling.processes import LocalProcesses as LocalProcesses
@@ -104,6 +111,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
     from engine.storage.ledger.records import IndexStatus as IndexStatus
+    from engine.storage.ledger.records import ManualCorrection as ManualCorrection
     from engine.storage.ledger.records import StatingPassage as StatingPassage
     from engine.storage.vectors.base import VectorStore as VectorStore
     from engine.text.author_request import by_author as by_author
@@ -186,6 +194,15 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.knowledge.duplicates.report": ("Duplicate", "DuplicateReport"),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),
+    "engine.retrieval.graph.records": (
+        "EntitySummary",
+        "FactProvenance",
+        "StatedFact",
+        "Subgraph",
+        "SubgraphEdge",
+        "SubgraphNode",
+        "SubgraphQuery",
+    ),
     "engine.retrieval.retriever": ("Neighborhood",),
     "engine.scheduling.processes": ("CallLimits", "LocalProcesses", "Processes", "RunningProcess", "has_others"),
     "engine.scheduling.supervisor": ("backoff_seconds", "Supervisor", "describe_error"),
@@ -199,7 +216,13 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "prepare_restored_ledger",
         "restore_database",
     ),
-    "engine.storage.ledger.records": ("StatingPassage", "DocumentInfo", "DocumentStatus", "IndexStatus"),
+    "engine.storage.ledger.records": (
+        "ManualCorrection",
+        "StatingPassage",
+        "DocumentInfo",
+        "DocumentStatus",
+        "IndexStatus",
+    ),
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),
     "engine.text.cleanup": ("clean_multiline", "clean_single_line"),

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from engine.answers.answer import Answer, AnswerService
+from engine.answers.graph_lookup import GraphLookup
 from engine.answers.name_lookup import NameLookup
 from engine.boundary import MAX_RESULTS, check_number, check_options, guard_public_methods
 from engine.data_dir import DataDir
@@ -26,7 +27,7 @@ from engine.projection.duplicate_finder import DuplicateFinder
 from engine.projection.open_stores import check_embedder, check_given_stores
 from engine.projection.projector import Projector
 from engine.projection.storage import open_storage
-from engine.retrieval.retriever import Neighborhood, Retriever
+from engine.retrieval.retriever import Retriever
 from engine.runtime import Runtime, RuntimeView
 from engine.scheduling.processes import has_others
 from engine.scheduling.supervisor import Supervisor
@@ -35,7 +36,7 @@ from engine.storage.ledger.records import DocumentChange
 from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Collection, Sequence
+    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
     from typing import Literal
 
     import numpy as np
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
     from engine.errors import EngineError
     from engine.knowledge.duplicates.report import DuplicateReport
     from engine.llm.base import Embedder, LanguageModel, Reranker
-    from engine.models import Chunk, Context, ContextEntity, Document, LLMMessage, Passage, Question, Scope
+    from engine.models import Chunk, Context, Document, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
     from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
@@ -52,7 +53,7 @@ Result = TypeVar("Result")
 
 
 @guard_public_methods
-class Engine(ManualCorrections, DocumentInput, NameLookup, RuntimeView):
+class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeView):
     """A knowledge base in a data directory: add documents, ask questions. Open it with `Engine.open`.
 
     Text arguments are repaired to valid Unicode; times without a zone are UTC. Once closed, it raises EngineClosed.
@@ -247,14 +248,8 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, RuntimeView):
         """The indexing progress of a document. Raises NotFound if it is not in the scope."""
         return await self._ledger.stats.load_document_status(key, scope)
 
-    async def get_entity(self, name: str, scope: Scope) -> ContextEntity | None:
-        """The entity of a name or alias within the scope's spaces; None if there is none."""
-        return await self._maintenance.run_with_recovery(lambda: self._retriever.get_entity(name, scope))
-
-    async def get_neighborhood(self, name: str, scope: Scope, limit: int = 30) -> Neighborhood:
-        """An entity with its heaviest relations and their other ends, within the scope's spaces."""
-        check_number("limit", limit, 1, MAX_RESULTS)
-        return await self._maintenance.run_with_recovery(lambda: self._retriever.get_neighborhood(name, scope, limit))
+    async def _read_graph(self, read: Callable[[], Awaitable[Result]]) -> Result:
+        return await self._maintenance.run_with_recovery(read)
 
     async def measure_similarities(self, texts: Sequence[str]) -> np.ndarray:
         """The similarity of each two texts, shape (n, n): 1 for equal, about 0 for unrelated. Raises ModelError."""

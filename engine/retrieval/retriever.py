@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.models import Question, SearchQuery
 from engine.retrieval.context_builder import ContextBuilder
+from engine.retrieval.graph.provenance import ProvenanceLoader
+from engine.retrieval.graph.subgraph import SubgraphLoader
 from engine.retrieval.name_walk import NameWalk
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.search import KINDS_BY_TABLE, GraphLeg, ProfileCache, QueryVectors, Searcher, SearchScope
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Sequence
 
     from engine.models import ContextEntity, ContextRelation, Scope
+    from engine.retrieval.graph.records import FactProvenance, Subgraph, SubgraphQuery
     from engine.runtime import Runtime
     from engine.usage import UsageMeter
 
@@ -134,8 +137,7 @@ class Retriever:
 
     async def get_neighborhood(self, name: str, scope: Scope, limit: int) -> Neighborhood:
         """An entity with at most `limit` relations, the heaviest first."""
-        question = Question(name, scope, mode="local")
-        searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
+        searcher = await self._build_searcher(Question(name, scope, mode="local"))
         area = searcher.scope.scope_ids
         ids = await self.runtime.ledger.search.find_entities_by_name({normalize_name(name)}, area)
         # More edges than wanted, because the graph orders equal weights by ids, and these depend on the ingestion.
@@ -143,6 +145,18 @@ class Retriever:
         edges = await self.runtime.graph.neighbors(ids, area.spaces, fetched) if ids and limit else []
         builder = ContextBuilder(self.runtime, searcher, SearchHits(SearchQuery(name), None, ProfileCache()))
         return Neighborhood(*await builder.build_neighborhood(ids, edges, limit))
+
+    async def get_subgraph(self, query: SubgraphQuery) -> Subgraph:
+        """What is around an entity; empty for an unknown name."""
+        return await SubgraphLoader(await self._build_searcher(query.to_question()), query).load()
+
+    async def get_provenance(self, name: str, other: str, scope: Scope, limit: int) -> FactProvenance:
+        """The facts of an entity, or of its relation to `other`, with their passages; empty for an unknown one."""
+        loader = ProvenanceLoader(await self._build_searcher(Question(name, scope, mode="local")), limit)
+        return await (loader.load_relation(name, other) if other else loader.load_entity(name))
+
+    async def _build_searcher(self, question: Question) -> Searcher:
+        return Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
 
 
 def _effective_mode(question: Question) -> str:

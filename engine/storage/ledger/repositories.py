@@ -8,7 +8,7 @@ from engine.storage.ledger import cache, corrections, facts, names, profiles
 from engine.storage.ledger.content import amendments, documents, open_vectors
 from engine.storage.ledger.full_text import update
 from engine.storage.ledger.joins import candidates, refresh
-from engine.storage.ledger.queries import dates, filters, lookup, passages, stats, tie_order, walk
+from engine.storage.ledger.queries import dates, filters, graph, lookup, passages, stats, tie_order, walk
 from engine.storage.ledger.records.query_results import LoadedScope
 from engine.storage.ledger.work import batch, claims, embedding_failures, extraction_claims, stale_keys, work_queue
 from engine.storage.sql.repository import InSnapshot, InTransaction, Repository
@@ -131,6 +131,9 @@ class SqlSearch(Repository):
     find_titled_chunks = InSnapshot(walk.find_titled_chunks)
     load_walk_edges = InSnapshot(walk.load_walk_edges)
     find_names_by_prefix = InSnapshot(lookup.find_names_by_prefix)
+    find_entities_by_start = InSnapshot(graph.find_entities_by_start)
+    list_relations_between = InSnapshot(graph.list_relations_between)
+    list_corrections = InSnapshot(graph.list_corrections)
     load_entities = InSnapshot(lookup.load_entities)
     load_relations = InSnapshot(lookup.load_relations)
     load_chunk_texts = InSnapshot(lookup.load_chunk_texts)

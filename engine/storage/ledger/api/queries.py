@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         EntityRecord,
         IndexStatus,
         LoadedScope,
+        ManualCorrection,
         RelationRecord,
         ResolvedFilters,
         ScopeIds,
@@ -88,6 +89,15 @@ class Search(Protocol):
 
     async def find_names_by_prefix(self, prefix: str, scope_ids: ScopeIds, limit: int) -> list[str]:
         """Entity names that start with a canonical prefix, most mentioned first."""
+
+    async def find_entities_by_start(self, start: str, scope_ids: ScopeIds, limit: int) -> list[int]:
+        """Entities with a name that starts with a canonical text, then those with such a word, most mentioned first."""
+
+    async def list_relations_between(self, ids: Collection[int], scope_ids: ScopeIds) -> list[int]:
+        """The relations whose two ends are among these entities."""
+
+    async def list_corrections(self, scope_ids: ScopeIds) -> list[ManualCorrection]:
+        """The corrections made by hand in the scope's spaces, by kind and name."""
 
     async def load_entities(self, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
         """Entity profiles within the scope's spaces."""

@@ -180,6 +180,20 @@ class JoinedName(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
+class ManualCorrection:
+    """A correction that a person made in a space, of an entity or, with `other`, of a relation or of two names.
+
+    `kind`: merge (`name` into `other`), separate, describe (with this description) or hide.
+    """
+
+    kind: str
+    space: str
+    name: str
+    other: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """A document in a list; `error` and `hint` describe what could not be indexed."""
 

@@ -78,6 +78,9 @@ async def test_the_same_input_gives_the_same_export(both: list[LedgerFixture]) -
     embedded, served = [await export(ledger) for ledger in both]
     assert embedded == served
     assert embedded.count(b"\n") > 80
+    explored = [await explore(ledger) for ledger in both]
+    assert explored[0] == explored[1]
+    assert (len(explored[0][0]), explored[0][1][0]) == (4, "application programming interface")
     for word in (b"DROP TABLE", b"Pinned", b"elsewhere", "港".encode()):
         assert word in embedded
 
@@ -115,6 +118,18 @@ async def search(ledger: LedgerFixture) -> list[str]:
     scope = await ledger.scope_ids(("here", "elsewhere"))
     ids = list(await ledger.read(lookup.search_chunks, "zoe backslash again", 9, scope))
     return [each.key for each in await ledger.read(lookup.load_chunk_texts, ids, scope)]
+
+
+async def explore(ledger: LedgerFixture) -> tuple[list[str], list[str], int]:
+    """The corrections, the names with a word that starts with "pro" or "a", and the number of relations."""
+    found, scope = ledger.ledger.search, await ledger.scope_ids(("here", "there", "elsewhere"))
+    names = list[str]()
+    for start in ("pro", "a"):
+        ids = await found.find_entities_by_start(start, scope, 99)
+        records = await found.load_entities(ids, scope)
+        names += [records[id_].canonical for id_ in ids]
+    between = await found.list_relations_between(await found.find_entities_by_start("", scope, 99), scope)
+    return list(map(str, await found.list_corrections(scope))), names, len(between)
 
 
 async def change(ledger: LedgerFixture, key: str = "later") -> None:
