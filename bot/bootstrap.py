@@ -85,6 +85,7 @@ async def open_engine(
             engine.forget,
             engine.add,
             LiteLLMPictureDescriber(models.vision, models.calls, engine.record_usage) if models.vision else None,
+            upload_dir=settings.data_path / "uploads",
         )
 
 

@@ -17,8 +17,9 @@ from engine import FileParser
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
+    from pathlib import Path
 
     from bot.access.control import AccessControl
     from bot.permissions.import_destination import ImportDestination
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Card
     from bot.platform.ports import Platform, ReplyTarget
     from bot.settings import Settings
-    from bot.store import BotStore
+    from bot.store import BotStore, Subject
     from bot.store.file_fingerprints import FileFingerprints
     from engine import Answer, Document, Engine, ParserLimits, PictureDescriber, Usage
 
@@ -52,6 +53,23 @@ class QuestionMetrics(Protocol):
         """Count the tokens of model calls."""
 
 
+class FileTarget(Protocol):
+    """Where the documents of one uploaded file are added. `key`: of the first one."""
+
+    @property
+    def key(self) -> str: ...
+    @property
+    def space(self) -> str: ...
+    @property
+    def room(self) -> str: ...
+
+    async def add(self, document: Document) -> bool:
+        """Add a document of the file; returns whether anything changed."""
+
+    async def finish(self, keys: Collection[str]) -> bool:
+        """Forget what an earlier version had besides these documents; returns whether there was any."""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineContext:
     """The engine, and what ingestion needs.
@@ -60,8 +78,9 @@ class EngineContext:
     existed. `replace_document` ingests a new version, returns whether it changed, and redacts answers that used it.
     `describer` describes pictures, if there is a model for that. `open_import` prepares an import of the past of a
     workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
-    tokens. All three are None where only the engine is open. `observe_answer` receives each answer before its text.
-    `question_metrics` counts the questions of access tokens.
+    tokens. `open_personal_file` adds an upload to what a person shared with the bot alone. All four are None where only
+    the engine is open. `observe_answer` receives each answer before its text. `upload_dir`: for uploads until they are
+    added. `question_metrics` counts the questions of access tokens.
     """
 
     engine: Engine
@@ -76,6 +95,8 @@ class EngineContext:
     open_access: Callable[[], AbstractAsyncContextManager[AccessControl]] | None = None
     observe_answer: Callable[[Answer], None] | None = None
     question_metrics: QuestionMetrics | None = None
+    open_personal_file: Callable[[Subject, str], Awaitable[FileTarget]] | None = None
+    upload_dir: Path | None = None
 
     def build_parser(self) -> FileParser:
         """A parser of files; it is to be opened."""

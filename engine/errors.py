@@ -8,6 +8,7 @@ EngineError
 │   ├── CorruptFile          the content does not match the file format
 │   └── DocumentTooLarge     over the limit on size, time or memory
 ├── InvalidQuestion          the question cannot be asked
+│   ├── AmbiguousDocument    several documents are meant
 │   └── OutOfRange           a number is out of bounds; also an InvalidDocument
 ├── NotFound                 no such document, entity or relation in the scope
 ├── StoreError               the data directory
@@ -80,6 +81,10 @@ class DocumentTooLarge(InvalidDocument):
 
 class InvalidQuestion(EngineError):
     """The question cannot be asked."""
+
+
+class AmbiguousDocument(InvalidQuestion):
+    """Several documents have the given name."""
 
 
 class OutOfRange(InvalidDocument, InvalidQuestion):

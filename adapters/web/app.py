@@ -11,6 +11,7 @@ from adapters.web import openai_api, problems
 from adapters.web.admission import RequestSlots, TokenCheck
 from adapters.web.routes import documents, graph, health, queries
 from adapters.web.security import RequestLimits, SecurityHeaders
+from adapters.web.uploads import UploadGate
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
@@ -37,6 +38,7 @@ def build_app(service: AdminService) -> FastAPI:
         responses=problems.RESPONSES,
     )
     app.state.service = service
+    app.state.uploads = UploadGate()
     problems.register(app)
     app.add_middleware(RequestLimits)
     app.add_middleware(TokenCheck, service=service)

@@ -13,7 +13,7 @@ from bot.admin.requests import Ask
 from engine import ChatTurn, RetrievalMode
 
 if TYPE_CHECKING:
-    from engine import ContextEntity, ContextRelation, DocumentInfo, Source
+    from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source
 
 MAX_QUESTION_LENGTH = 20_000
 MAX_NAME_LENGTH = 500
@@ -223,6 +223,44 @@ class DocumentsBody(BaseModel):
 
     documents: list[DocumentItem]
     total: int
+
+
+class PassageItem(BaseModel):
+    """A piece of a document with its locator: `label` says where it is (a page, a heading), `link` opens it."""
+
+    key: str
+    label: str
+    link: str
+    author: str
+    time: datetime | None
+    text: str
+
+    @classmethod
+    def of(cls, passage: Passage) -> PassageItem:
+        """The item of a passage."""
+        return cls(
+            key=passage.key,
+            label=passage.label,
+            link=passage.link,
+            author=passage.author,
+            time=passage.time,
+            text=passage.text,
+        )
+
+
+class DocumentBody(BaseModel):
+    """A document with a page of its passages, of `total`."""
+
+    document: DocumentItem
+    passages: list[PassageItem]
+    total: int
+
+
+class UploadBody(BaseModel):
+    """An added file: the first document is the file itself. `changed`: it was new, or differs from the last upload."""
+
+    documents: list[DocumentItem]
+    changed: bool
 
 
 class StatusBody(BaseModel):

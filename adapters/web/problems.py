@@ -20,6 +20,7 @@ from bot.errors import (
     TooManyRequests,
 )
 from engine.errors import (
+    AmbiguousDocument,
     DocumentTooLarge,
     EngineError,
     InvalidDocument,
@@ -46,6 +47,7 @@ STATUSES: Sequence[tuple[type[EngineError], int]] = (
     (NotAllowed, 403),
     (NotFound, 404),
     (AudienceChanged, 409),
+    (AmbiguousDocument, 409),
     (DocumentTooLarge, 413),
     (InvalidDocument, 422),
     (InvalidQuestion, 422),

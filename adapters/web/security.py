@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.exceptions import HTTPException
 
 from adapters.web.admission import parse_authorization
 from adapters.web.problems import Problem, to_response
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_BODY_BYTES = 2 * 2**20
 READ_SECONDS = 30.0  # for the body of a request
+MIN_UPLOAD_RATE = 8 * 2**10  # bytes a second of an upload, on average after READ_SECONDS
+UPLOADS = frozenset({("POST", "/api/v1/documents")})  # requests whose bodies are read piece by piece
 HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),
@@ -49,6 +52,9 @@ class RequestLimits:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        if (scope["method"], scope["path"]) in UPLOADS:
+            await _run_upload(lambda *wires: self._pass_on(scope, *wires), _SlowBody(receive, self._read_seconds), send)
+            return
         try:
             async with asyncio.timeout(self._read_seconds):
                 body = await _read_body(receive)
@@ -69,6 +75,38 @@ class RequestLimits:
         await self._app(scope, receive, send)
 
 
+class _SlowBody:
+    """The body of an upload, whose pieces arrive fast enough. `complete` is set once all of it has been read."""
+
+    def __init__(self, receive: Receive, read_seconds: float) -> None:
+        self._receive = receive
+        self._read_seconds = read_seconds
+        self._began = asyncio.get_running_loop().time()
+        self._size = 0
+        self.complete, self.gone = asyncio.Event(), asyncio.Event()
+
+    async def receive(self) -> Message:
+        """The next piece; the request is answered 408 if it does not arrive in time."""
+        if self.complete.is_set():
+            await self.gone.wait()
+            return {"type": "http.disconnect"}
+        deadline = self._began + self._read_seconds + self._size / MIN_UPLOAD_RATE
+        try:
+            async with asyncio.timeout_at(deadline):
+                message = await self._receive()
+        except TimeoutError as error:
+            raise HTTPException(408, "The upload is too slow.") from error
+        self._size += len(message.get("body", b""))
+        if message["type"] == "http.disconnect" or not message.get("more_body", False):
+            self.complete.set()
+        return message
+
+    async def wait_for_disconnect(self) -> None:
+        """Wait until the client leaves after it sent the body."""
+        await self.complete.wait()
+        await self._receive()
+
+
 class _TooLargeError(Exception):
     """A body has more than MAX_BODY_BYTES."""
 
@@ -87,11 +125,15 @@ async def _read_body(receive: Receive) -> bytes | None:
     return bytes(body)
 
 
+async def _run_upload(app: Callable[[Receive, Send], Coroutine[Any, Any, None]], body: _SlowBody, send: Send) -> None:
+    await _run_until_gone(app, body.receive, send, body.wait_for_disconnect(), body.gone)
+
+
 async def _run_while_connected(
     app: Callable[[Receive, Send], Coroutine[Any, Any, None]], body: bytes, receive: Receive, send: Send
 ) -> None:
     messages = iter([{"type": "http.request", "body": body, "more_body": False}])
-    gone, is_sent = asyncio.Event(), False
+    gone = asyncio.Event()
 
     async def replay() -> Message:
         if (first := next(messages, None)) is not None:
@@ -99,14 +141,27 @@ async def _run_while_connected(
         await gone.wait()
         return {"type": "http.disconnect"}
 
+    await _run_until_gone(app, replay, send, _wait_for(receive), gone)
+
+
+async def _run_until_gone(
+    app: Callable[[Receive, Send], Coroutine[Any, Any, None]],
+    receive: Receive,
+    send: Send,
+    leave: Coroutine[Any, Any, None],
+    gone: asyncio.Event,
+) -> None:
+    """Run the application until it is done, or until `leave` returns before the response is complete."""
+    is_sent = False
+
     async def observed(message: Message) -> None:
         nonlocal is_sent
         is_sent |= message["type"] == "http.response.body" and not message.get("more_body", False)
         await send(message)
 
     async with (
-        child_task(app(replay, observed), "request") as running,
-        child_task(_wait_for(receive), "client") as leaving,
+        child_task(app(receive, observed), "request") as running,
+        child_task(leave, "client") as leaving,
     ):
         await asyncio.wait({running, leaving}, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or is_sent:  # else leaving the block cancels the work

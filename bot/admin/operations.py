@@ -11,6 +11,8 @@ from bot.admin import corrections, history_import, maintenance, queries, request
 from bot.admin.access import requests as token_requests
 from bot.admin.access import tokens
 from bot.admin.access.authorized import perform_authorized
+from bot.admin.documents import details, uploads
+from bot.admin.documents import requests as document_requests
 from bot.admin.ingest import ingest
 
 if TYPE_CHECKING:
@@ -45,6 +47,9 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     token_requests.CreateToken: tokens.create_token,
     token_requests.ListTokens: tokens.list_tokens,
     token_requests.RevokeToken: tokens.revoke_token,
+    document_requests.GetDocument: details.get_document,
+    document_requests.PrepareUpload: uploads.prepare_upload,
+    document_requests.AddUpload: uploads.add_upload,
 }
 
 

@@ -7,6 +7,7 @@ from datetime import datetime  # noqa: TC003  - the socket reads the fields' typ
 from typing import Literal
 
 from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
+from bot.admin.documents.requests import DocumentRequest
 from engine import ChatTurn, RetrievalMode, Scope  # noqa: TC001  - the socket reads the fields' types at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
@@ -262,4 +263,5 @@ OperationRequest = (
     | CreateToken
     | ListTokens
     | RevokeToken
+    | DocumentRequest
 )

@@ -22,6 +22,7 @@ from bot.ingest.files import FileIngest
 from bot.ingest.links.pages import LinkIngest
 from bot.ingest.manual_facts import ManualFacts
 from bot.ingest.messages import MessageIngest
+from bot.ingest.personal_files import PersonalFile
 from bot.ingest.room_visibility import RoomVisibility
 from bot.ingest.sync.backfill import Backfill
 from bot.ingest.sync.deletions import DeletionCheck
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
     from bot.platform.events import PlatformEvent
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.platform.models import Location, Message
+    from bot.store import Subject
     from engine import Document, DocumentInfo, FileParser
 
 ContentKind = Literal["", "messages", "files"]  # of a channel; empty for both
@@ -168,6 +170,12 @@ class IngestService:
     async def replace_document(self, document: Document) -> bool:
         """Ingest a new version of a document; returns whether it changed. Redacts answers that used it."""
         return await self._documents.replace_document(document)
+
+    async def open_personal_file(self, subject: Subject, name: str) -> PersonalFile:
+        """Where an upload of a person is added. Raises NotAllowed if they opted out."""
+        file = PersonalFile(self._context, self._documents, subject, name)
+        await file.open()
+        return file
 
     async def forget_message(self, location: Location, message: str) -> None:
         """Forget a message and its files permanently, even if it remains in the chat."""

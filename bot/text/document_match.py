@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.i18n import gettext, ngettext
 from bot.text.format import format_number, pluralize
-from engine.errors import InvalidQuestion
+from engine.errors import AmbiguousDocument
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -19,11 +19,11 @@ MAX_LISTED = 5
 def choose_document(words: str, *matches: Iterable[DocumentInfo]) -> DocumentInfo | None:
     """The document of the first match that is not empty; None if all are.
 
-    Raises InvalidQuestion if that match contains several documents.
+    Raises AmbiguousDocument if that match contains several documents.
     """
     for match in map(tuple, matches):
         if len(match) > 1:
-            raise InvalidQuestion(
+            raise AmbiguousDocument(
                 ngettext(
                     "“{words}” matches {count} document.", "“{words}” matches {count} documents.", len(match)
                 ).format(words=words, count=format_number(len(match))),

@@ -29,14 +29,24 @@ class TokenHolders:
         transport = httpx.ASGITransport(build_app(LocalService(context)), raise_app_exceptions=False)
         self.client = httpx.AsyncClient(transport=transport, base_url="http://testserver")
 
-    async def call(self, person: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
+    async def get_token(self, person: str) -> str:
         if person not in self._tokens:
             [place] = {each.workspace for each in await self._list_joined()}
             subject = Subject(self._live.town.platform, place, str(self._live.town.person(person).id))
             access = AccessControl(self._live.bot.store)
-            self._tokens[person] = (await access.create_token(person, subject, ("ask", "read"), 1000, None))[1]
-        headers = {"Authorization": f"Bearer {self._tokens[person]}"}
-        return await self.client.request("POST" if body else "GET", path, headers=headers, json=body)
+            made = await access.create_token(person, subject, ("ask", "read", "write", "manage"), 1000, None)
+            self._tokens[person] = made[1]
+        return self._tokens[person]
+
+    async def call(
+        self, person: str, path: str, body: dict[str, Any] | None = None, method: str = ""
+    ) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {await self.get_token(person)}"}
+        return await self.client.request(method or ("POST" if body else "GET"), path, headers=headers, json=body)
+
+    async def upload(self, person: str, name: str, text: str) -> httpx.Response:
+        headers = {"Authorization": f"Bearer {await self.get_token(person)}"}
+        return await self.client.post("/api/v1/documents", headers=headers, files={"file": (name, text.encode())})
 
     async def ask(self, person: str) -> str:
         """The passwords in an answer and in everything that comes with it."""
@@ -83,3 +93,16 @@ async def test_a_token_is_refused_while_the_platform_cannot_say_who_reads_what(l
     refused = await holders.call("ada", "/api/v1/query", {"question": QUESTION})
     assert refused.status_code == 503
     assert find_secrets(refused.text) == ""
+
+
+async def test_an_upload_is_read_by_its_person_alone_and_forgotten_with_them(live: LiveBot[Any]) -> None:
+    await live.build_square()
+    holders = TokenHolders(live)
+    added = await holders.upload("ada", "vault.txt", "The password of the vault is jasper.")
+    assert added.status_code == 201
+    key = added.json()["documents"][0]["key"]
+    assert [await holders.ask("ada"), await holders.ask("bob")] == ["agate jasper", "agate"]
+    assert (await holders.call("bob", f"/api/v1/documents/{key}")).status_code == 404
+    assert (await holders.call("bob", f"/api/v1/documents/{key}", method="DELETE")).status_code == 404
+    assert (await holders.call("ada", "/api/v1/documents/vault.txt", method="DELETE")).status_code == 204
+    assert await holders.ask("ada") == "agate"

@@ -1,40 +1,128 @@
-"""Documents: list them with their state, and forget one."""
+"""Documents: list them with their state, read, add and forget one."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Header, Path, Query, Request, Response
+from fastapi.responses import JSONResponse
 
-from adapters.web.models import DocumentItem, DocumentsBody
+from adapters.web.models import DocumentBody, DocumentItem, DocumentsBody, PassageItem, UploadBody
 from adapters.web.operations import get_result
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
+from adapters.web.streams import EVENT_STREAM, NDJSON, StreamFormat, open_stream
+from adapters.web.uploads import FIELD, add_upload
+from bot.admin.documents.requests import GetDocument
+from bot.admin.documents.results import DocumentResult, UploadResult
 from bot.admin.requests import Forget, ListDocuments
-from bot.admin.results import Completed, DocumentList
+from bot.admin.results import Completed, DocumentList, ProgressUpdate
+from engine.errors import StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.admin.results import OperationResult
 
 router = APIRouter(tags=["documents"])
 
 MAX_PAGE = 500
 DocumentKey = Annotated[str, Path(min_length=1, max_length=2000)]
+Offset = Annotated[int, Query(ge=0, le=10**9)]
+Limit = Annotated[int, Query(ge=1, le=MAX_PAGE)]
+UPLOAD_SCHEMA: dict[str, Any] = {
+    "type": "object",
+    "required": [FIELD],
+    "properties": {FIELD: {"type": "string", "format": "binary", "contentMediaType": "application/octet-stream"}},
+}
+UPLOAD_BODY = {"requestBody": {"required": True, "content": {"multipart/form-data": {"schema": UPLOAD_SCHEMA}}}}
 
 
 @router.get("/documents")
 async def list_documents(
     http: Request,
     token: Token,
-    offset: Annotated[int, Query(ge=0, le=10**9)] = 0,
-    limit: Annotated[int, Query(ge=1, le=MAX_PAGE)] = 100,
+    offset: Offset = 0,
+    limit: Limit = 100,
+    search: Annotated[str, Query(max_length=200, description="A part of the title or the key.")] = "",
+    status: Annotated[str, Query(max_length=20, description="pending, searchable, indexed or failed.")] = "",
 ) -> DocumentsBody:
-    """List the documents that the token can read."""
-    found = (await get_result(http, token, ListDocuments(OF_TOKEN), DocumentList)).documents
+    """List the documents that the token can read, with their state."""
+    listed = (await get_result(http, token, ListDocuments(OF_TOKEN), DocumentList)).documents
+    words = search.casefold()
+    found = [
+        each
+        for each in listed
+        if status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
+    ]
     page = [DocumentItem.of(each) for each in found[offset : offset + limit]]
     return DocumentsBody(documents=page, total=len(found))
 
 
+@router.post(
+    "/documents",
+    status_code=201,
+    response_model=UploadBody,
+    openapi_extra=UPLOAD_BODY,
+    responses={
+        200: {"description": "The file was added before and did not change.", "model": UploadBody},
+        201: {"description": "The file is a document.", "content": {NDJSON: {}, EVENT_STREAM: {}}},
+    },
+)
+async def upload_document(http: Request, token: Token, accept: Annotated[str, Header()] = "*/*") -> Response:
+    """Add the file of a form (its part `file`) to what the subject of the token alone can read.
+
+    A file with the same name replaces the earlier upload. The response comes once the file can be found; to clients
+    that accept lines of JSON or server-sent events, each step before that is an event of type progress.
+    """
+    results = add_upload(http, token)
+    if EVENT_STREAM in accept or NDJSON in accept:
+        stream_format = StreamFormat(EVENT_STREAM if EVENT_STREAM in accept else NDJSON)
+        return await open_stream(list_upload_events(results), stream_format)
+    async with aclosing(results):
+        async for result in results:
+            if isinstance(result, UploadResult):
+                body = to_upload(result).model_dump(mode="json")
+                return JSONResponse(body, status_code=201 if result.changed else 200)
+    raise StoreError("The upload ended without a result.")
+
+
+@router.get("/documents/{key:path}")
+async def get_document(
+    http: Request, token: Token, key: DocumentKey, offset: Offset = 0, limit: Limit = 50
+) -> DocumentBody:
+    """Get a document with its passages and their locators."""
+    found = await get_result(http, token, GetDocument(key, OF_TOKEN, offset, limit), DocumentResult)
+    passages = [PassageItem.of(each) for each in found.passages]
+    return DocumentBody(document=DocumentItem.of(found.document), passages=passages, total=found.document.passages)
+
+
 @router.delete("/documents/{key:path}", status_code=204)
-async def forget_document(
-    http: Request, token: Token, key: Annotated[str, Path(min_length=1, max_length=2000)]
-) -> None:
-    """Forget a document that belongs to the subject of the token; answers that used it are redacted."""
+async def forget_document(http: Request, token: Token, key: DocumentKey) -> None:
+    """Forget a document that belongs to the subject of the token, by its key, title, link or path.
+
+    Answers that used it are redacted. Several documents with the title are a conflict (409).
+    """
     await get_result(http, token, Forget(key, OF_TOKEN), Completed)
+
+
+def to_upload(result: UploadResult) -> UploadBody:
+    """An added file."""
+    return UploadBody(documents=[DocumentItem.of(each) for each in result.documents], changed=result.changed)
+
+
+async def list_upload_events(results: AsyncGenerator[OperationResult]) -> AsyncGenerator[dict[str, object]]:
+    """The progress of an upload, and its end."""
+    async with aclosing(results):
+        async for result in results:
+            if isinstance(result, ProgressUpdate):
+                yield {
+                    "type": "progress",
+                    "stage": result.stage,
+                    "done": result.done,
+                    "total": result.total,
+                    "trouble": result.trouble,
+                }
+            elif isinstance(result, UploadResult):
+                yield {"type": "end", **to_upload(result).model_dump(mode="json")}

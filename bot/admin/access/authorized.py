@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from bot.access.control import own_scope
 from bot.admin import requests
 from bot.admin.access.question_record import QuestionRecord
+from bot.admin.documents import requests as document_requests
+from bot.admin.documents.errors import word_errors
 from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
 from bot.permissions.audience import EMPTY_SCOPE, named_rooms
@@ -37,8 +39,13 @@ READING: Mapping[type, Permission] = {
     requests.GetStatus: "read",
     requests.ListDocuments: "read",
     requests.GetEntity: "read",
+    document_requests.GetDocument: "read",
 }
 CHANGING: Mapping[type, Permission] = {requests.Forget: "write"}
+UPLOADING: Mapping[type, Permission] = {
+    document_requests.PrepareUpload: "write",
+    document_requests.AddUpload: "write",
+}
 CORRECTING: Mapping[type, Permission] = {
     requests.Merge: "manage",
     requests.Separate: "manage",
@@ -56,7 +63,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     if context.open_access is None:
         raise NotPermitted("Access tokens cannot be checked here.")
     inner = request.request
-    permission = {**READING, **CHANGING, **CORRECTING}.get(type(inner))
+    permission = {**READING, **CHANGING, **UPLOADING, **CORRECTING}.get(type(inner))
     if permission is None:
         raise NotPermitted("No access token permits this.")
     is_question = isinstance(inner, requests.Ask)
@@ -70,7 +77,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
             async with aclosing(_perform_within_scope(context, inner, reading, run)) as results:
                 async for result in results:
                     record.observe_result(result)
-                    yield result
+                    yield result if token.subject.space else word_errors(result)
         except BaseException as error:
             record.observe_error(error)
             raise
@@ -144,6 +151,8 @@ def _limit_request(inner: OperationRequest, scope: Scope, subject: Subject) -> O
         fields = {"scope": scope}
     elif type(inner) in CHANGING:
         fields = {"scope": own_scope(subject)}
+    elif type(inner) in UPLOADING:
+        fields = {"subject": subject}
     elif subject.space:
         fields = {"space": subject.space}
     else:

@@ -10,6 +10,7 @@ from typing import Literal
 
 import httpx
 import pytest
+from fastapi import FastAPI
 
 from adapters.web.app import build_app
 from bot.access.control import AccessControl
@@ -38,6 +39,7 @@ class Api:
     """The application, as a client in the same process calls it."""
 
     client: httpx.AsyncClient
+    app: FastAPI
     access: GappedAccess
     token: str
 
@@ -62,9 +64,10 @@ async def api(tmp_path: Path) -> AsyncIterator[Api]:
             passage = Passage("1", text, link="https://t.example/note")
             await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
         await engine_context.engine.wait_until_indexed()
-        app = build_app(LocalService(replace(engine_context, open_access=lambda: nullcontext(access))))
+        context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=tmp_path / "uploads")
+        app = build_app(LocalService(context))
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
-            api = Api(client, access, "")
+            api = Api(client, app, access, "")
             api.token = await api.create_token("ask", "read", "write")
             yield api

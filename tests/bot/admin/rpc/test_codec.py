@@ -8,6 +8,8 @@ import pytest
 
 from bot.admin import requests, results
 from bot.admin.access import requests as token_requests
+from bot.admin.documents import requests as document_requests
+from bot.admin.documents import results as document_results
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
@@ -15,7 +17,7 @@ from bot.store import AccessToken, Subject
 from engine import Scope
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
-from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
+from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
@@ -52,6 +54,9 @@ REQUESTS: list[OperationRequest] = [
     token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
     token_requests.ListTokens(),
     token_requests.RevokeToken("1"),
+    document_requests.GetDocument("k", Scope.of("s"), 1, 2),
+    document_requests.PrepareUpload(Subject(space="s")),
+    document_requests.AddUpload("/u/1", "a.txt", Subject("slack", "T1", "U1")),
 ]
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
@@ -74,6 +79,9 @@ EVENTS: list[OperationResult] = [
     results.TokenCreated(TOKEN, "tl_1_x"),
     results.TokenChecked(TOKEN),
     results.TokenList((TOKEN,)),
+    document_results.DocumentResult(make_listed("k", time=NOON), (Passage("1", "Tea.", "p. 1", time=NOON),)),
+    document_results.UploadPlace("/u", 5),
+    document_results.UploadResult((make_listed("k"),), changed=True),
 ]
 
 

@@ -1,0 +1,174 @@
+"""Read a multipart upload from the network into a file, piece by piece."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import tempfile
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect
+
+from adapters.web.operations import get_result, perform
+from bot.admin.documents.requests import AddUpload, PrepareUpload
+from bot.admin.documents.results import UploadPlace
+from bot.errors import TooManyRequests
+from engine.errors import DocumentTooLarge, InvalidDocument
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+    from typing import BinaryIO
+
+    from fastapi import Request
+    from python_multipart.multipart import MultipartCallbacks
+
+    from bot.admin.results import OperationResult
+
+FIELD = "file"  # the part of the form that is the file
+MAX_UPLOADS = 4  # at once, of this process
+MAX_OVERHEAD_BYTES = 64 * 1024  # of headers and other parts
+
+
+@dataclass(slots=True)
+class UploadGate:
+    """Counts the uploads that are received or read now."""
+
+    running: int = 0
+
+    @asynccontextmanager
+    async def enter(self) -> AsyncIterator[None]:
+        """Count an upload. Raises TooManyRequests."""
+        if self.running >= MAX_UPLOADS:
+            raise TooManyRequests("Too many files are uploaded at once.", hint="Try again in a moment.")
+        self.running += 1
+        try:
+            yield
+        finally:
+            self.running -= 1
+
+
+async def add_upload(http: Request, token: str) -> AsyncGenerator[OperationResult]:
+    """Receive the file of a request, then yield the results of adding it. Raises EngineError."""
+    gate: UploadGate = http.app.state.uploads
+    async with gate.enter():
+        place = await get_result(http, token, PrepareUpload(), UploadPlace)  # before anything is received
+        async with receive_file(http, place) as (path, name):
+            results = perform(http, token, AddUpload(str(path), name))
+            try:
+                async for result in results:
+                    yield result
+            finally:
+                await results.aclose()
+
+
+@asynccontextmanager
+async def receive_file(http: Request, place: UploadPlace) -> AsyncIterator[tuple[Path, str]]:
+    """The path and the name of the file of a multipart request; the file is deleted at the end.
+
+    Raises InvalidDocument, and DocumentTooLarge.
+    """
+    kind, options = parse_options_header(http.headers.get("content-type", ""))
+    boundary = options.get(b"boundary", b"")
+    if kind != b"multipart/form-data" or not boundary:
+        raise InvalidDocument("The body is not an upload.", hint=f"Send multipart/form-data with the part “{FIELD}”.")
+    number, path = await asyncio.to_thread(tempfile.mkstemp, dir=place.folder)
+    try:
+        with os.fdopen(number, "wb") as file:
+            name = await _read_parts(http, boundary, file, place.max_bytes)
+        yield Path(path), name
+    finally:
+        await asyncio.to_thread(Path(path).unlink, missing_ok=True)
+
+
+async def _read_parts(http: Request, boundary: bytes, file: BinaryIO, max_bytes: int) -> str:
+    """Write the part FIELD into a file; returns its name."""
+    parts = _Parts(max_bytes)
+    try:
+        parser = MultipartParser(boundary, parts.list_callbacks())
+        async for piece in http.stream():
+            parser.write(piece)
+            if parts.pieces:
+                await asyncio.to_thread(file.write, b"".join(parts.pieces))
+                parts.pieces.clear()
+        parser.finalize()
+    except (MultipartParseError, ClientDisconnect) as error:
+        raise InvalidDocument("The upload is incomplete or broken.", hint="Upload the file again.") from error
+    if not parts.is_complete:
+        raise InvalidDocument("The upload holds no complete file.", hint=f"Send one part “{FIELD}” with a file name.")
+    return parts.name
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What was parsed so far. `pieces`: bytes of the file that are not written yet."""
+
+    max_bytes: int
+    pieces: list[bytes] = field(default_factory=list)
+    name: str = ""
+    size: int = 0
+    overhead: int = 0
+    is_complete: bool = False
+    _is_file: bool = False
+    _has_file: bool = False
+    _header: bytes = b""
+    _value: bytes = b""
+    _disposition: bytes = b""
+
+    def list_callbacks(self) -> MultipartCallbacks:
+        """What the parser calls."""
+        return {
+            "on_part_begin": self._begin_part,
+            "on_header_field": self._add_header,
+            "on_header_value": self._add_value,
+            "on_header_end": self._end_header,
+            "on_headers_finished": self._begin_data,
+            "on_part_data": self._add_data,
+            "on_part_end": self._end_part,
+        }
+
+    def _begin_part(self) -> None:
+        self._disposition, self._is_file = b"", False
+
+    def _add_header(self, data: bytes, start: int, end: int) -> None:
+        self._count(end - start)
+        self._header += data[start:end]
+
+    def _add_value(self, data: bytes, start: int, end: int) -> None:
+        self._count(end - start)
+        self._value += data[start:end]
+
+    def _end_header(self) -> None:
+        if self._header.lower() == b"content-disposition":
+            self._disposition = self._value
+        self._header = self._value = b""
+
+    def _begin_data(self) -> None:
+        _, options = parse_options_header(self._disposition)
+        if options.get(b"name") != FIELD.encode() or b"filename" not in options:
+            return
+        if self._has_file:
+            raise InvalidDocument("The upload holds several files.", hint="Upload them one by one.")
+        self._is_file = self._has_file = True
+        self.name = options[b"filename"].decode("utf-8", "replace")
+
+    def _add_data(self, data: bytes, start: int, end: int) -> None:
+        if not self._is_file:
+            self._count(end - start)
+            return
+        self.size += end - start
+        if self.size > self.max_bytes:
+            raise DocumentTooLarge(f"The file has more than {self.max_bytes / 2**20:.0f} MiB.")
+        self.pieces.append(data[start:end])
+
+    def _end_part(self) -> None:
+        self.is_complete |= self._is_file
+
+    def _count(self, size: int) -> None:
+        self.overhead += size
+        if self.overhead > MAX_OVERHEAD_BYTES:
+            raise DocumentTooLarge(f"The form around the file has more than {MAX_OVERHEAD_BYTES} bytes.")

@@ -1,0 +1,1 @@
+"""Operations on documents that programs and pages add and read."""

@@ -1,0 +1,31 @@
+"""Say what went wrong with documents as the bot says it to people: without details of the models."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bot import texts
+from bot.admin.documents.results import DocumentResult, UploadResult
+from bot.admin.results import DocumentList
+from bot.i18n import gettext
+
+if TYPE_CHECKING:
+    from bot.admin.results import OperationResult
+    from engine import DocumentInfo
+
+
+def word_errors(result: OperationResult) -> OperationResult:
+    """The result, with the errors of its documents in the words of the chat."""
+    if isinstance(result, DocumentList | UploadResult):
+        return replace(result, documents=tuple(map(_word_error, result.documents)))
+    if isinstance(result, DocumentResult):
+        return replace(result, document=_word_error(result.document))
+    return result
+
+
+def _word_error(document: DocumentInfo) -> DocumentInfo:
+    if not document.error:
+        return document
+    sentence = gettext(texts.EMBEDDING_REFUSED if document.status == "failed" else texts.MODEL_TROUBLE)
+    return replace(document, error=sentence[:1].upper() + sentence[1:], hint="")

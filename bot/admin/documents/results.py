@@ -1,0 +1,34 @@
+"""Results about one document, and about uploads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine import DocumentInfo, Passage  # noqa: TC001  - the socket reads the fields' types at run time
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentResult:
+    """A document with some of its passages, in their order."""
+
+    document: DocumentInfo
+    passages: tuple[Passage, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UploadPlace:
+    """The folder in which an upload is stored until it is added, and how large it may be."""
+
+    folder: str
+    max_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class UploadResult:
+    """An added file: its documents, of which the first is the file itself, and whether anything changed."""
+
+    documents: tuple[DocumentInfo, ...]
+    changed: bool
+
+
+DocumentResults = DocumentResult | UploadPlace | UploadResult

@@ -1,0 +1,92 @@
+"""The name of an uploaded file leads nowhere, and only files of the folder of uploads are read."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bot.admin.documents.requests import AddUpload, GetDocument, PrepareUpload
+from bot.admin.documents.results import DocumentResult, UploadPlace, UploadResult
+from bot.admin.documents.uploads import LEFTOVER_SECONDS, MAX_NAME_LENGTH, clean_name
+from bot.context import EngineContext
+from bot.errors import NotConnected, NotPermitted
+from bot.store import Subject
+from engine import Scope
+from engine.errors import InvalidDocument
+from tests.bot.admin.conftest import last, run
+
+SHED = Subject(space="shed")
+
+
+@pytest.fixture
+def context(engine_context: EngineContext, tmp_path: Path) -> EngineContext:
+    return replace(engine_context, upload_dir=tmp_path / "uploads")
+
+
+async def upload(context: EngineContext, text: str, name: str = "tiles.txt") -> UploadResult:
+    place = last(await run(context, PrepareUpload(SHED)), UploadPlace)
+    path = Path(place.folder, "x")
+    await asyncio.to_thread(path.write_text, text)
+    return last(await run(context, AddUpload(str(path), name, SHED)), UploadResult)
+
+
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\Users\\ada\\tiles.txt", "tiles.txt"),
+        ("/absolute.md", "absolute.md"),
+        ("a\x00b\n\u202ec.txt", "abc.txt"),
+        ("dir/..txt", "..txt"),
+        (f"{'x' * 500}.pdf", f"{'x' * (MAX_NAME_LENGTH - 4)}.pdf"),
+    ],
+)
+def test_a_name_is_its_last_part_without_what_cannot_be_shown(given: str, shown: str) -> None:
+    assert clean_name(given) == shown
+
+
+@pytest.mark.parametrize("name", ["", "..", "a/", "/", ".", "\x00", " ", "..\\.."])
+def test_a_name_of_nothing_is_refused(name: str) -> None:
+    with pytest.raises(InvalidDocument):
+        clean_name(name)
+
+
+async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_replaces(context: EngineContext) -> None:
+    first, again = await upload(context, "Tiles come on Monday."), await upload(context, "Tiles come on Monday.")
+    changed = await upload(context, "Tiles come on Tuesday.")
+    assert [each.changed for each in (first, again, changed)] == [True, False, True]
+    [info] = changed.documents
+    assert (info.key, info.space, info.title) == ("upload:shed:tiles.txt", "shed", "tiles.txt")
+    assert info.status in {"searchable", "indexed"}
+    found = last(await run(context, GetDocument(info.key, Scope.of("shed"))), DocumentResult)
+    assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
+
+
+async def test_no_other_file_of_the_machine_is_read(context: EngineContext, tmp_path: Path) -> None:
+    place = last(await run(context, PrepareUpload(SHED)), UploadPlace)
+    secret, link = tmp_path / "secret.txt", Path(place.folder, "link")
+    secret.write_text("zircon")
+    await asyncio.to_thread(link.symlink_to, secret)
+    for path in (str(secret), f"{place.folder}/../secret.txt", str(link), place.folder, f"{place.folder}/absent"):
+        with pytest.raises(NotPermitted):
+            await run(context, AddUpload(path, "a.txt", SHED))
+
+
+async def test_what_an_ended_program_left_is_deleted(context: EngineContext) -> None:
+    folder = Path(last(await run(context, PrepareUpload(SHED)), UploadPlace).folder)
+    old, new = folder / "old", folder / "new"
+    for each in (old, new):
+        each.touch()
+    then = new.stat().st_mtime - LEFTOVER_SECONDS - 1
+    os.utime(old, (then, then))
+    await run(context, PrepareUpload(SHED))
+    assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [new]
+
+
+async def test_a_person_adds_nothing_where_no_bot_runs(context: EngineContext) -> None:
+    with pytest.raises(NotConnected):
+        await run(context, PrepareUpload(Subject("slack", "T1", "ada")))
