@@ -13,6 +13,7 @@ import pytest
 from pydantic import SecretStr
 
 from bot.bootstrap import EngineModels
+from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot, open_live_bot, password
 from tests.support.town.protocol import Asked
@@ -55,7 +56,7 @@ def serves(live: Live, town: DiscordTown) -> bool:
 
 async def settle(*lives: Live) -> None:
     """Wait until all is received, handled, compared and can be found."""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         await lives[0].town.wait_until_received(*(each.bot for each in lives))
         store = lives[0].bot.store
         while await store.event_queue.count_waiting() or any(  # noqa: ASYNC110 - there is no event for it

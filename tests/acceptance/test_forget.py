@@ -16,6 +16,7 @@ from engine.options import EngineOptions
 from engine.usage import UsageMeter
 from tests.support.engine_fixture import HERE, doc, find_files_containing, open_engine, thread
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 from tests.support.toy_language import ToyLanguage
 
 
@@ -90,7 +91,7 @@ async def test_a_forgotten_secret_leaves_by_itself_within_the_time_set_for_it(tm
         await engine.add(doc("a", "Quillfeather met Ada."))
         await engine.wait_until_indexed()
         await engine.forget("a")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while find_secrets_on_disk(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
 
@@ -144,7 +145,7 @@ async def test_a_secret_leaves_the_files_in_time_though_no_model_can_be_reached(
         await engine.add(doc("more", "Ada met Bob and Carla.", "Dora waits for Ada."))
         assert await engine.forget("secret")
         assert await engine.forget("Mirabellum")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while find_secrets_on_disk(tmp_path):  # noqa: ASYNC110 - nobody tells when it is done
                 await asyncio.sleep(0.1)
         quillfeather = await engine.get_entity("Quillfeather", HERE)

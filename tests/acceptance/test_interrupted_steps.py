@@ -22,6 +22,7 @@ from engine.storage.ledger.work import claims, stale_keys, work_queue
 from engine.storage.vectors.lance import LanceVectors
 from tests.support.engine_fixture import HERE, doc, open_engine, open_memory_engine, sql_ledger
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 
 TEXTS = ("Ada met Bob.", "Bob met Carl in Delft.", "Dora knows Ada.")
 
@@ -117,7 +118,7 @@ async def test_reindex_resumes_after_a_disk_error(home: Path, monkeypatch: pytes
         monkeypatch.setattr(graph, "replace_all", load_at_the_third_try)
         with suppress(DiskError):  # it is told only to those who wait longer than the trouble lasts
             await engine.reindex()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not await is_settled(engine):
                 pass
         assert (await engine.verify()).is_clean
@@ -203,7 +204,7 @@ async def test_a_compaction_does_not_wait_for_the_end_of_a_quiet_period(tmp_path
         await engine.add(doc("crowd", *(f"Ada met Bob in week {week}." for week in range(12))))
         await engine.wait_until_indexed()
         await engine.add(doc("more", "Ada met Bob once more."))
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while await sql_ledger(engine._ledger).read(
                 stale_keys.find_first_stale, held=False
             ) is not None or not await has_delayed_key(engine):

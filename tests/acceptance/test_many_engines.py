@@ -20,6 +20,7 @@ from engine.usage import UsageMeter
 from tests.support.engine_fixture import doc, sql_ledger
 from tests.support.engine_process import OPTIONS
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 from tests.support.toy_language import ToyLanguage
 
 SPACES = ("here", "there", "elsewhere")
@@ -77,7 +78,7 @@ async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, po
     one, two = CountingLanguage(counts), CountingLanguage(counts)
     async with opened(tmp_path / "1", postgres_url, one) as first, opened(tmp_path / "2", postgres_url, two) as second:
         await asyncio.gather(*((first if n % 2 else second).add(each) for n, each in enumerate(added)))
-        async with asyncio.timeout(120):
+        async with asyncio.timeout(PATIENCE):
             await asyncio.gather(first.wait_until_indexed(), second.wait_until_indexed())
         assert min(one.calls["extract"], two.calls["extract"]) > 0
         for engine in (first, second):
@@ -103,7 +104,7 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
     command = (sys.executable, "-m", "tests.support.engine_process", str(home), url, fault)
     process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
     assert process.stdout is not None
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         assert await process.stdout.readline() == b"ready\n"
     yield process
     if process.returncode is None:
@@ -130,7 +131,7 @@ async def test_an_engine_finishes_the_work_of_one_that_died(
     ):
         for each in added:
             await engine.add(each)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE):
             assert await other.wait() == -9
             await engine.wait_until_indexed()
         assert engine.processes.taken_over == 1
@@ -164,7 +165,7 @@ async def test_the_backlog_of_a_space_holds_up_no_other(tmp_path: Path, postgres
             await language.wait_for_calls("extract", 1)
             await engine.add(doc("single", "Cleo met Dora.", space="here"))
             language.gate.set()
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE):
                 while "Cleo met Dora." not in counts:
                     await language.wait_for_calls("extract", language.calls["extract"] + 1)
             assert language.calls["extract"] < 30

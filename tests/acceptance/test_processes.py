@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from bot import texts
 from bot.bootstrap import EngineModels
+from tests.support.patience import PATIENCE
 from tests.support.town.cluster import open_cluster
 from tests.support.town.cluster_load import Load, LoadRun
 from tests.support.town.live_bot import LiveBot, open_live_bot, password
@@ -58,7 +59,7 @@ async def populate(first: Live, other: Live) -> None:
     ours, theirs = first.town, first.town.theirs
     for town in (ours, theirs):
         await ours.install(town, first.bot)
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(PATIENCE):
         await other.wait_for(lambda: len(list_served(other)) == 2)
     ours.add_channel("square", "ada bob cleo")
     ours.add_channel("vault", "ada bob", "private")
@@ -162,7 +163,7 @@ async def test_a_change_that_one_process_hears_of_binds_the_answers_of_another(
         assert [each.method for each in calls].count("users.conversations") <= 4  # some changed while they were listed
 
         # The second process stops to serve a workspace when the first one hears that it removed the app.
-        async with asyncio.timeout(15):
+        async with asyncio.timeout(PATIENCE):
             await theirs.slack.uninstalls()
             await other.wait_for(lambda: list_served(other) == ["T0URS"])
         left = await other.bot.context.audience.scope_for_person(theirs.location("hall"), theirs.person("tim").id)

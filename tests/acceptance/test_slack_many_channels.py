@@ -14,6 +14,7 @@ import pytest
 import pytest_asyncio
 
 from bot import texts
+from tests.support.patience import PATIENCE
 from tests.support.slack_server import Fault, RateSettings
 from tests.support.town.live_bot import LiveBot, password
 from tests.support.town.protocol import Way
@@ -138,7 +139,7 @@ async def test_partial_channel_list_is_not_reported_as_missing(
     assert "still checking who can read what" in answer
     assert texts.NOTHING_FOUND not in answer
     town.clear_faults()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while (await live.bot.context.audience.resolve_scope(town.location("square"))).gap:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.02)
     assert find_secrets(await live.ask("ada", "square")) == "", "it is private by now"

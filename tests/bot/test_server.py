@@ -20,6 +20,7 @@ from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import doc
+from tests.support.patience import PATIENCE
 
 SOURCE = AnswerSource(1, "old", "", "Ada met Bob.", "old", "1", "here", "here")
 LATER = PlatformError("Later.")
@@ -77,7 +78,7 @@ async def serve(*adapters: FailingAdapter, wait: float = 0.001) -> None:
 @asynccontextmanager
 async def serving(*adapters: FailingAdapter, wait: float = 0.001) -> AsyncIterator[asyncio.Task[None]]:
     """Adapters that are stopped in the end, once the last one is up."""
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(PATIENCE), asyncio.TaskGroup() as group:
         task = group.create_task(serve(*adapters, wait=wait))
         await adapters[-1].up.wait()
         yield task
@@ -96,7 +97,7 @@ async def test_what_may_pass_is_tried_again(failure: Exception) -> None:
 
 async def test_what_only_a_person_can_change_ends_the_server() -> None:
     adapter = FailingAdapter(LATER, SetupError("Slack does not accept the token."))
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         with pytest.raises(SetupError, match="does not accept"):
             await serve(adapter)
     assert adapter.attempts == 2

@@ -27,6 +27,7 @@ from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.row_arrays import row_bytes
 from engine.storage.vectors.surreal import SurrealVectors
 from tests.support.memory_vectors import MemoryVectors
+from tests.support.patience import PATIENCE
 
 DIM = 8
 ONE = frozenset({1})
@@ -412,7 +413,7 @@ async def test_writes_during_compaction_are_compacted_when_idle(
     store = await LanceVectors.open(tmp_path, DIM)
     for number in range(4):
         await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         await merged.acquire()
         for number in range(4, 7):
             await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
@@ -429,7 +430,7 @@ async def test_new_rows_of_an_indexed_table_are_indexed_when_idle(
     store, _, _ = await open_large_store(tmp_path)
     rows = [VectorRow(30_000 + number, 1, 0, 0) for number in range(lance.IDLE_ROWS)]
     await store.upsert("relations", rows, random_units(len(rows), 32, 5))
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while (await store._tables["relations"].table.index_stats("vector_idx")).num_unindexed_rows:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     await store.close()

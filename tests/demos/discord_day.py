@@ -75,9 +75,9 @@ class DemoDay:
             return [message for message in (used.original, *used.followups) if message is not None]
 
         if command == "ask":
-            await self.discord.wait_for(lambda: used.error or any(message.components for message in mine()), 60)
+            await self.discord.wait_for(lambda: used.error or any(message.components for message in mine()))
         else:
-            await self.discord.wait_for(lambda: used.error or not any(message.loading for message in mine()), 60)
+            await self.discord.wait_for(lambda: used.error or not any(message.loading for message in mine()))
         await self.sleep()
         for post in self.discord.sees(person, channel).posts:
             if post.message in mine():
@@ -100,14 +100,14 @@ class DemoDay:
         def posts() -> list[Post]:
             return [each for each in self.discord.sees(person, used.channel).posts if each.message is used.original]
 
-        await self.discord.wait_for(lambda: any("was removed" in each.text for each in posts()), 60)
+        await self.discord.wait_for(lambda: any("was removed" in each.text for each in posts()))
         await self.sleep()
         self.show("\n".join(map(str, posts())))
 
     async def ask_by_mention(self, person: Person, channel: Channel, text: str) -> Channel:
         """Somebody asks by a mention; gives the thread in which it is answered."""
         asked = await person.says(channel, f"{self.discord.bot(self.club).mention} {text}")
-        await self.discord.wait_for(lambda: asked.thread is not None, 60)
+        await self.discord.wait_for(lambda: asked.thread is not None)
         assert asked.thread is not None
         await self.wait_for_answer(person, asked.thread)
         self.print_screen(person, asked.thread)
@@ -125,7 +125,7 @@ class DemoDay:
             posts = self.discord.sees(person, thread).posts
             return bool(posts) and posts[-1].bot and bool(posts[-1].buttons)
 
-        await self.discord.wait_for(whole, 60)
+        await self.discord.wait_for(whole)
         await self.sleep()
 
 
@@ -148,7 +148,7 @@ async def morning(day: DemoDay) -> list[Message]:
     day.print_screen(day.cleo, day.workshop)
     day.print_title("10:30  Bo drops the manual of the kiln into #workshop, and lets the bot learn notes of their own")
     dropped = await day.bo.says(day.workshop, "How to fire.", files=[File("kiln-manual.md", MANUAL.encode(), MARKDOWN)])
-    await day.discord.wait_for(lambda: "✅" in dropped.reactions, 60)
+    await day.discord.wait_for(lambda: "✅" in dropped.reactions)
     await day.sleep()
     day.print_screen(day.bo, day.workshop, last=1)
     await day.run_command(day.bo, day.workshop, "learn", file=File("notes.md", NOTES.encode(), MARKDOWN))

@@ -71,7 +71,7 @@ class DemoDay:
             replies = [each for each in root.replies[after:] if each.author == self.slack.space.bot.name]
             return bool(replies) and not root.status and not any(each.writing for each in replies)
 
-        await self.slack.wait_for(done, 60, "for an answer")
+        await self.slack.wait_for(done, what="for an answer")
         await self.slack.wait_until_quiet(self.pause, 60)
         root = self.entry(person, said.room, said.root)
         if after:
@@ -98,7 +98,7 @@ class DemoDay:
         before = len(private())
         self.show(f"#{room.channel.name}\n{person.name} types: /threadlore {words}")
         await person.slash(room, words)
-        await self.slack.wait_for(lambda: len(private()) > before, 60, "for a private answer")
+        await self.slack.wait_for(lambda: len(private()) > before, what="for a private answer")
         await self.slack.wait_until_quiet(self.pause, 60)
         for entry in private()[before:]:
             self.show(str(entry))
@@ -133,7 +133,7 @@ class DemoDay:
             return [each for each in entries if "Digest" in each.text and each.replies and not each.status]
 
         bot.move_digests()
-        await self.slack.wait_for(lambda: any(not one.replies[-1].writing for one in headings()), 60, "for a digest")
+        await self.slack.wait_for(lambda: any(not one.replies[-1].writing for one in headings()), what="for a digest")
         await self.sleep()
         self.show(str(headings()[-1]))
 
@@ -163,7 +163,7 @@ async def morning(day: DemoDay) -> list[SentMessage]:
     dropped = await day.bo.says(
         day.workshop, "Here is what we measured.", files=[File("wind-test-report.md", REPORT.encode(), "text/markdown")]
     )
-    await day.slack.wait_for(lambda: day.has_reaction(dropped, "white_check_mark"), 60, "until the file is read")
+    await day.slack.wait_for(lambda: day.has_reaction(dropped, "white_check_mark"), what="until the file is read")
     await day.sleep()
     day.show(str(day.entry(day.bo, day.workshop, dropped.ts)))
     return said
@@ -220,7 +220,7 @@ async def afternoon(day: DemoDay, said: list[SentMessage]) -> None:
     await day.ada.edits(
         order, "Good morning! Lumen Sports ordered 400 Delta kites, to be delivered on 21 April, a week later."
     )
-    await day.slack.wait_for(lambda: day.is_redacted(asked), 60, "until the answer is taken back")
+    await day.slack.wait_for(lambda: day.is_redacted(asked), what="until the answer is taken back")
     await day.sleep()
     day.show(str(day.entry(day.bo, day.workshop, asked.ts)))
     await day.ask(day.bo, day.workshop, question)
@@ -235,7 +235,7 @@ async def evening(day: DemoDay) -> None:
     day.print_title("Dee is new in #workshop; she looks at the app's Home tab, and asks how much is known")
     await day.dee.joins(day.workshop)
     await day.dee.opens_app("home")
-    await day.slack.wait_for(day.dee.home_tab, 60, "for the Home tab")
+    await day.slack.wait_for(day.dee.home_tab, what="for the Home tab")
     await day.sleep()
     day.show(day.dee.home_tab())
     await day.run_command(day.dee, day.workshop, "status")
@@ -256,7 +256,7 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.6) -> FakeSla
         day, app = DemoDay(slack, show, pause), slack.space.app
         access = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": slack.base_url}
         async with start("slack", access) as bot:
-            await slack.wait_until_connected(timeout=60)
+            await slack.wait_until_connected()
             said = await morning(day)
             await noon(day)
             await review(day)

@@ -33,6 +33,7 @@ from tests.support import echo_language
 from tests.support.canned_language import CannedLanguage
 from tests.support.databases import find_database
 from tests.support.fake_platform import START, FakePlatform, RecordedReply
+from tests.support.patience import PATIENCE
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +154,7 @@ class BotFixture:
 
     async def wait_for_reply(self, text: str) -> None:
         """Return once the latest reply shows this text."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while not self.platform.replies or self.last_reply.text.strip() != text.strip():  # noqa: ASYNC110 - no event
                 await asyncio.sleep(0.005)
 

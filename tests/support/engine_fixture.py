@@ -22,6 +22,7 @@ from tests.support.databases import find_database
 from tests.support.fake_embedder import HashEmbedder
 from tests.support.memory_graph import MemoryGraph
 from tests.support.memory_vectors import MemoryVectors
+from tests.support.patience import PATIENCE
 from tests.support.toy_language import ToyLanguage
 
 _STORES: dict[tuple[Path, str, int], Stores] = {}  # of the folders that this run of the tests opened
@@ -87,7 +88,7 @@ async def add_indexed(engine: Engine, *texts: str, stop_worker: bool = False) ->
 
 async def wait_until(condition: Callable[[], Awaitable[bool]] | Callable[[], bool]) -> None:
     """Return once a condition holds for which there is no event; fails after 20 seconds."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (holds if isinstance(holds := condition(), bool) else await holds):  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -14,6 +14,7 @@ from engine.errors import ModelError
 from engine.llm.prompts import render_answer
 from engine.models import ChatTurn, Excerpt, Extraction, Link, LLMMessage, Mention, Prompt, SearchQuery, SummaryInput
 from engine.usage import Purpose, Usage, UsageMeter
+from tests.support.patience import PATIENCE
 
 SENTENCE = re.compile(r"(?<=[.!?])\s+|\n")
 NAME = re.compile(r"\b[A-Z][a-z]+\b")
@@ -51,7 +52,7 @@ class ToyLanguage:
 
     async def wait_for_calls(self, purpose: Purpose, times: int) -> None:
         """Return after that number of calls of that purpose."""
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while self.calls[purpose] < times:
                 self._call_event.clear()
                 await self._call_event.wait()

@@ -39,6 +39,7 @@ from engine import Scope
 from engine.errors import ModelUnavailable, NotFound
 from engine.models import ChatTurn, ContextEntity, Source
 from engine.storage.ledger.records.query_results import IndexStatus
+from tests.support.patience import PATIENCE
 
 QUESTION = "What is the fee?"
 HISTORY = (ChatTurn("user", QUESTION), ChatTurn("assistant", "Nine crowns."))
@@ -157,7 +158,7 @@ async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
     answering = asyncio.create_task(chat.enter(QUESTION))
     await chat.service.asked.wait()
     os.kill(os.getpid(), signal.SIGINT)
-    assert "(stopped)" in await asyncio.wait_for(answering, 5)
+    assert "(stopped)" in await asyncio.wait_for(answering, PATIENCE)
     assert signal.getsignal(signal.SIGINT) == before
     chat.service.gate.set()
     await chat.enter(QUESTION)

@@ -17,6 +17,7 @@ from bot.bot import Bot
 from bot.settings import Settings
 from tests.adapters import recording_bot
 from tests.support.discord_server import FakeDiscord
+from tests.support.patience import PATIENCE
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ class RecordingBot(recording_bot.RecordingBot):
 
 
 async def until(predicate: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while not predicate():  # noqa: ASYNC110 - what changes has no events
             await asyncio.sleep(0.002)
 

@@ -25,6 +25,7 @@ from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until
 from tests.adapters.recording_bot import MemoryStore
 from tests.support.discord_server import FakeDiscord
+from tests.support.patience import PATIENCE
 
 README = Path(__file__).parents[3] / "README.md"
 COMMANDS = ("PUT", "/applications/{app}/commands")
@@ -43,7 +44,7 @@ async def serving(
         yield bot, task
     finally:
         stop.set()
-        await asyncio.wait({task}, timeout=10)
+        await asyncio.wait({task}, timeout=PATIENCE)
         await supervisor.stop()
 
 
@@ -94,13 +95,13 @@ async def test_a_wrong_token_is_explained_and_not_retried(
 ) -> None:
     async with serving(fake, tmp_path, bot_token=token) as (_, task):
         with pytest.raises(SetupError, match=message):
-            await asyncio.wait_for(task, 10)
+            await asyncio.wait_for(task, PATIENCE)
 
 
 async def test_missing_intents_are_explained_and_not_retried(tmp_path: Path) -> None:
     async with FakeDiscord(privileged=()) as fake, serving(fake, tmp_path) as (_, task):
         with pytest.raises(SetupError, match="read messages and members") as caught:
-            await asyncio.wait_for(task, 10)
+            await asyncio.wait_for(task, PATIENCE)
     assert "Message Content Intent" in caught.value.hint
 
 
@@ -112,7 +113,7 @@ async def test_a_connection_that_is_refused_for_good_ends_with_a_hint(
         await until(lambda: bot.platforms)
         fake.gateway.disconnect(code)
         with pytest.raises(SetupError, match=str(code)) as refused:
-            await asyncio.wait_for(task, 10)
+            await asyncio.wait_for(task, PATIENCE)
         assert "THREADLORE_DISCORD_BOT_TOKEN" in refused.value.hint
 
 

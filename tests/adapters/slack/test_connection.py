@@ -21,6 +21,7 @@ from bot.server import PlatformConnection
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for
+from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Fault
 
 
@@ -28,7 +29,6 @@ from tests.support.slack_server import FakeSlack, Fault
 def without_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adapters.slack.connection.FIRST_RETRY_SECONDS", 0.01)
     monkeypatch.setattr("adapters.slack.connection.MAX_RETRY_SECONDS", 0.05)
-    monkeypatch.setattr("adapters.slack.connection.CONNECT_TIMEOUT", 0.5)
     monkeypatch.setattr(BackoffRetryIntervalCalculator, "calculate_sleep_duration", lambda *_: 0.0)
 
 
@@ -59,7 +59,7 @@ async def test_a_silent_socket_is_replaced_until_slack_is_back(slack: FakeSlack)
     slack.fail_next("auth.test", "internal_error")
     async with connected(slack, 0.3) as signals:
         first = slack.socket.ready[0]
-        await slack.wait_for(lambda: signals["reconnects"], timeout=10)
+        await slack.wait_for(lambda: signals["reconnects"])
         assert slack.socket.ready[0] is not first
         assert len(slack.calls_to("auth.test")) >= 2
 
@@ -85,16 +85,16 @@ async def serving(slack: FakeSlack) -> AsyncIterator[tuple[RecordingBot, asyncio
         yield bot, task
     finally:
         stop.set()
-        await asyncio.wait({task}, timeout=10)
+        await asyncio.wait({task}, timeout=PATIENCE)
         await supervisor.stop()
 
 
 async def check_alive(slack: FakeSlack, bot: RecordingBot) -> None:
     """A message reaches the bot."""
     ada = slack.user("Ada")
-    await slack.wait_until_connected(timeout=20)
+    await slack.wait_until_connected()
     await ada.says(slack.channel("roof", members=[ada]), "hello")
-    await slack.wait_for(lambda: any(isinstance(each, MessageReceived) for each in bot.events), 10)
+    await slack.wait_for(lambda: any(isinstance(each, MessageReceived) for each in bot.events))
     assert bot.suspended
     assert bot.reconciled
 
@@ -121,8 +121,9 @@ async def test_a_transient_failure_at_the_start_is_retried(slack: FakeSlack, met
 async def test_a_refused_address_is_retried(slack: FakeSlack, monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patched:
         patched.setattr(slack.socket, "ticket", lambda: "used")
+        patched.setattr("adapters.slack.connection.CONNECT_TIMEOUT", 0.5)
         async with serving(slack) as (bot, _):
-            await slack.wait_for(lambda: len(slack.calls_to("apps.connections.open")) >= 2, 20)
+            await slack.wait_for(lambda: len(slack.calls_to("apps.connections.open")) >= 2)
             patched.undo()
             await check_alive(slack, bot)
 
@@ -141,7 +142,7 @@ async def test_a_permanent_failure_names_the_setting(slack: FakeSlack, method: s
     slack.fail_next(method, error)
     async with serving(slack) as (_, task):
         with pytest.raises(SetupError, match=error) as refused:
-            await asyncio.wait_for(task, 10)
+            await asyncio.wait_for(task, PATIENCE)
         assert setting in str(refused.value)
         assert setting in refused.value.hint
 
@@ -155,7 +156,7 @@ async def test_a_token_that_is_revoked_later_ends_the_adapter(
         slack.space.revoked = "token_revoked"
         slack.socket.drop()
         with pytest.raises(SetupError, match="token_revoked"):
-            await asyncio.wait_for(task, 60)
+            await asyncio.wait_for(task, PATIENCE)
 
 
 UNREADABLE_FRAMES = ("no JSON", "[]", "{}", '{"type": 7}', '{"type": "events_api", "envelope_id": "1"}')

@@ -19,6 +19,7 @@ from bot.errors import BadSetting, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for
+from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Person, Room, Timing
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl, encode_payload, sign
 from tests.support.town.slack import SlackHttpTown
@@ -193,7 +194,7 @@ async def test_a_repeated_delivery_suspends_visibility_first_and_reconciles(
 
 
 async def happens(condition: Callable[[], object]) -> None:
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while not condition():  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.01)
 

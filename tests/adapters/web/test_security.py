@@ -15,6 +15,7 @@ from adapters.web.security import RequestLimits
 from bot.admin.requests import OperationRequest
 from bot.admin.results import AnswerDelta, OperationResult
 from engine.errors import DiskError, EngineError
+from tests.support.patience import PATIENCE
 
 BODY = json.dumps({"question": "Ferry?"}).encode()
 
@@ -60,7 +61,7 @@ async def test_the_work_ends_when_the_client_leaves(path: str, results: tuple[Op
     async def send(message: Any) -> None:
         """Send nowhere."""
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         await build_app(service)(build_scope(path), receive, send)
     assert service.is_closed
 

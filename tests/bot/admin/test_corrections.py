@@ -13,6 +13,7 @@ from engine.errors import ModelUnreachable, NotFound
 from tests.bot.admin.conftest import Perform, last, run
 from tests.support.echo_language import EchoLanguage, open_engine_context
 from tests.support.engine_fixture import doc
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.usefixtures("ingested")
 HERE = LOCAL_SPACE
@@ -68,7 +69,7 @@ async def test_a_merge_with_an_unknown_name_says_so(perform: Perform) -> None:
 async def test_a_correction_does_not_wait_for_an_unreachable_model(tmp_path: Path) -> None:
     away = EchoLanguage()
     away.failing["extract", "Carla"] = ModelUnreachable("Nobody is there.")
-    async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(PATIENCE):
         await context.engine.add(doc("a", "Ada met Bob.", space=HERE))
         await context.engine.wait_until_indexed()
         await context.engine.add(doc("b", "Carla met Bob.", space=HERE))

@@ -18,6 +18,7 @@ from engine.errors import InvalidQuestion, ModelUnreachable, NotFound
 from tests.bot.commands.conftest import ATTIC, NOW, OPEN, Workspace
 from tests.support.builders import ROOF
 from tests.support.engine_fixture import doc
+from tests.support.patience import PATIENCE
 
 HIDDEN = "1 further source that you can't read"
 
@@ -32,7 +33,7 @@ async def test_status_mentions_trouble_with_the_model_without_its_address(worksp
     error = ModelUnreachable("Cannot reach the model at 10.0.0.7:11434.")
     workspace.bot.language.failing["extract", "Carla"] = error
     await workspace.engine.add(doc("news", "Carla met Bob.", space=OPEN, room=ROOF.room))
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while not (await workspace.engine.get_status(build_scope([OPEN]))).trouble:  # noqa: ASYNC110 - no event
             await asyncio.sleep(0.01)
     text = await workspace.text("bob", "status")

@@ -22,6 +22,7 @@ from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import ROOF, make_message
 from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
+from tests.support.patience import PATIENCE
 
 BUG: Exception = RuntimeError("a bug")
 UNAVAILABLE = PlatformUnavailable("Slack was not reached: X.")
@@ -54,7 +55,7 @@ class RecordingWorker:
 
     async def until(self, reached: Callable[[], object]) -> None:
         """Return once something holds; it is checked whenever something was done."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             while not reached():
                 self._updated.clear()
                 await self._updated.wait()

@@ -16,6 +16,7 @@ from engine.errors import StoreError
 from engine.models import Scope
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
+from tests.support.patience import PATIENCE
 
 OPEN = ResolvedScope(Scope(frozenset({"slack:T1:open"}), frozenset()))
 OWN = ResolvedScope(Scope(frozenset({"slack:T1:open", "slack:T1:ROOF"}), frozenset()))
@@ -64,7 +65,7 @@ async def test_a_change_that_could_not_be_handled_in_time_is_handled_later(
         break_store(monkeypatch, bot.store.channels, "list_joined", event_queue.MAX_ATTEMPTS + 2)
         bot.platform.change_channel("ROOF", kind="closed")
         await running.receive(CHANGED, "changed:1")
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             while await running.context.audience.resolve_scope(ROOF) != OWN:  # noqa: ASYNC110 - nothing tells of it
                 await asyncio.sleep(0.01)
     assert await bot.store.event_queue.count_waiting() == 0

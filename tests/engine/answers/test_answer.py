@@ -18,6 +18,7 @@ from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose
 from tests.support.engine_fixture import HERE, doc, sql_ledger
 from tests.support.indexed_engine import OpenIndexed, index
+from tests.support.patience import PATIENCE
 from tests.support.scripted_language import ScriptedLanguage
 from tests.support.toy_language import ToyLanguage
 
@@ -271,7 +272,7 @@ async def test_a_cancelled_reader_stops_the_model(indexed: OpenIndexed) -> None:
             began.set()
 
     reader = asyncio.create_task(read())
-    await asyncio.wait_for(began.wait(), 10)
+    await asyncio.wait_for(began.wait(), PATIENCE)
     reader.cancel()
     with pytest.raises(asyncio.CancelledError):
         await reader

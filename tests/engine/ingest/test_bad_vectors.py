@@ -26,6 +26,7 @@ from tests.support.engine_fixture import (
     wait_until,
 )
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 
 
 class FaultyEmbedder(HashEmbedder):
@@ -60,7 +61,7 @@ async def stored_vectors(engine: Engine) -> list[bytes]:
 @pytest.mark.parametrize("is_nan", [False, True])
 async def test_one_text_fails_alone_and_says_why(tmp_path: Path, *, is_nan: bool) -> None:
     embedder, options = FaultyEmbedder(is_nan=is_nan), EngineOptions(max_attempts=2)
-    async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(60):
+    async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(PATIENCE):
         await add_indexed(engine, "the word poison is here.", *(f"Ada met Bob {number} times." for number in range(9)))
         assert await statuses(engine) == {"d0": "failed"} | {f"d{number}": "indexed" for number in range(1, 10)}
         [bad] = [each for each in await engine.list_documents(HERE) if each.error]
@@ -85,7 +86,7 @@ async def test_a_name_is_embedded_without_a_bad_description_and_a_bad_name_is_gi
     tmp_path: Path,
 ) -> None:
     embedder = FaultyEmbedder(None)
-    async with open_memory_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(60):
+    async with open_memory_engine(tmp_path, embedder=embedder) as engine, asyncio.timeout(PATIENCE):
         await add_indexed(engine, "Poison met Bob.", "Ada met Bob.")
         embedder.word = "poison"
         for name, description in (("Poison", "It is known."), ("Ada", "She likes poison."), ("Bob", "He waits.")):
@@ -108,7 +109,7 @@ async def test_a_name_is_embedded_without_a_bad_description_and_a_bad_name_is_gi
 
 async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Path) -> None:
     embedder, options = FaultyEmbedder(""), EngineOptions(max_attempts=1)
-    async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(60):
+    async with open_memory_engine(tmp_path, embedder=embedder, options=options) as engine, asyncio.timeout(PATIENCE):
         for number in range(5):
             await engine.add(doc(f"d{number}", f"Ada met Bob {number} times."))
         for _ in range(2):

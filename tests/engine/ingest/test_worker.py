@@ -36,6 +36,7 @@ from tests.support.engine_fixture import (
     wait_until,
 )
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 from tests.support.toy_language import ToyLanguage
 
 
@@ -161,7 +162,7 @@ async def test_an_unreachable_model_is_asked_for_one_chunk_at_a_time(tmp_path: P
         assert len(set(engine._worker._extract_step.running_calls)) <= 1
         assert {each.error for each in await engine.list_documents(HERE)} == {""}
         language.failing.clear()
-        await asyncio.wait_for(engine.wait_until_indexed(), 20)
+        await asyncio.wait_for(engine.wait_until_indexed(), PATIENCE)
         assert engine.indexing_error is None
         assert await engine.count_pending_documents() == 0
         assert set((await statuses(engine)).values()) == {"indexed"}
@@ -190,7 +191,7 @@ async def test_what_a_model_raises_that_is_no_exception_is_a_failure_that_passes
     language.batch_token_limit = shared
     language.failing[purpose, "Ada"] = error
     options = EngineOptions(extraction_linger=0.05, summary_cooldown=0.1)
-    async with open_memory_engine(tmp_path, language, options=options) as engine, asyncio.timeout(30):
+    async with open_memory_engine(tmp_path, language, options=options) as engine, asyncio.timeout(PATIENCE):
         await engine.add(doc("a", *(f"Ada met Bob {'very ' * 300} in case {number}." for number in range(9))))
         await engine.add(doc("b", "Carl met Dora."))
         # A summary is made again only after minutes.
@@ -226,7 +227,7 @@ async def test_a_question_at_the_start_comes_before_projection(tmp_path: Path, m
         counter = ProjectionCounter(reopened)
         assert (await reopened.retrieve(Question("Ada", HERE))).entities
         assert counter.batches == 0
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await reopened.wait_until_indexed()
         assert counter.batches == 1
 
@@ -251,7 +252,7 @@ async def wait_for_statuses(engine: Engine, *expected: str) -> None:
 
 @pytest.mark.usefixtures("slow_batches")
 async def test_forgetting_and_closing_wait_for_no_other_documents(tmp_path: Path) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         async with open_memory_engine(tmp_path) as engine:
             await engine.add(doc("a", "Ada met Bob."))
             await wait_for_statuses(engine, "indexed")
@@ -274,7 +275,7 @@ async def test_while_documents_are_extracted_even_a_waiter_lets_them_come_togeth
         await asyncio.sleep(0.1)
         assert await statuses(engine) == {"a": "indexed", "b": "pending"}
         language.gate.set()
-        await asyncio.wait_for(waiting, 20)
+        await asyncio.wait_for(waiting, PATIENCE)
         await wait_for_statuses(engine, "indexed", "indexed")
 
 
@@ -355,7 +356,7 @@ async def test_new_work_ends_a_comparison_of_names(tmp_path: Path) -> None:
     async with open_memory_engine(tmp_path) as engine:
         await add_indexed(engine, "Ada met Bob.")
         engine._worker.duplicate_finder = comparison = PausedComparison()  # type: ignore[assignment]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE):
             await comparison.started.wait()
             assert not comparison.cancelled.is_set()
             await engine.add(doc("late", "Carla met Dan."))

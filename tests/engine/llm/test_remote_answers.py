@@ -16,6 +16,7 @@ from engine.models import ChatTurn, Overview, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import PROVIDERS, StubProvider, answer_text, make_prompt
 from tests.support.openai_server import Fault
+from tests.support.patience import PATIENCE
 
 ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
 
@@ -135,5 +136,5 @@ async def test_thinking_and_blanks_without_end_are_given_up(stub: StubProvider, 
 
     client = stub.open_client(Endless(), max_attempts=1, thinking=0.1)
     with pytest.raises(ModelTimeout, match="thought for more than"):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             await answer_text(stub.language(client=client))

@@ -13,6 +13,7 @@ from engine import Engine, EngineOptions, Question, Scope
 from engine.errors import DatabaseInUse, DatabaseLost, EmbedderMismatch, StoreError
 from tests.support.engine_fixture import add_indexed, doc
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 from tests.support.toy_language import ToyLanguage
 
 HERE = Scope.of("here")
@@ -94,7 +95,7 @@ async def test_a_lost_connection_is_noticed(tmp_path: Path, postgres_url: str, m
     monkeypatch.setattr("engine.storage.postgres.process_registry.CHECK_SECONDS", 0.01)
     async with opened(tmp_path, postgres_url) as engine:
         end_proof_of_life(postgres_url)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENCE):
             await engine.processes.lost.wait()
 
 

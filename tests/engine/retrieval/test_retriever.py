@@ -16,6 +16,7 @@ from tests.support.engine_fixture import HERE, doc
 from tests.support.fake_embedder import TwoWayEmbedder
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.memory_vectors import MemoryVectors
+from tests.support.patience import PATIENCE
 from tests.support.scripted_language import ScriptedLanguage
 
 TOWN = (doc("ferry", "Ada rows the Ferry to Brook."), doc("inn", "Bob keeps the Inn at Brook.", room="cellar"))
@@ -75,7 +76,7 @@ async def test_a_slow_rewrite_does_not_delay_the_vector_search(indexed: OpenInde
     await index(engine, *TOWN)
     language.condense_gate.clear()
     retrieval = asyncio.create_task(engine.retrieve(WHO))
-    await asyncio.wait_for(searched.wait(), 10)
+    await asyncio.wait_for(searched.wait(), PATIENCE)
     assert not retrieval.done()
     language.condense_gate.set()
     context = await retrieval

@@ -10,6 +10,7 @@ from engine.models import Context, ContextEntity, ContextRelation, Document, Fil
 from engine.storage.ledger.work import work_queue
 from tests.support.engine_fixture import HERE, doc, sql_ledger
 from tests.support.indexed_engine import OpenIndexed
+from tests.support.patience import PATIENCE
 from tests.support.scripted_language import ScriptedLanguage
 
 THERE, BOTH = Scope(frozenset({"there"}), frozenset()), Scope(frozenset({"here", "there"}), frozenset())
@@ -22,7 +23,7 @@ def elsewhere(key: str, *texts: str) -> Document:
 
 
 async def wait_until_extracted(engine: Engine) -> None:
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while await sql_ledger(engine._ledger).read(work_queue.has_due_extraction):
             await engine._worker.wait_for_progress()
 

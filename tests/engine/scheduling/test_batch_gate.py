@@ -6,8 +6,9 @@ import time
 import pytest
 
 from engine.scheduling.batch_gate import BatchGate, NextStep, WaitTarget
+from tests.support.patience import PATIENCE
 
-LONG = 60.0
+LONG = 10 * PATIENCE
 
 
 @pytest.mark.parametrize(
@@ -22,7 +23,7 @@ async def test_more_comes_together_until_its_time_is_over() -> None:
     since = time.monotonic()
     await BatchGate().wait_for_more(since + 0.1)
     assert time.monotonic() - since >= 0.09
-    await asyncio.wait_for(BatchGate().wait_for_more(time.monotonic() - 1), 5)
+    await asyncio.wait_for(BatchGate().wait_for_more(time.monotonic() - 1), PATIENCE)
 
 
 async def test_nothing_is_gathered_while_a_caller_waits_for_everything() -> None:
@@ -30,7 +31,7 @@ async def test_nothing_is_gathered_while_a_caller_waits_for_everything() -> None
     gathering = asyncio.create_task(gate.wait_for_more(time.monotonic() + LONG))
     await asyncio.sleep(0)
     assert not gathering.done()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         with gate.register_waiter(WaitTarget.EVERYTHING):
             with gate.register_waiter(WaitTarget.EVERYTHING):
                 pass
@@ -50,8 +51,8 @@ async def test_during_extraction_only_waiting_for_what_is_present_ends_gathering
         await asyncio.sleep(0.01)
         assert not gathering.done()
         gate.set_extracting(False)
-        await asyncio.wait_for(gathering, 5)
+        await asyncio.wait_for(gathering, PATIENCE)
     gate.set_extracting(True)
     with gate.register_waiter(WaitTarget.PRESENT):
         assert not gate.has_waiter(WaitTarget.EVERYTHING)
-        await asyncio.wait_for(gate.wait_for_more(time.monotonic() + LONG), 5)
+        await asyncio.wait_for(gate.wait_for_more(time.monotonic() + LONG), PATIENCE)

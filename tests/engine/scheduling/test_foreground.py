@@ -7,6 +7,7 @@ import pytest
 from engine.llm.client.limiter import FOREGROUND_RANK, embedding_rank
 from engine.scheduling import foreground
 from engine.scheduling.foreground import ForegroundPriority, iterate_cooperatively
+from tests.support.patience import PATIENCE
 
 
 @pytest.fixture
@@ -39,7 +40,7 @@ async def test_background_work_waits_only_so_long(
     monkeypatch.setattr(foreground, "MAX_YIELD_SECONDS", 0.01)
     monkeypatch.setattr(foreground, "YIELD_PAUSE_SECONDS", 60.0)
     with priority.foreground_request():
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             for _ in range(1000):
                 await priority.yield_to_foreground()
 
@@ -75,7 +76,7 @@ async def test_work_that_is_cancelled_at_the_moment_in_which_it_may_go_on_ends(p
         working = asyncio.create_task(work())
         await asyncio.sleep(0.01)
     working.cancel()
-    _, left = await asyncio.wait({working}, timeout=5)
+    _, left = await asyncio.wait({working}, timeout=PATIENCE)
     assert not left
 
 

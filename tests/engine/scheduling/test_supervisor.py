@@ -10,6 +10,7 @@ import pytest
 from engine.errors import StoreError
 from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor, backoff_seconds
 from tests.support.engine_fixture import Panic
+from tests.support.patience import PATIENCE
 
 
 @dataclass
@@ -65,7 +66,7 @@ def test_the_wait_doubles_up_to_the_longest() -> None:
 async def test_a_task_that_fails_is_counted_and_started_again(supervisor: Supervisor, error: BaseException) -> None:
     work = Work(error, failures=3)
     work.gate.set()
-    await asyncio.wait_for(supervisor.run("work", work), 10)
+    await asyncio.wait_for(supervisor.run("work", work), PATIENCE)
     [report] = supervisor.list_reports()
     assert (work.runs, report.name, report.failures, report.is_failing) == (4, "work", 3, False)
 

@@ -160,7 +160,7 @@ def test_an_identity_is_its_own_identity(written: str) -> None:
 
 
 def test_an_identity_costs_microseconds() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     for number in range(2000):
         normalize_name(f"Entity Number {number}")
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5

@@ -18,6 +18,7 @@ from tests.support.discord_server.routes import channels, interactions, messages
 from tests.support.discord_server.routing import MAX_REQUEST, PREFIX, RestApi
 from tests.support.discord_server.scenario import GuildAdmin
 from tests.support.discord_server.world import World
+from tests.support.patience import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -107,7 +108,7 @@ class FakeDiscord(GuildAdmin):
         """The conversation of a person with the app."""
         return self.world.dm(person.user)
 
-    async def wait_for(self, predicate: Callable[[], Any], timeout: float = 5.0) -> Any:  # noqa: ASYNC109 - the caller's patience
+    async def wait_for(self, predicate: Callable[[], Any], timeout: float = PATIENCE) -> Any:  # noqa: ASYNC109 - the caller's patience
         """Wait until the predicate is true, evaluated often and at each lost connection; returns its result."""
         changed = self.world.connections_changed
         async with asyncio.timeout(timeout):
@@ -117,7 +118,7 @@ class FakeDiscord(GuildAdmin):
                     await asyncio.wait_for(changed.wait(), POLL_SECONDS)
         return found
 
-    async def wait_until_quiet(self, seconds: float, timeout: float = 60.0) -> None:  # noqa: ASYNC109 - the caller's patience
+    async def wait_until_quiet(self, seconds: float, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109 - the caller's patience
         """Wait until there was no call for some time: for showing, not for tests."""
         async with asyncio.timeout(timeout):
             count = -1
@@ -125,7 +126,7 @@ class FakeDiscord(GuildAdmin):
                 count = len(self.calls)
                 await asyncio.sleep(seconds)
 
-    async def wait_until_connected(self, timeout: float = 10.0) -> None:  # noqa: ASYNC109 - the caller's patience
+    async def wait_until_connected(self, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109 - the caller's patience
         """Wait until a client is connected."""
         await self.wait_for(lambda: self.gateway.connected, timeout)
 

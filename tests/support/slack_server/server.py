@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from aiohttp import web
 
+from tests.support.patience import PATIENCE
 from tests.support.slack_server.app import App
 from tests.support.slack_server.changes import Changes
 from tests.support.slack_server.interactions import Interactions
@@ -191,7 +192,7 @@ class Server:
 
     # Waiting.
 
-    async def wait_for(self, predicate: Callable[[], T], timeout: float = 5.0, what: str = "") -> T:  # noqa: ASYNC109
+    async def wait_for(self, predicate: Callable[[], T], timeout: float = PATIENCE, what: str = "") -> T:  # noqa: ASYNC109
         """Wait until a predicate is true; gives its result."""
         loop = asyncio.get_running_loop()
         deadline = loop.time() + timeout
@@ -204,16 +205,16 @@ class Server:
                 await asyncio.wait_for(self._change_event.wait(), min(left, 0.2))
         return found
 
-    async def wait_until_delivered(self, timeout: float = 5.0) -> None:  # noqa: ASYNC109
+    async def wait_until_delivered(self, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109
         """Wait until every event, command and click was acknowledged or lost."""
         deliveries = self.socket.deliveries
         await self.wait_for(lambda: all(each.is_done for each in deliveries), timeout, "for acknowledgements")
 
-    async def wait_until_connected(self, count: int = 1, timeout: float = 5.0) -> None:  # noqa: ASYNC109
+    async def wait_until_connected(self, count: int = 1, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109
         """Wait until the app has a connection."""
         await self.wait_for(lambda: len(self.socket.ready) >= count, timeout, "for a connection")
 
-    async def wait_until_quiet(self, seconds: float = 0.3, timeout: float = 30.0) -> None:  # noqa: ASYNC109
+    async def wait_until_quiet(self, seconds: float = 0.3, timeout: float = PATIENCE) -> None:  # noqa: ASYNC109
         """Wait until nothing has changed for a while, and no call is in progress."""
         loop = asyncio.get_running_loop()
         self._changed_at = loop.time()

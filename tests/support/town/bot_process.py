@@ -15,12 +15,12 @@ from typing import Any
 from aiohttp import web
 
 from tests.support.openai_server import Fault, OpenAIServer
+from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import password
 from tests.support.town.protocol import Asked
 from tests.support.town.slack import SlackTown
 
-TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.05
 CHANNEL = "vault"
 Town = SlackTown | DiscordTown
@@ -113,13 +113,13 @@ class BotProcess:
         assert self.process is not None
         self.process.terminate()
         self.model.release()
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             return await self.process.wait()
 
     # What is seen, and what is kept.
 
     async def wait_for(self, holds: Callable[[], object]) -> None:
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while not holds():  # noqa: ASYNC110 - files and screens have no event in common
                 await asyncio.sleep(POLL_SECONDS)
 

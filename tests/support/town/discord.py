@@ -35,7 +35,6 @@ from tests.support.discord_server.scenario import BOT
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 
-TIMEOUT_SECONDS = 60.0
 EDIT_INTERVAL = 0.02  # seconds between two writes of a reply
 IDENTIFY_SECONDS = 0.06  # between two sessions
 ANSWER_SECONDS = 0.2  # for which a connection that was handed over stays
@@ -113,7 +112,7 @@ class DiscordTown:
         """A new session has none of them."""
 
     async def wait_for(self, condition: Callable[[], Any]) -> None:
-        await self.discord.wait_for(condition, TIMEOUT_SECONDS)
+        await self.discord.wait_for(condition)
 
     def begin_guild(self, name: str = "Club", powers: Permission = BOT) -> None:
         """Go on in another guild."""

@@ -22,12 +22,12 @@ from bot.store import BotStore
 from engine.models import Scope
 from tests.support.databases import find_database
 from tests.support.parsing import parse_in_this_process
+from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown
 from tests.support.town.protocol import Asked, BotPost, TownFile, Way
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, VerbatimLanguage
 
-TIMEOUT_SECONDS = 60.0
 POLL_SECONDS = 0.01
 ISOLATED: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None}  # no settings from outside
 AnyTown = TypeVar("AnyTown", bound=SlackTown | DiscordTown)
@@ -88,7 +88,7 @@ class LiveBot(Generic[AnyTown]):
     async def wait_until_idle(self) -> None:
         """Wait until every event was handled, every question answered, and everything can be found."""
         await self.town.wait_until_received(self.bot)
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             await self.bot.event_queue.wait_until_idle()
             while await self._is_backfilling():  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(POLL_SECONDS)
@@ -101,7 +101,7 @@ class LiveBot(Generic[AnyTown]):
 
     async def wait_for_sync(self) -> None:
         """Wait until no channel waits to be back-filled or compared; one that failed waits for a minute."""
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while self.bot.ingest_service.pending_syncs:  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(POLL_SECONDS)
         await self.wait_until_idle()
@@ -121,7 +121,7 @@ class LiveBot(Generic[AnyTown]):
     async def wait_for_corrections(self) -> None:
         """Wait until no answer waits to be corrected."""
         await self.wait_until_idle()
-        async with asyncio.timeout(TIMEOUT_SECONDS):
+        async with asyncio.timeout(PATIENCE):
             while await self.bot.store.answer_corrections.list_workspaces():  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(POLL_SECONDS)
 

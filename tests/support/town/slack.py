@@ -19,7 +19,6 @@ from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 
-TIMEOUT_SECONDS = 60.0
 STATUS = "assistant.threads.setStatus"
 KINDS: dict[str, dict[str, Any]] = {
     "public": {},
@@ -62,14 +61,14 @@ class SlackTown:
 
     async def wait_until_received(self, bot: Bot) -> None:
         """Wait until the bot has received all events."""
-        await self.slack.wait_until_delivered(TIMEOUT_SECONDS)
+        await self.slack.wait_until_delivered()
 
     def drop_events(self) -> None:
         """Never deliver the events that no bot has received."""
         self.slack.socket.stop_retries()
 
     async def wait_for(self, condition: Callable[[], Any]) -> None:
-        await self.slack.wait_for(condition, TIMEOUT_SECONDS)
+        await self.slack.wait_for(condition)
 
     def add_person(self, name: str, **facts: Any) -> Person:
         add = self.slack.stranger if facts.pop("stranger", False) else self.slack.user

@@ -25,6 +25,7 @@ from bot.platform.forms import Form, FormField
 from bot.platform.models import Button, Card, Location
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import Scene, locate, settings_for
+from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Fault, File, Person, Room, Timing
 
 
@@ -37,7 +38,7 @@ async def running(slack: FakeSlack) -> AsyncIterator[RecordingBot]:
         yield bot
     finally:
         stop.set()
-        await asyncio.wait_for(work, 10)
+        await asyncio.wait_for(work, PATIENCE)
 
 
 @pytest.fixture

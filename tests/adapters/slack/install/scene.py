@@ -96,7 +96,7 @@ class Installing:
         return set(self.bot.platform.listable_workspaces)
 
     async def wait_for(self, condition: Any) -> None:
-        await self.ours.wait_for(condition, 10)
+        await self.ours.wait_for(condition)
 
     async def stored_tokens(self, key: str = KEY) -> dict[str, str]:
         """The bot tokens in the database, decrypted, by the id of their installation."""

@@ -17,6 +17,7 @@ from bot.platform.events import MessageReceived, MessagesDeleted, VisibilityChan
 from bot.platform.models import Location
 from tests.adapters.slack.install.scene import Installing, open_hub
 from tests.support.engine_fixture import find_files_containing
+from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Fault, Person, Room, Timing, shapes
 from tests.support.slack_server.distributed import grants
 from tests.support.slack_server.state import Message, User
@@ -149,7 +150,7 @@ async def test_a_rate_limit_of_one_workspace_delays_no_other(installing: Install
 
         limited = asyncio.create_task(read(installing.theirs))
         await installing.wait_for(lambda: installing.theirs.calls_to("conversations.history"))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE):
             assert await read(installing.ours) == []
         assert not limited.done()
         limited.cancel()

@@ -23,6 +23,7 @@ from engine.storage.ledger.records.query_results import IndexStatus
 from tests.bot.admin.conftest import Perform, last, of_kind, run
 from tests.support.echo_language import UNREADABLE, EchoLanguage, open_engine_context
 from tests.support.fake_embedder import HashEmbedder
+from tests.support.patience import PATIENCE
 
 AWAY = ModelUnreachable("Nobody is there.")
 
@@ -130,7 +131,7 @@ async def test_the_same_failure_of_many_documents_is_reported_once(tmp_path: Pat
         (town / f"note {number}.txt").write_text(f"Mina sold {number} tickets.")
     wrong = EchoLanguage()
     wrong.failing["extract", ""] = InvalidApiKey("The key is wrong.")
-    async with open_engine_context(tmp_path / "other", wrong) as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other", wrong) as context, asyncio.timeout(PATIENCE):
         [failure] = last(await run(context, Ingest((str(town),), LOCAL_SPACE)), IngestResult).failures
     assert (failure.what.endswith("and 9 more documents"), failure.error) == (True, "The key is wrong.")
 
@@ -151,13 +152,13 @@ async def test_without_the_model_everything_is_stored_and_the_next_run_goes_on(
 ) -> None:
     away, request, scope = EchoLanguage(), Ingest((str(town),), LOCAL_SPACE), build_scope([LOCAL_SPACE])
     away.failing["extract", ""] = error("Nobody is there.")
-    async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other", away) as context, asyncio.timeout(PATIENCE):
         result = last(await run(context, request), IngestResult)
         assert (result.documents, result.changed, result.failures) == (4, 4, ())
         assert result.trouble.startswith("Nobody is there. 4 documents wait for it, and can be found by words")
         found = await context.engine.retrieve(Question("Who serves tea?", scope, mode="naive"))
         assert "Tea is served by Ada" in found.sources[0].text
-    async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(PATIENCE):
         result = last(await run(context, request), IngestResult)
         assert (result.changed, result.trouble) == (0, "")
         assert {each.status for each in await context.engine.list_documents(scope)} == {"indexed"}
@@ -185,10 +186,10 @@ async def test_without_the_embedder_documents_are_found_by_words_alone(
 ) -> None:
     embedder, request = HashEmbedder(), Ingest((str(town / "tea.txt"),), LOCAL_SPACE)
     embedder.failing[""] = error("No embedder.")
-    async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(PATIENCE):
         result = last(await run(context, request), IngestResult)
         assert result.trouble == "No embedder. 1 document waits for it, and can be found by words already."
-    async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other") as context, asyncio.timeout(PATIENCE):
         assert last(await run(context, Retry(Scope.of(LOCAL_SPACE))), Completed) == Completed("Retried: 1 document.")
 
 
@@ -196,7 +197,7 @@ async def test_without_the_embedder_documents_are_found_by_words_alone(
 async def test_with_wait_the_run_waits_for_the_model_and_says_so(tmp_path: Path, town: Path) -> None:
     embedder, request = HashEmbedder(), Ingest((str(town / "tea.txt"),), LOCAL_SPACE, wait=True)
     embedder.failing[""] = ModelUnreachable("No embedder.")
-    async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(20):
+    async with open_engine_context(tmp_path / "other", embedder=embedder) as context, asyncio.timeout(PATIENCE):
         troubles, events = set(), []
         async for event in run_operation(context, request):
             events.append(event)

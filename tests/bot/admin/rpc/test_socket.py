@@ -15,6 +15,7 @@ from bot.admin.rpc import codec, socket
 from bot.admin.rpc.socket import RemoteService
 from engine import Scope
 from engine.errors import EngineError, NotFound, StoreError
+from tests.support.patience import PATIENCE
 
 QUESTION, FIRST, LAST = Ask("Who?", Scope.of("s")), AnswerDelta("first"), Completed("last")
 
@@ -95,7 +96,7 @@ async def test_leaving_ends_the_operation(home: Path) -> None:
     async with socket.serve_socket(home, operations.perform):
         async with aclosing((await connect(home)).perform(QUESTION)) as events:
             await anext(events)
-        await asyncio.wait_for(operations.ended.wait(), 5)
+        await asyncio.wait_for(operations.ended.wait(), PATIENCE)
     assert not operations.may_finish.is_set()
 
 
@@ -135,7 +136,7 @@ async def test_a_socket_left_behind_is_replaced(home: Path) -> None:
 
 async def test_input_that_is_no_request_leaves_the_server_running(home: Path) -> None:
     path = socket.socket_path(home)
-    async with asyncio.timeout(20), socket.serve_socket(home, Operations(finish=True).perform):
+    async with asyncio.timeout(PATIENCE), socket.serve_socket(home, Operations(finish=True).perform):
         for sent in (b"nonsense\n", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"):
             reader, writer = await asyncio.open_unix_connection(path)
             writer.write(sent)

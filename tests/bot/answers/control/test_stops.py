@@ -18,6 +18,7 @@ from bot.texts import control
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START
+from tests.support.patience import PATIENCE
 
 ASKED = "When do the Tiles come?"
 FIRST, SECOND = "On Monday, the Tiles come [1]. ", "And Nails on Friday."
@@ -35,13 +36,13 @@ async def half_an_answer(bot: BotFixture) -> AsyncIterator[tuple[Bot, Message]]:
         await running.receive(MessageReceived(asked, addressed=True), asked.id)
         await bot.wait_for_reply(CITED)
         yield running, asked
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE):
             await running.event_queue.wait_until_idle()
 
 
 async def wait_until_one_waits(running: Bot) -> None:
     """Wait until every event but the question is handled."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         while await running.event_queue.depth() > 1:  # noqa: ASYNC110 - there is no event for it
             await asyncio.sleep(0.01)
 

@@ -18,6 +18,7 @@ from engine.errors import StoreError
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
 from tests.support.fake_platform import START, FakePlatform
+from tests.support.patience import PATIENCE
 from tests.support.steps import DAY, delete, forget_message, run_steps, say
 
 pytestmark = pytest.mark.usefixtures("roof")
@@ -61,7 +62,7 @@ async def test_conversations_close_while_the_history_of_a_channel_is_read(
     monkeypatch.setattr(jobs, "POLL_SECONDS", 0.01)
     assert isinstance(bot.platform, EndlessPlatform)
     await bot.ingest_service.handle(BotAdded(bot.platform.add_channel("HALL", "ada")))
-    async with running(bot), asyncio.timeout(30):
+    async with running(bot), asyncio.timeout(PATIENCE):
         await bot.platform.asked.wait()
         await bot.post(ROOF, "ada", "One.")
         assert await is_open(bot) == [True]
@@ -103,7 +104,7 @@ async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFix
     await asyncio.sleep(0.1)
     bot.ingest_service._membership.updated.set()
     task.cancel()
-    _, left = await asyncio.wait({task}, timeout=5)
+    _, left = await asyncio.wait({task}, timeout=PATIENCE)
     assert not left
 
 

@@ -14,6 +14,7 @@ from bot.platform.models import Location
 from engine.scheduling.processes import LocalProcesses
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
+from tests.support.patience import PATIENCE
 
 YARD = Location("slack", "T2", "YARD")
 WAITS = [FIRST_RETRY_SECONDS * 2**number for number in range(6)] + 3 * [MAX_RETRY_SECONDS]
@@ -101,7 +102,7 @@ async def test_a_workspace_that_must_wait_delays_no_other_also_not_a_new_one() -
     nothing: Any = None
     queue = SyncQueue(nothing, membership, backfill, nothing, nothing, LocalProcesses())  # type: ignore[arg-type]
     running = asyncio.create_task(queue.run_pending())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         async with backfill.changed:
             await backfill.changed.wait_for(lambda: backfill.ended == ["T2"])
         backfill.due = {("slack", "T1"), ("slack", "T3")}

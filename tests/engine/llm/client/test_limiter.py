@@ -7,6 +7,7 @@ import pytest
 
 from engine.llm.client import limiter
 from engine.llm.client.limiter import PrioritySemaphore
+from tests.support.patience import PATIENCE
 
 QUESTION, SUMMARY, EXTRACTION = 0, 1, 2  # ranks
 
@@ -91,7 +92,7 @@ async def test_a_failure_inside_releases_the_slot() -> None:
     with pytest.raises(KeyError):
         async with semaphore.acquire(QUESTION):
             raise KeyError
-    async with asyncio.timeout(1), semaphore.acquire(QUESTION):
+    async with asyncio.timeout(PATIENCE), semaphore.acquire(QUESTION):
         pass
 
 
@@ -104,7 +105,7 @@ async def test_background_work_has_its_turn_however_many_questions_there_are(mon
     monkeypatch.setattr(limiter, "MAX_BACKGROUND_DELAY", 0.05)
     queue, number = Queue(PrioritySemaphore(3, question_gap=0.04)), 0
     await queue.add(EXTRACTION, "extraction")
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while number < 10 or "more" not in queue.entered:
             number += 1
             await queue.add(QUESTION, f"question {number}")
@@ -118,7 +119,7 @@ def test_background_work_starts_although_the_loop_of_the_question_ended() -> Non
     semaphore = PrioritySemaphore(1, question_gap=0.05)
 
     async def hold(rank: int) -> None:
-        async with asyncio.timeout(5), semaphore.acquire(rank):
+        async with asyncio.timeout(PATIENCE), semaphore.acquire(rank):
             pass
 
     asyncio.run(hold(QUESTION))

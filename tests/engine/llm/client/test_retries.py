@@ -26,6 +26,7 @@ from engine.models import Excerpt, LLMMessage, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import PROVIDERS, REFUSED, StubProvider, answer_text, make_prompt
 from tests.support.openai_server import Fault
+from tests.support.patience import PATIENCE
 
 ADA = SummaryInput("Ada", ("She mills.", "She runs it."))
 
@@ -85,7 +86,7 @@ async def test_the_wait_that_a_provider_asks_for_is_kept(stub: StubProvider, pro
 async def test_a_stream_that_breaks_raises_after_its_text(stub: StubProvider, provider: str, kind: Any) -> None:
     stub.reply("one two three four")
     stub.fail(Fault(kind, pieces=2))
-    client = stub.open_client(idle_timeout=0.3)
+    client = stub.open_client(idle_timeout=1.5)
     answer = stub.language(provider, client).answer(make_prompt(), meter := UsageMeter())
     assert [(await anext(answer)).strip(), (await anext(answer)).strip()] == ["one", "two"]
     with pytest.raises(ModelUnavailable):
@@ -152,7 +153,7 @@ async def test_an_answer_left_early_releases_its_slot(stub: StubProvider) -> Non
         answer = language.answer(make_prompt(), UsageMeter())
         assert (await anext(answer)).strip() == "one"
         await answer.aclose()
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         assert await answer_text(language) == "one two three"
 
 

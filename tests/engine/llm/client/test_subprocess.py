@@ -27,6 +27,7 @@ from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose, UsageMeter
 from tests.support.openai_server import Fault, OpenAIServer
 from tests.support.openai_wire import hash_vector
+from tests.support.patience import PATIENCE
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -123,7 +124,7 @@ async def test_a_closed_answer_is_cancelled_at_the_provider(remote: RemoteProces
     remote.reply_slowly()
     async with aclosing(remote.stream()) as pieces:
         assert await anext(pieces)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(PATIENCE):
         while remote.server.running:  # noqa: ASYNC110 - the server sends no news of it
             await asyncio.sleep(0.02)
 
@@ -163,7 +164,7 @@ async def test_the_process_gets_none_of_our_settings(monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("THREADLORE_SLACK_BOT_TOKEN", "planted")
     monkeypatch.setenv("PLANTED_PROVIDER_KEY", "given")
     child, environment = await ProviderProcess.start(), b""
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         while b"PLANTED_PROVIDER_KEY=given" not in environment:
             await asyncio.sleep(0.01)
             environment = Path(f"/proc/{child.pid}/environ").read_bytes()  # noqa: ASYNC240 - no file on a disk
@@ -180,7 +181,7 @@ async def test_a_process_ends_with_its_caller_even_in_the_middle_of_a_frame() ->
     assert process.stdin is not None
     process.stdin.write(encode_frame(b'{"number": 1, "what": "ready", "parameters": {}}')[:-9])
     process.stdin.close()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE):
         assert await process.wait() == 0
 
 
@@ -188,7 +189,7 @@ async def test_a_process_that_sends_nonsense_is_ended() -> None:
     nonsense = "import sys, time; sys.stdout.buffer.write(b'\\0\\0\\0\\2no'); sys.stdout.flush(); time.sleep(60)"
     child = ProviderProcess(await start_process(sys.executable, "-c", nonsense))
     with pytest.raises(ModelUnavailable, match="ended unexpectedly"):
-        async with asyncio.timeout(20), aclosing(child.stream_request("chat", {})) as frames:
+        async with asyncio.timeout(PATIENCE), aclosing(child.stream_request("chat", {})) as frames:
             await anext(frames)
     assert not child.is_alive
     await child.stop()

@@ -10,6 +10,7 @@ from engine.errors import EmptyDocument, ModelUnavailable
 from engine.parsers.base import ParsedFile, UnreadPicture
 from engine.parsers.scans.descriptions import PICTURES_AT_ONCE, add_descriptions
 from tests.support.fake_describer import Eyes
+from tests.support.patience import PATIENCE
 
 SCAN = ParsedFile("scan.pdf", (), pictures=tuple(UnreadPicture(f"p{n}", f"p. {n}", n, b"%d" % n) for n in range(1, 7)))
 
@@ -32,7 +33,7 @@ class PairedEyes:
 
 async def test_a_few_are_described_at_once_in_order() -> None:
     eyes = PairedEyes()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENCE):
         described = await add_descriptions(SCAN, eyes)
     assert [each.text for each in described.passages] == [f"Picture {number}." for number in range(1, 7)]
     assert eyes.most <= PICTURES_AT_ONCE

@@ -16,6 +16,7 @@ from engine.storage.sqlite import database as sqlite_database
 from engine.storage.sqlite import database_file
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import find_files_containing
+from tests.support.patience import PATIENCE
 
 
 @pytest.fixture
@@ -108,7 +109,7 @@ async def test_the_log_stays_short_though_others_always_read(ledger: Ledger, log
 
 @pytest.mark.parametrize("log_limit", [1 << 16])
 async def test_a_log_that_cannot_be_emptied_hinders_no_writer(ledger: Ledger) -> None:
-    async with ledger.stream_connection() as db, asyncio.timeout(20):
+    async with ledger.stream_connection() as db, asyncio.timeout(PATIENCE):
         assert await work_queue.get_setting(db, "n") == ""
         for number in range(30):
             await put(ledger, "n", f"{number}" * 10_000)
@@ -137,7 +138,7 @@ async def test_a_compaction_that_a_reader_hinders_says_so_and_blocks_nobody(ledg
         await asyncio.gather(cancelled, return_exceptions=True)
         assert ledger._readers.qsize() == Ledger.reader_count - 1
         compacting = asyncio.create_task(ledger.compact())
-        await asyncio.wait_for(asyncio.gather(*(get(ledger, "n") for _ in range(9))), 1)
+        await asyncio.wait_for(asyncio.gather(*(get(ledger, "n") for _ in range(9))), PATIENCE)
         with pytest.raises(StoreError, match="emptied"):
             await compacting
     await ledger.compact()
@@ -148,7 +149,7 @@ async def test_streams_take_no_reader_and_close_their_connections(ledger: Ledger
     async with AsyncExitStack() as stack:
         for _ in range(2 * Ledger.reader_count):
             await stack.enter_async_context(ledger.stream_connection())
-        assert await asyncio.wait_for(get(ledger, "n"), 5) == ""
+        assert await asyncio.wait_for(get(ledger, "n"), PATIENCE) == ""
     assert len(ledger._connections) == 1 + Ledger.reader_count
 
 

@@ -14,6 +14,7 @@ from engine.storage.sql.connection import Connection
 from engine.storage.sql.repository import SnapshotDatabase
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
 from tests.support.engine_fixture import HERE, doc
+from tests.support.patience import PATIENCE
 
 
 async def put(ledger: LedgerFixture, key: str, value: Any) -> None:
@@ -68,7 +69,7 @@ async def test_closing_finishes_the_writes_that_wait_and_refuses_later_ones(ledg
     await ledger.ledger.close()
     await asyncio.gather(*writing)
     with pytest.raises(StoreError, match="closed"):
-        await asyncio.wait_for(put(ledger, "late", 1), 5)
+        await asyncio.wait_for(put(ledger, "late", 1), PATIENCE)
 
 
 async def test_cancelled_readers_give_their_connections_back(ledger: LedgerFixture) -> None:
@@ -83,4 +84,4 @@ async def test_cancelled_readers_give_their_connections_back(ledger: LedgerFixtu
         for task in holding:
             task.cancel()
         await asyncio.gather(*holding, return_exceptions=True)
-    assert await asyncio.wait_for(get(ledger, "n"), 60) == ""
+    assert await asyncio.wait_for(get(ledger, "n"), PATIENCE) == ""

@@ -13,6 +13,7 @@ from engine.storage.postgres.database import READERS
 from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
+from tests.support.patience import PATIENCE
 
 
 async def test_a_server_that_cannot_be_reached_is_named_with_a_hint() -> None:
@@ -53,8 +54,8 @@ async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: 
     for call in (ledger.write, ledger.read):
         with pytest.raises(StoreError, match="could not be reached"):
             await call(break_off)
-        assert await asyncio.wait_for(ledger.work.get_setting("a"), 5) == "1"
-        await asyncio.wait_for(ledger.work.set_setting("b", 2), 5)
+        assert await asyncio.wait_for(ledger.work.get_setting("a"), PATIENCE) == "1"
+        await asyncio.wait_for(ledger.work.set_setting("b", 2), PATIENCE)
     await ledger.close()
 
 

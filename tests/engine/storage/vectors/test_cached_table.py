@@ -13,6 +13,7 @@ from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
 from engine.storage.vectors.row_arrays import row_bytes
 from tests.contracts.test_vectors_contract import DIM, ONE, fill_store, random_units, search_ids, unit_vector
+from tests.support.patience import PATIENCE
 
 
 async def fill_rooms(store: VectorStore, rows: int) -> np.ndarray:
@@ -77,7 +78,7 @@ async def test_large_table_is_rounded_in_memory_and_still_finds_the_nearest(tmp_
     assert space < 4 * 9_000 * row_bytes(ExactColumns(32))
     store = await LanceVectors.open(tmp_path, 32, cache_bytes=space)
     await store.upsert("relations", [VectorRow(at, at % 2, 0, 0) for at in range(9_000)], vectors)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while not store._tables["relations"].is_cached:
             await store.search("relations", vectors[0], 1, VectorFilter(ONE))
     for scope in ({0, 1}, {1}):
