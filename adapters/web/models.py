@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
 from adapters.web.scope import OF_TOKEN
+from bot.admin.documents.requests import Summarize
 from bot.admin.requests import Ask
 from engine import ChatTurn, RetrievalMode
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MAX_QUESTION_LENGTH = 20_000
 MAX_NAME_LENGTH = 500
+MAX_KEY_LENGTH = 2000
 MAX_TURNS = 40
 Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME_LENGTH)]
 Names = Annotated[list[Name], Field(max_length=50)]
@@ -80,6 +82,23 @@ class QueryBody(Body):
             since=self.since,
             until=self.until,
         )
+
+
+class SummaryBody(Body):
+    """What to summarize: a channel, a document by its key (a thread is one, too), or everything that can be read.
+
+    A digest has sections for decisions, open questions and files; a summary goes by topic.
+    """
+
+    channel: Annotated[str, Field(max_length=MAX_NAME_LENGTH, examples=["roof"])] = ""
+    document: Annotated[str, Field(max_length=MAX_KEY_LENGTH)] = ""
+    since: Instant | None = None
+    until: Instant | None = None
+    kind: Literal["summary", "digest"] = "summary"
+
+    def to_request(self) -> Summarize:
+        """The request of the summary, whose scope is that of the token."""
+        return Summarize(OF_TOKEN, self.channel, self.document, self.since, self.until, self.kind)
 
 
 class SourceItem(BaseModel):

@@ -13,6 +13,7 @@ from bot.admin.access import tokens
 from bot.admin.access.authorized import perform_authorized
 from bot.admin.documents import details, uploads
 from bot.admin.documents import requests as document_requests
+from bot.admin.documents.summaries import summarize
 from bot.admin.ingest import ingest
 
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     token_requests.ListTokens: tokens.list_tokens,
     token_requests.RevokeToken: tokens.revoke_token,
     document_requests.GetDocument: details.get_document,
+    document_requests.Summarize: summarize,
     document_requests.PrepareUpload: uploads.prepare_upload,
     document_requests.AddUpload: uploads.add_upload,
 }

@@ -48,8 +48,18 @@ SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
 async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[OperationResult]:
     """Yield the pieces and the end of an answer, or a context or prompt. Raises NotFound if there are no documents."""
-    question, engine = await _build_question(engine_context, request), engine_context.engine
-    async with child_task(_start_answer(engine, question, request.output)) as working:
+    question = await _build_question(engine_context, request)
+    async with aclosing(answer_question(engine_context, question, request.output)) as results:
+        async for result in results:
+            yield result
+
+
+async def answer_question(
+    engine_context: EngineContext, question: Question, output: AskOutput = "answer"
+) -> AsyncGenerator[OperationResult]:
+    """Yield the results of `ask` for a question that is built."""
+    engine = engine_context.engine
+    async with child_task(_start_answer(engine, question, output)) as working:
         if not (await asyncio.wait({working}, timeout=SLOW_START_SECONDS))[0]:
             yield await _build_delay(engine, question.scope)
         begun = await working
@@ -129,7 +139,7 @@ async def _apply_search_filters(engine_context: EngineContext, question: Questio
     """Narrow a question by the filters in it. A channel that is not known contains nothing."""
     within = question.filters
     if names := sought.channel_names:
-        found = [await _resolve_rooms(engine_context, name, question.scope) for name in sorted(names)]
+        found = [await resolve_rooms(engine_context, name, question.scope) for name in sorted(names)]
         rooms = frozenset[str]().union(*found)
         within = replace(within, rooms=(rooms & within.rooms if within.rooms else rooms) or frozenset({UNKNOWN_ROOM}))
     within = replace(
@@ -145,7 +155,7 @@ async def _apply_overview(engine_context: EngineContext, question: Question) -> 
     """Add what an overview question is about: a channel, a time, a person."""
     question, asked = by_author(question, datetime.now(UTC))
     channel = asked.channel if asked else channel_of(question)
-    rooms = await _resolve_rooms(engine_context, channel, question.scope) if channel else frozenset[str]()
+    rooms = await resolve_rooms(engine_context, channel, question.scope) if channel else frozenset[str]()
     if channel and not rooms:
         return question
     question = replace(question, filters=replace(question.filters, rooms=question.filters.rooms or rooms))
@@ -158,7 +168,7 @@ def _collect_retrieval_options(options: RetrievalOptions) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value not in (None, ())}
 
 
-async def _resolve_rooms(engine_context: EngineContext, name: str, scope: Scope) -> frozenset[str]:
+async def resolve_rooms(engine_context: EngineContext, name: str, scope: Scope) -> frozenset[str]:
     """The chats in scope with this name."""
     there = (each.room for each in await engine_context.engine.list_documents(scope) if each.kind == "conversation")
     return frozenset(room for room in there if room.rpartition(":")[2].casefold() == name.casefold())

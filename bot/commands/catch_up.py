@@ -14,6 +14,7 @@ from bot.permissions.askers import AskerPolicy
 from bot.platform.models import Card
 from bot.text.format import format_utc, parse_since, pluralize
 from bot.text.markdown import markdown_link, sanitize_inline
+from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
 from engine import Filters, Question
 
 if TYPE_CHECKING:
@@ -24,13 +25,8 @@ if TYPE_CHECKING:
     from engine import Source
 
 DEFAULT_PERIOD = timedelta(days=1)
-SUMMARY_QUESTION = "Summarize this thread."  # the engine recognizes it
 MAX_QUOTED = 20  # messages
 MAX_QUOTE_LENGTH = 200  # characters of one
-CATCH_UP_QUESTION = (
-    "What happened here since {time}? Summarize it by topic, the most important first: "
-    "what was decided, which questions are open, and who is waiting for whom."
-)
 
 
 async def catch_up_command(call: CommandContext) -> Card | None:

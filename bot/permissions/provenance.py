@@ -45,6 +45,12 @@ def build_provenance(context: Context, scope: Scope, history_scope: Scope, recor
     )
 
 
+def document_provenance(space: str, room: str, scope: Scope, recorded_at: float) -> Provenance:
+    """The provenance of the text of one document."""
+    used = Scope(frozenset({space}), frozenset()) if space in scope.spaces else Scope(frozenset(), frozenset({room}))
+    return Provenance(used, {room: space}, recorded_at)
+
+
 def provenance_of_answer(stored: StoredAnswer) -> Provenance:
     """The provenance of a stored answer; the spaces of its rooms are looked up again."""
     rooms = stored.rooms.union(source.room for source in stored.sources)

@@ -26,14 +26,7 @@ router = APIRouter(tags=["questions"])
 @router.post("/query")
 async def query(http: Request, token: Token, body: QueryBody) -> AnswerBody:
     """Answer a question."""
-    pieces = list[str]()
-    async with aclosing(perform(http, token, body.to_request("answer"))) as results:
-        async for result in results:
-            if isinstance(result, AnswerDelta):
-                pieces.append(result.text)
-            elif isinstance(result, AnswerEnd):
-                return to_answer("".join(pieces), result)
-    return AnswerBody(answer="".join(pieces), sources=[], usage=[], incomplete=True)
+    return await collect_answer(perform(http, token, body.to_request("answer")))
 
 
 @router.post("/query/stream", response_class=Response, responses={200: {"content": {NDJSON: {}, EVENT_STREAM: {}}}})
@@ -62,6 +55,18 @@ async def query_data(http: Request, token: Token, body: QueryBody) -> ContextBod
         low_keywords=list(context.question.low),
         notices=list_context_notices(found),
     )
+
+
+async def collect_answer(results: AsyncGenerator[OperationResult]) -> AnswerBody:
+    """The whole answer."""
+    pieces = list[str]()
+    async with aclosing(results):
+        async for result in results:
+            if isinstance(result, AnswerDelta):
+                pieces.append(result.text)
+            elif isinstance(result, AnswerEnd):
+                return to_answer("".join(pieces), result)
+    return AnswerBody(answer="".join(pieces), sources=[], usage=[], incomplete=True)
 
 
 def to_answer(text: str, end: AnswerEnd) -> AnswerBody:

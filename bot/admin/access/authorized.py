@@ -12,10 +12,11 @@ from bot.admin import requests
 from bot.admin.access.question_record import QuestionRecord
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.errors import word_errors
+from bot.admin.documents.results import DocumentResult
 from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
 from bot.permissions.audience import EMPTY_SCOPE, named_rooms
-from bot.permissions.provenance import build_provenance
+from bot.permissions.provenance import build_provenance, document_provenance
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
     from bot.permissions.audience import ResolvedScope
+    from bot.permissions.provenance import Provenance
     from bot.store import Permission, Subject
     from engine import Answer, Scope
 
@@ -36,6 +38,7 @@ CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results
 # The requests that a token can permit. All others are those of the owner of the data.
 READING: Mapping[type, Permission] = {
     requests.Ask: "ask",
+    document_requests.Summarize: "ask",
     requests.GetStatus: "read",
     requests.ListDocuments: "read",
     requests.GetEntity: "read",
@@ -66,7 +69,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     permission = {**READING, **CHANGING, **UPLOADING, **CORRECTING}.get(type(inner))
     if permission is None:
         raise NotPermitted("No access token permits this.")
-    is_question = isinstance(inner, requests.Ask)
+    is_question = isinstance(inner, requests.Ask | document_requests.Summarize)
     record = QuestionRecord(context.question_metrics if is_question else None)
     async with context.open_access() as access:
         try:
@@ -126,17 +129,24 @@ class _Reading:
 
     async def check(self, result: OperationResult) -> None:
         """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
-        is_last = isinstance(result, AnswerEnd | ContextResult)
+        is_last = isinstance(result, AnswerEnd | ContextResult | DocumentResult)
         if not is_last and time.monotonic() - self._checked < CHECK_INTERVAL:
             return
         await self._access.authenticate(self._token)
         await _check_scope(self._access, self.subject, self._scope)
-        retrieved = result if isinstance(result, ContextResult) else self._answer
-        if retrieved is not None:
-            provenance = build_provenance(retrieved.context, self._scope, EMPTY_SCOPE, self._since)
-            if not await self._access.can_read(self.subject, provenance):
-                raise AudienceChanged(CHANGED)
+        provenance = self._find_provenance(result)
+        if provenance is not None and not await self._access.can_read(self.subject, provenance):
+            raise AudienceChanged(CHANGED)
         self._checked = time.monotonic()
+
+    def _find_provenance(self, result: OperationResult) -> Provenance | None:
+        """What a result draws on, if that is text."""
+        if isinstance(result, DocumentResult):
+            return document_provenance(result.document.space, result.document.room, self._scope, self._since)
+        retrieved = result if isinstance(result, ContextResult) else self._answer
+        if retrieved is None:
+            return None
+        return build_provenance(retrieved.context, self._scope, EMPTY_SCOPE, self._since)
 
     async def record_usage(self) -> None:
         """Count what the answer took, also if its reader left before its end."""

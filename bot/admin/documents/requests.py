@@ -1,8 +1,10 @@
-"""Requests for one document, and for uploads."""
+"""Requests for one document, for summaries, and for uploads."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
+from typing import Literal
 
 from bot.store import Subject
 from engine import Scope  # noqa: TC001  - the socket reads the fields' types at run time
@@ -39,4 +41,19 @@ class AddUpload:
     subject: Subject = OF_TOKEN
 
 
-DocumentRequest = GetDocument | PrepareUpload | AddUpload
+@dataclass(frozen=True, slots=True)
+class Summarize:
+    """Summarize a channel (a room, or its name), a document by its key (also a thread), or all that is in scope.
+
+    `overview`: a "digest" has sections; a "summary" goes by topic.
+    """
+
+    scope: Scope
+    channel: str = ""
+    document: str = ""
+    since: datetime | None = None
+    until: datetime | None = None
+    overview: Literal["summary", "digest"] = "summary"
+
+
+DocumentRequest = GetDocument | Summarize | PrepareUpload | AddUpload

@@ -17,6 +17,7 @@ ENDPOINTS = [
     ("POST", "/api/v1/query", FERRY),
     ("POST", "/api/v1/query/stream", FERRY),
     ("POST", "/api/v1/query/data", FERRY),
+    ("POST", "/api/v1/summaries", {"since": "2020-01-01T00:00:00Z"}),
     ("GET", "/api/v1/documents", None),
     ("DELETE", "/api/v1/documents/x", None),
     ("GET", "/api/v1/documents/x", None),
@@ -65,6 +66,17 @@ async def test_context_documents_entities_and_counts_are_those_of_the_token(api:
     assert mina["entity"]["name"] == "Mina"
     counts = (await api.call("GET", "/api/v1/status")).json()
     assert counts["documents"] == {"indexed": 1}
+
+
+async def test_a_document_or_everything_is_summarized_with_its_sources(api: Api) -> None:
+    for body in ({}, {"document": f"note:{HERE}"}, {"channel": f"{HERE}:room"}, {"kind": "digest"}):
+        summary = (await api.call("POST", "/api/v1/summaries", body=body)).json()
+        assert "ferry" in summary["answer"], body
+        assert [each["document"] for each in summary["sources"]] == [f"note:{HERE}"]
+    past = {"until": "2001-01-01T00:00:00Z"}
+    assert (await api.call("POST", "/api/v1/summaries", body=past)).json()["sources"] == []
+    for body in ({"document": f"note:{VAULT}"}, {"channel": f"{VAULT}:room"}, {"channel": "room"}):
+        assert problem(await api.call("POST", "/api/v1/summaries", body=body))["status"] == 404, body
 
 
 async def test_no_answer_holds_what_the_token_may_not_read(api: Api) -> None:

@@ -111,6 +111,7 @@ async def test_without_a_model_a_file_is_one_line_with_its_title(workspace: Work
     await workspace.bot.engine.add(
         Document("f1", "slack:T1:open", room, "report.md", passages, time, link="https://chat.example/f1")
     )
+    await workspace.bot.engine.wait_until_indexed()
     assert "- [report.md](https://chat.example/f1)" in (await workspace.text("eve", "catch-up 3 days")).splitlines()
 
 

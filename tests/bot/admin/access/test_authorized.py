@@ -14,6 +14,7 @@ from bot.admin import requests
 from bot.admin.access import authorized
 from bot.admin.access import requests as token_requests
 from bot.admin.document_lookup import LOCAL_SPACE
+from bot.admin.documents import requests as document_requests
 from bot.admin.operations import run_operation
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult
@@ -115,7 +116,9 @@ async def test_an_answer_ends_once_its_token_is_revoked_or_a_room_of_it_closed(
         with pytest.raises(InvalidToken):
             await collect([], asking)
     person, access.readable = await make(access, PERSON), False
-    for asked in (ABOUT_PASSWORD, replace(ABOUT_PASSWORD, output="context")):
+    password = document_requests.GetDocument(f"note:{SECRET_SPACE}", EVERYTHING)
+    summary = document_requests.Summarize(EVERYTHING)
+    for asked in (ABOUT_PASSWORD, replace(ABOUT_PASSWORD, output="context"), password, summary):
         access.scopes = [EVERYTHING, EVERYTHING]
         with pytest.raises(AudienceChanged):
             await run(context, Authorized(person, asked))

@@ -54,6 +54,7 @@ REQUESTS: list[OperationRequest] = [
     token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
     token_requests.ListTokens(),
     token_requests.RevokeToken("1"),
+    document_requests.Summarize(Scope.of("s"), "roof", "k", NOON, None, "digest"),
     document_requests.GetDocument("k", Scope.of("s"), 1, 2),
     document_requests.PrepareUpload(Subject(space="s")),
     document_requests.AddUpload("/u/1", "a.txt", Subject("slack", "T1", "U1")),
