@@ -49,7 +49,9 @@ if TYPE_CHECKING:
     from engine.models import ContextRelation as ContextRelation
     from engine.models import Document as Document
     from engine.models import Extraction as Extraction
+    from engine.models import FilterLookup as FilterLookup
     from engine.models import Filters as Filters
+    from engine.models import InferredFilters as InferredFilters
     from engine.models import Link as Link
     from engine.models import LLMMessage as LLMMessage
     from engine.models import Mention as Mention
@@ -161,7 +163,9 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "ContextRelation",
         "Document",
         "Extraction",
+        "FilterLookup",
         "Filters",
+        "InferredFilters",
         "LLMMessage",
         "Link",
         "Mention",

@@ -17,6 +17,7 @@ from bot.platform.events import QuestionAsked
 from bot.platform.models import AnswerFooter, Button
 from bot.store.models import passage_key, verified_key
 from bot.texts import control as control_texts
+from bot.texts.inferred_filters import describe_inferred_filters
 from engine import Scope
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Channel
     from bot.platform.traits import PlatformTraits
     from bot.store import AnswerSource, VerifiedAnswer
-    from engine import Source, Usage
+    from engine import InferredFilters, Source, Usage
 
 
 @dataclass(slots=True)
@@ -36,7 +37,8 @@ class AnswerDraft:
     `failed`: `text` is an error message. `is_stopped`: somebody stopped it while it was written. `silent`: a message
     that does not mention the bot gets no reply. `gap`: why the scope may be smaller than what its readers can read (as
     in ResolvedScope). `graph_shown_keys`: the keys of the passages behind the graph facts that a model was shown.
-    `is_extractive`: no model wrote it. `verified`: the verified answer that it repeats.
+    `is_extractive`: no model wrote it. `verified`: the verified answer that it repeats. `inferred`: the filters that
+    the model saw in the question.
     """
 
     request: AnswerRequest
@@ -53,6 +55,7 @@ class AnswerDraft:
     verified: VerifiedAnswer | None = None
     usage: tuple[Usage, ...] = ()
     notices: list[str] = field(default_factory=list)
+    inferred: InferredFilters | None = None
     gap: str = ""
     failed: bool = False
     is_stopped: bool = False
@@ -134,6 +137,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
     notes = [
         _audience_notice(draft),
         await _model_hint(context, draft),
+        describe_inferred_filters(draft.inferred) if draft.inferred else "",
         *draft.notices,
         gettext(texts.GAP_NOTICES[draft.gap]) if draft.gap and draft.is_supported else "",
         await _not_indexed_notice(context, draft),

@@ -6,8 +6,10 @@ An overview question is limited to the messages it is about: a thread, a channel
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import UTC, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, cast
+from zoneinfo import ZoneInfo
 
 from bot import texts
 from bot.answers.request import strip_mention
@@ -16,10 +18,19 @@ from bot.ingest.conversations import thread_key
 from bot.permissions import resolver
 from bot.platform.events import QuestionAsked
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
-from engine import Filters, Overview, Question, apply_overview_request, by_author, channel_of, find_mentions
+from engine import (
+    FilterLookup,
+    Filters,
+    Overview,
+    Question,
+    apply_overview_request,
+    by_author,
+    channel_of,
+    find_mentions,
+)
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from datetime import datetime, tzinfo
 
     from bot.answers.request import AnswerRequest
     from bot.context import BotContext
@@ -50,7 +61,9 @@ async def build_question(context: BotContext, request: AnswerRequest, reach: Res
     )
     if request.since:
         return _limit_to_recent(question, request)
-    question = await apply_overview(context, request, question)
+    if not sought.only_these:
+        question = await apply_overview(context, request, question)
+        question = replace(question, filter_lookup=await _build_filter_lookup(context, request))
     return await _apply_search_filters(context, request.location, question, sought) if sought.is_active else question
 
 
@@ -137,6 +150,27 @@ async def _apply_search_filters(
     )
     writers = [*sought.person_names, *[await _person_name(context, location, each) for each in sought.person_ids]]
     return replace(question, filters=within, writers=(*question.writers, *writers))
+
+
+async def _build_filter_lookup(context: BotContext, request: AnswerRequest) -> FilterLookup | None:
+    """What the model needs to propose filters; None without a model."""
+    if not context.settings.llm_model:
+        return None
+    location = request.location
+    try:
+        person = await context.audience.get_person(location.platform, location.workspace, request.person)
+        zone: tzinfo = ZoneInfo(person.time_zone) if person.time_zone else UTC
+    except (PlatformError, ValueError, KeyError, OSError):  # a name that is no time zone
+        zone = UTC
+    return FilterLookup(zone, partial(_find_named_rooms, context, location))
+
+
+async def _find_named_rooms(context: BotContext, location: Location, name: str) -> frozenset[str]:
+    """The rooms of the channels with a name in which blanks may stand for hyphens."""
+    names = {name, name.replace(" ", "-"), name.replace(" ", "_")}
+    channels, imported = context.store.channels, context.store.imported_spaces
+    found = await channels.find_rooms(location.platform, location.workspace, names=names, ids=())
+    return frozenset([*found, *await imported.find_rooms(location.platform, location.workspace, names)])
 
 
 async def _person_name(context: BotContext, location: Location, person: str) -> str:

@@ -190,7 +190,7 @@ class AnswerService:
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
             self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))
             draft.provenance = build_provenance(answer.context, question.scope, past.source_scope, since)
-            draft.retrieved = answer.context.sources
+            draft.retrieved, draft.inferred = answer.context.sources, answer.context.inferred
             draft.history = past
             delivery.can_show = partial(
                 can_read, self._context.audience, draft.provenance, draft.request.location, draft.request.sole_reader

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _FILTER = re.compile(
-    r"(?<!\S)(in|from|after|since|before|until|has):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)([,;.!?]{0,9})(?!\S)",
+    r"(?<!\S)(in|from|after|since|before|until|has|filter):(<[^<>\s]{1,120}>|[#@]?\"[^\"]{1,80}\"|\S{1,80}?)([,;.!?]{0,9})(?!\S)",
     re.IGNORECASE,
 )
 _CHANNEL = re.compile(r"<#(\w+)(?:\|[^>]*)?>|#\"?([^\"]+)\"?")
@@ -34,7 +34,8 @@ FILE_WORDS = frozenset({"file", "files", "attachment", "document"})
 class SearchFilters:
     """The filters of a question, and its other `text`.
 
-    Channels and people are given by id or, as typed, by name. `since` and `until` are inclusive.
+    Channels and people are given by id or, as typed, by name. `since` and `until` are inclusive. `only_these`: other
+    words of the question are no filters (`filter:none`).
     """
 
     text: str
@@ -45,18 +46,19 @@ class SearchFilters:
     since: datetime | None = None
     until: datetime | None = None
     only_files: bool = False
+    only_these: bool = False
 
     @property
     def is_active(self) -> bool:
         """Whether there is any filter."""
         named = self.channel_ids or self.channel_names or self.person_ids or self.person_names
-        return bool(named or self.since or self.until or self.only_files)
+        return bool(named or self.since or self.until or self.only_files or self.only_these)
 
 
 def parse_search_filters(text: str, now: datetime) -> SearchFilters:
     """Split a question into its filters and the rest."""
     channels, people = list[tuple[str, str]](), list[tuple[str, str]]()
-    since, until, only_files, kept, at = None, None, False, list[str](), 0
+    since, until, only_files, only_these, kept, at = None, None, False, False, list[str](), 0
     for found in _FILTER.finditer(text):
         name, value = found[1].casefold(), found[2]
         if name == "in" and (match := _CHANNEL.fullmatch(value)):
@@ -65,6 +67,8 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
             people.append((match[1] or "", match[2] or ""))
         elif name == "has" and value.casefold() in FILE_WORDS:
             only_files = True
+        elif name == "filter" and value.casefold() == "none":
+            only_these = True
         elif name in {"after", "since"} and (period := _parse_period(value, now)):
             since = period[0]
         elif name in {"before", "until"} and (period := _parse_period(value, now)):
@@ -84,6 +88,7 @@ def parse_search_filters(text: str, now: datetime) -> SearchFilters:
         since,
         until,
         only_files,
+        only_these,
     )
 
 

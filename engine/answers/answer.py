@@ -9,12 +9,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.answers.answer_stream import AnswerFilter, has_visible_uncited_text, repair_deltas
-from engine.answers.cache import QueryCache, answer_cache_key
+from engine.answers.cache import answer_cache_key
 from engine.answers.citations import CitationFilter
+from engine.answers.inferred_filters import retrieve_with_filters
 from engine.answers.overview_parts import build_combined_prompt, split_prompt
+from engine.answers.query_rewriter import QueryRewriter
 from engine.boundary import check_question
 from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
-from engine.llm.base import MODEL_LABEL, guard_plugin_call, next_answer_delta
+from engine.llm.base import next_answer_delta
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
 from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, current_day, newest_turns
@@ -25,7 +27,6 @@ from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
-    from datetime import date
 
     from engine.models import LLMMessage, Question, Source
     from engine.retrieval.retriever import Retriever
@@ -140,7 +141,10 @@ class AnswerService:
 
     runtime: Runtime
     retriever: Retriever
-    query_cache: QueryCache = field(default_factory=QueryCache)
+    query_rewriter: QueryRewriter = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.query_rewriter = QueryRewriter(self.runtime.language)
 
     async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
         """Retrieve the context and return the answer, ready to stream; as in Engine.ask."""
@@ -161,7 +165,7 @@ class AnswerService:
         if question.mode == "bypass":
             generation = await ledger.work.current_generation()
             asked = (
-                await self._build_search_query(question, meter)
+                await self.query_rewriter.build_query(question, meter)
                 if question.is_unaddressed
                 else SearchQuery(question.text)
             )
@@ -171,7 +175,8 @@ class AnswerService:
             if question.overview is not None:
                 recalled = await retrieve_overview(ledger, question, question.overview)
             else:
-                recalled = await self.retriever.retrieve(question, self._build_search_query(question, meter), meter)
+                query = self.query_rewriter.build_query(question, meter)
+                recalled = await retrieve_with_filters(self.runtime, self.retriever, question, query, meter)
         undated = bool(within.since or within.until) and await ledger.search.has_excluded_undated(
             question.scope, within
         )
@@ -244,34 +249,6 @@ class AnswerService:
             return
         with suppress(EngineClosed):  # the answer may outlive its engine
             await self.runtime.ledger.cache.add_usage(current_day().isoformat(), tuple(meter.items))
-
-    async def _build_search_query(self, question: Question, meter: UsageMeter) -> SearchQuery:
-        """The stand-alone question with its keywords: given, cached, or from the model.
-
-        A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
-        reveal that somebody asked the same question before.
-        """
-        day, scope = current_day(), question.scope
-        key = (question.is_unaddressed, question.text, question.history, day, question.asker, scope)
-        if question.is_unaddressed:
-            return await self.query_cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, meter))
-        if question.high or question.low:
-            return SearchQuery(question.text, question.high, question.low)
-        if question.mode == "naive" and not question.history:
-            return SearchQuery(question.text)
-        query = await self.query_cache.get_or_create(key, lambda: self._rewrite_query(question, day, meter))
-        return query if query.high or query.low else replace(query, low=(query.question,))
-
-    async def _rewrite_query(self, question: Question, day: date, meter: UsageMeter) -> SearchQuery:
-        rewrite = self.runtime.language.rewrite_query
-        with guard_plugin_call(MODEL_LABEL):
-            return await rewrite(question.text, question.history, meter, today=day, asker=question.asker)
-
-    async def _rewrite_unaddressed(self, question: Question, day: date, meter: UsageMeter) -> SearchQuery:
-        rewrite = self.runtime.language.rewrite_unaddressed_query
-        with guard_plugin_call(MODEL_LABEL):
-            query = await rewrite(question.text, question.history, meter, today=day, asker=question.asker)
-        return query or SearchQuery(question.text, ignored=True)
 
     def _trim_history(self, question: Question) -> Question:
         """The question with the newest turns of its history that fit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from hashlib import sha256
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
@@ -80,6 +81,25 @@ class LanguageModel(Protocol):
 
     def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         """Stream the answer in pieces, with the citations [n] of the context."""
+
+
+@dataclass(frozen=True, slots=True)
+class RewriteRequest:
+    """A question to rewrite. `today`: in UTC; `local_day`: today where the asker is."""
+
+    text: str
+    history: Sequence[ChatTurn]
+    today: date
+    local_day: date
+    asker: str = ""
+
+
+@runtime_checkable
+class FilterProposer(Protocol):
+    """A language model that also sees filters in a question: where, by whom and when its answer was written."""
+
+    async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
+        """As `LanguageModel.rewrite_query`, with the proposed filters."""
 
 
 class Embedder(Protocol):

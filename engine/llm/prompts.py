@@ -94,19 +94,20 @@ def render_glean(reply: str, output_format: ExtractionFormat) -> list[LLMMessage
 
 
 def render_query_rewrite(
-    text: str, history: Sequence[ChatTurn], today: date | None = None, asker: str = "", *, overheard: bool = False
+    text: str, history: Sequence[ChatTurn], today: date | None = None, asker: str = "", rules: str = ""
 ) -> list[LLMMessage]:
-    """Messages that ask for a standalone question and its keywords; `overheard`: also whether it is for the bot."""
-    system = "\n\n".join(
-        [
-            fill_template("condense", occasion=_render_occasion(today, asker)),
-            *([fill_template("overheard")] if overheard else []),
-        ]
-    )
+    """Messages that ask for a standalone question and its keywords; `rules`: what else to find out."""
+    system = fill_template("condense", occasion=_render_occasion(today, asker))
     conversation = "\n".join(f"{turn.role}: {_indent_lines(turn.text)}" for turn in history) or EMPTY_SECTION
     return _build_messages(
-        system, fill_template("condense_user", history=conversation, text=text, fence=_fence_token(conversation, text))
+        f"{system}\n\n{rules}" if rules else system,
+        fill_template("condense_user", history=conversation, text=text, fence=_fence_token(conversation, text)),
     )
+
+
+def render_filter_rules(local_day: date) -> str:
+    """What to find out about filters in a question; `local_day`: today where the asker is."""
+    return fill_template("filters", today=f"{local_day:%A}, {local_day:%Y-%m-%d}")
 
 
 def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:

@@ -14,6 +14,7 @@ from engine.llm.client.errors import is_response_format_error
 from engine.llm.client.limiter import ThinkingTime
 from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
+from engine.llm.formats.proposed_filters import parse_filtered_query
 from engine.llm.formats.thinking import ThinkingFilter
 from engine.llm.formats.tuple_extraction import merge_gleaning, parse_tuples
 from engine.llm.prompts import (
@@ -21,10 +22,12 @@ from engine.llm.prompts import (
     SUMMARY_PROMPTS,
     TEXT_LANGUAGE,
     ExtractionFormat,
+    fill_template,
     hash_prompts,
     render_answer,
     render_extract,
     render_extract_batch,
+    render_filter_rules,
     render_glean,
     render_query_rewrite,
     render_summarize,
@@ -36,17 +39,16 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Sequence
     from datetime import date
 
+    from engine.llm.base import RewriteRequest
     from engine.llm.config import ModelConfig
     from engine.models import ChatTurn, Excerpt, Extraction, LLMMessage, Prompt, SearchQuery, SummaryInput
     from engine.usage import Purpose, UsageMeter
 
 # Part of the cache key of extractions. Raise it when the parsers extract something else from the same reply.
 PARSER_VERSION = 1
-
 # A longer prompt is not worth a second pass.
 MAX_GLEANING_TOKENS = 20_480
-# After this many unreliable shared replies in a row, each excerpt gets its own call.
-MAX_MIXED_REPLIES = 3
+MAX_MIXED_REPLIES = 3  # after this many unreliable shared replies in a row, each excerpt gets its own call
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,19 +167,18 @@ class LiteLLMModel:
     async def rewrite_query(
         self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery:
-        request = ChatRequest(
-            self._query_model, "condense", render_query_rewrite(text, history, today, asker), json=True
-        )
-        return parse_search_query(await self._complete_chat(request, meter), text)
+        return parse_search_query(await self._condense(render_query_rewrite(text, history, today, asker), meter), text)
 
     async def rewrite_unaddressed_query(
         self, text: str, history: Sequence[ChatTurn], meter: UsageMeter, *, today: date | None = None, asker: str = ""
     ) -> SearchQuery | None:
-        request = ChatRequest(
-            self._query_model, "condense", render_query_rewrite(text, history, today, asker, overheard=True), json=True
-        )
-        reply = await self._complete_chat(request, meter)
+        rules = fill_template("overheard")
+        reply = await self._condense(render_query_rewrite(text, history, today, asker, rules), meter)
         return parse_search_query(reply, text) if is_addressed_to_bot(reply) else None
+
+    async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
+        asked = request.text, request.history, request.today, request.asker, render_filter_rules(request.local_day)
+        return parse_filtered_query(await self._condense(render_query_rewrite(*asked), meter), request.text)
 
     async def summarize(self, inputs: Sequence[SummaryInput], meter: UsageMeter) -> list[str | None]:
         """Summarize all in one call if there are several; what the reply lacks gets its own call."""
@@ -267,6 +268,9 @@ class LiteLLMModel:
     async def _call_extraction_model(self, purpose: Purpose, messages: Sequence[LLMMessage], meter: UsageMeter) -> str:
         json = purpose == "extract" and self.config.extraction_format == "json"
         return await self._complete_chat(ChatRequest(self._extraction_model, purpose, messages, json), meter)
+
+    async def _condense(self, messages: Sequence[LLMMessage], meter: UsageMeter) -> str:
+        return await self._complete_chat(ChatRequest(self._query_model, "condense", messages, json=True), meter)
 
     async def _complete_chat(self, request: ChatRequest, meter: UsageMeter) -> str:
         """The reply; if the server rejects response_format, retry without it and remember that."""

@@ -59,6 +59,7 @@ def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
         is_manager=not is_guest and any(user.get(key) for key in ("is_admin", "is_owner", "is_primary_owner")),
         locale=str(user.get("locale") or ""),
         is_deactivated=bool(user.get("deleted")),
+        time_zone=str(user.get("tz") or ""),
     )
 
 

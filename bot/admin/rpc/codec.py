@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
@@ -71,7 +71,7 @@ RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
 
 
 # The engine's records import these for the type checker only; pydantic needs them at run time.
-TYPE_NAMESPACE = {"datetime": datetime, "Mapping": Mapping, "Overview": Overview}
+TYPE_NAMESPACE = {"date": date, "datetime": datetime, "Mapping": Mapping, "Overview": Overview}
 
 
 @functools.cache

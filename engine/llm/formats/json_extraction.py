@@ -23,17 +23,17 @@ _SEPARATORS = re.compile("[\n,;，；]")
 
 def parse_json_extraction(reply: str) -> Extraction:
     """The mentions and links of {"entities": [...], "relationships": [...]}; invalid items are dropped."""
-    data = _parse_object(reply) or {}
+    data = parse_object(reply) or {}
     mentions = (
-        build_mention(_text_field(item, "name"), _text_field(item, "type"), _text_field(item, "description"))
+        build_mention(text_field(item, "name"), text_field(item, "type"), text_field(item, "description"))
         for item in _object_list(data, "entities")
     )
     links = (
         build_link(
-            _text_field(item, "source"),
-            _text_field(item, "target"),
-            _text_field(item, "keywords"),
-            _text_field(item, "description"),
+            text_field(item, "source"),
+            text_field(item, "target"),
+            text_field(item, "keywords"),
+            text_field(item, "description"),
         )
         for item in _object_list(data, "relationships")
     )
@@ -54,18 +54,18 @@ def build_search_query(high: tuple[str, ...], low: tuple[str, ...], question: st
 
 def parse_search_query(reply: str, question: str) -> SearchQuery:
     """The standalone question and its keywords from one object; missing parts fall back to the original question."""
-    data = _parse_object(reply) or {}
-    rewritten = remove_unstorable(_text_field(data, "question")).strip() or question
+    data = parse_object(reply) or {}
+    rewritten = remove_unstorable(text_field(data, "question")).strip() or question
     high, low = _split_keywords(data.get("high_level_keywords")), _split_keywords(data.get("low_level_keywords"))
     return build_search_query(high, low, rewritten)
 
 
 def is_addressed_to_bot(reply: str) -> bool:
     """Whether the reply says that a message is for the bot; without a clear yes it is not."""
-    return str((_parse_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
+    return str((parse_object(reply) or {}).get("for_you")).casefold() in {"true", "yes", "1"}
 
 
-def _parse_object(reply: str) -> Object | None:
+def parse_object(reply: str) -> Object | None:
     """The first JSON object of a reply, repaired if necessary; None if there is none or if the whole is an array."""
     data, _ = _decode_json(reply)
     return data if isinstance(data, dict) else None
@@ -100,7 +100,7 @@ def _object_list(data: Object, key: str) -> Iterator[Object]:
     return (cast("Object", item) for item in (items if isinstance(items, list) else ()) if isinstance(item, dict))
 
 
-def _text_field(item: Object, key: str) -> str:
+def text_field(item: Object, key: str) -> str:
     """A text field; a list of texts is joined by commas; anything else is empty."""
     value = item.get(key)
     if isinstance(value, list):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,10 +12,13 @@ import pytest
 from bot.answers.question import build_question
 from bot.answers.request import request_from_message
 from bot.errors import PlatformError
-from bot.platform.models import Location
-from engine.models import Filters, Overview, Question
-from tests.support.bot_fixture import BotFixture, with_settings
+from bot.platform.models import Location, Person
+from engine.llm.base import RewriteRequest
+from engine.models import Filters, Overview, ProposedFilters, Question, SearchQuery
+from engine.usage import UsageMeter
+from tests.support.bot_fixture import BotFixture, open_bot, with_settings
 from tests.support.builders import HALL, make_question
+from tests.support.canned_language import CannedLanguage
 from tests.support.fake_platform import START
 
 ROOM, THREAD = frozenset({HALL.room}), frozenset({f"{HALL.room}:thread:m1"})
@@ -135,3 +139,52 @@ async def test_a_filter_does_not_open_what_the_asker_may_not_read(bot: BotFixtur
     assert "mat" not in reply.text
     reply = await bot.ask(vault, "bob", "in:#vault where is the secret key?")
     assert "mat" in reply.text
+
+
+class ProposingLanguage(CannedLanguage):
+    """Proposes the same filters for every question."""
+
+    proposed = ProposedFilters(channels=("old roof",), authors=("Ada",))
+
+    async def rewrite_query_with_filters(self, request: RewriteRequest, meter: UsageMeter) -> SearchQuery:
+        query = await self.rewrite_query(request.text, request.history, meter)
+        return replace(query, proposed=self.proposed)
+
+
+async def test_a_model_narrows_a_question_and_its_readers_learn_by_what(tmp_path: Path) -> None:
+    language = ProposingLanguage()
+    async with open_bot(tmp_path, language=language, llm_model="a/b") as bot:
+        hall, roof = await bot.join("HALL", "ada", "bob"), await bot.join("old-roof", "ada", "bob")
+        await bot.post_indexed(hall, "ada", "The Tiles are grey.")
+        await bot.post_indexed(roof, "bob", "The Tiles are blue.")
+        await bot.post_indexed(roof, "ada", "The Tiles are red.")
+        question = "<@BOT> In the old roof channel, has Ada spoken of Tiles?"
+
+        async def ask(text: str) -> tuple[str, str]:
+            reply = await bot.ask(hall, "bob", text)
+            assert reply.closing is not None
+            return reply.text, reply.closing.notice
+
+        text, notice = await ask(question)
+        assert "red" in text
+        assert not any(color in text for color in ("grey", "blue"))
+        assert '`in:#"old roof" from:@Ada`' in notice
+        assert "`filter:none`" in notice
+        text, notice = await ask(f"{question} filter:none")
+        assert all(color in text for color in ("red", "grey", "blue"))
+        assert "filter" not in notice
+        language.proposed = ProposedFilters(authors=("Ada",), file_words="a file")
+        text, notice = await ask("<@BOT> What has Ada put in a file on Tiles?")
+        assert "grey" in text
+        assert "Nothing was found with `from:@Ada has:file`" in notice
+
+
+@with_settings(llm_model="a/b")
+async def test_days_are_those_of_the_asker(bot: BotFixture) -> None:
+    zones = []
+    for number, zone in enumerate(("", "America/Lima", "Nowhere/Land", "../etc/passwd")):
+        bot.platform.people[f"p{number}"] = Person(f"p{number}", "Pia", time_zone=zone)
+        lookup = (await build(bot, person=f"p{number}")).filter_lookup
+        assert lookup is not None
+        zones.append(str(lookup.zone))
+    assert zones == ["UTC", "America/Lima", "UTC", "UTC"]

@@ -31,6 +31,7 @@ def parse(text: str) -> SearchFilters:
         ("in:#roof?", "", {"channel_names": {"roof"}}),
         ("Is there a plan has:file?", "Is there a plan?", {"only_files": True}),
         ("What came after:2026-05?", "What came?", {"since": datetime(2026, 5, 1, tzinfo=UTC)}),
+        ("who came? filter:none", "who came?", {"only_these": True}),
         ("why xin:#a, in:#a", "why xin:#a,", {"channel_names": {"a"}}),
     ],
 )
@@ -47,6 +48,7 @@ def test_filters_are_split_from_the_question(text: str, rest: str, found: dict[s
         "in:progress",
         "from:scratch",
         "has:beens",
+        "filter:all",
         "after:all  this",
         "xin:#roof",
         "before:99",

@@ -6,13 +6,15 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from dataclasses import replace
+from datetime import date
 
 import pytest
 
 from engine.errors import ModelTimeout, ModelUnavailable
+from engine.llm.base import RewriteRequest
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import CallParameters, StreamDelta
-from engine.models import ChatTurn, Overview, SearchQuery, SummaryInput
+from engine.models import ChatTurn, Overview, ProposedFilters, SearchQuery, SummaryInput
 from engine.usage import UsageMeter
 from tests.engine.llm.stub_provider import PROVIDERS, StubProvider, answer_text, make_prompt
 from tests.support.openai_server import Fault
@@ -28,6 +30,19 @@ async def test_a_question_is_rewritten(stub: StubProvider) -> None:
     query = await stub.language().rewrite_query("Who runs it?", history, meter := UsageMeter())
     assert query == SearchQuery("Who runs the mill?", ("work",), ("mill",))
     assert stub.server.bodies()[0]["response_format"] == {"type": "json_object"}
+    assert [usage.purpose for usage in meter.items] == ["condense"]
+
+
+async def test_the_call_that_rewrites_a_question_proposes_filters(stub: StubProvider) -> None:
+    dates = {"words": "in May", "since": "2026-05-01", "until": "2026-05-31"}
+    filters = {"channels": ["#roof"], "authors": ["Ada", "Ada"], "dates": dates, "files": None}
+    stub.reply(json.dumps({"low_level_keywords": ["mill"], "filters": filters}))
+    request = RewriteRequest("What did Ada say in #roof in May?", (), date(2026, 11, 22), date(2026, 11, 21), "Bob")
+    query = await stub.language().rewrite_query_with_filters(request, meter := UsageMeter())
+    assert (query.question, query.low) == (request.text, ("mill",))
+    assert query.proposed == ProposedFilters(("#roof",), ("Ada",), "2026-05-01", "2026-05-31", "in May")
+    system = stub.server.bodies()[0]["messages"][0]["content"]
+    assert all(words in system for words in ("2026-11-22 (UTC)", "Saturday, 2026-11-21", '"Bob"'))
     assert [usage.purpose for usage in meter.items] == ["condense"]
 
 

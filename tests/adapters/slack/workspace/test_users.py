@@ -28,7 +28,8 @@ FULL_NAME = {"display_name": "", "real_name": "Ada Lovelace"}
         ({"is_admin": True}, {"is_manager": True, "is_bot": False, "is_deactivated": False}),
         ({"is_admin": True, "team_id": "T2"}, {"is_manager": False, "is_guest": True}),
         ({"is_owner": True, "is_stranger": True}, {"is_manager": False, "is_guest": True}),
-        ({"deleted": True}, {"is_deactivated": True}),
+        ({"deleted": True, "tz": None}, {"is_deactivated": True, "time_zone": ""}),
+        ({"tz": "America/Lima"}, {"time_zone": "America/Lima"}),
     ],
 )
 def test_a_user_payload_is_parsed(user: dict[str, Any], expected: dict[str, object]) -> None:

@@ -5,6 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
+from engine.models.filters import FilterLookup as FilterLookup
+from engine.models.filters import Filters as Filters
+from engine.models.filters import InferredFilters as InferredFilters
+from engine.models.filters import ProposedFilters as ProposedFilters
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import date, datetime
@@ -145,30 +150,14 @@ class LLMMessage:
 class SearchQuery:
     """A question that makes sense without its history, with keywords: `high` for themes, `low` for names.
 
-    `ignored`: the message was not meant for the program.
+    `ignored`: the message was not meant for the program. `proposed`: the filters that a model sees in it.
     """
 
     question: str
     high: tuple[str, ...] = ()
     low: tuple[str, ...] = ()
     ignored: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Filters:
-    """Restricts the chunks that a question may use; an empty field restricts nothing. Times are inclusive."""
-
-    documents: frozenset[str] = frozenset()
-    rooms: frozenset[str] = frozenset()
-    authors: frozenset[str] = frozenset()
-    since: datetime | None = None
-    until: datetime | None = None
-    kinds: frozenset[str] = frozenset()  # of documents
-
-    @property
-    def is_active(self) -> bool:
-        """Whether any filter is set."""
-        return bool(self.documents or self.rooms or self.authors or self.since or self.until or self.kinds)
+    proposed: ProposedFilters | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,6 +184,7 @@ class Question:
     lowest similarity of a vector search hit. `style`, `instructions`: how to answer. `asker`: name of the person
     asking. `is_unaddressed`: the model first decides whether the message is meant for the program. `overview`:
     summarize everything that the filters leave. `writers`: names of the people whose messages alone are used.
+    `filter_lookup`: set if the model may propose further filters.
     """
 
     text: str
@@ -218,6 +208,7 @@ class Question:
     is_unaddressed: bool = False
     overview: Overview | None = None
     writers: tuple[str, ...] = ()
+    filter_lookup: FilterLookup | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +257,7 @@ class Context:
     """The retrieved entities, relations and sources, in the order in which the model sees them.
 
     `spaces`: of the entities and relations. `timings`: milliseconds by stage. `undated`: dateless documents left out.
+    `inferred`: the filters that the model proposed, if any passed the checks.
     """
 
     question: SearchQuery
@@ -277,6 +269,7 @@ class Context:
     spaces: tuple[str, ...] = ()
     undated: bool = False
     overview: Overview | None = None
+    inferred: InferredFilters | None = None
 
     @property
     def is_empty(self) -> bool:

@@ -1,0 +1,63 @@
+"""Find the stand-alone question and the keywords to search with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from engine.answers.cache import QueryCache
+from engine.llm.base import MODEL_LABEL, FilterProposer, RewriteRequest, guard_plugin_call
+from engine.models import SearchQuery
+from engine.retrieval.prompt_budget import current_day
+
+if TYPE_CHECKING:
+    from datetime import date
+
+    from engine.llm.base import LanguageModel
+    from engine.models import Question
+    from engine.usage import UsageMeter
+
+
+@dataclass(slots=True)
+class QueryRewriter:
+    """Lets the model rewrite questions, each once."""
+
+    language: LanguageModel
+    cache: QueryCache = field(default_factory=QueryCache)
+
+    async def build_query(self, question: Question, meter: UsageMeter) -> SearchQuery:
+        """The stand-alone question with its keywords: given, cached, or from the model.
+
+        A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
+        reveal that somebody asked the same question before.
+        """
+        day, local_day = current_day(), _find_local_day(question)
+        key = (question.is_unaddressed, question.text, question.history, day, local_day, question.asker, question.scope)
+        if question.is_unaddressed:
+            return await self.cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, meter))
+        if question.high or question.low:
+            return SearchQuery(question.text, question.high, question.low)
+        if question.mode == "naive" and not question.history:
+            return SearchQuery(question.text)
+        query = await self.cache.get_or_create(key, lambda: self._rewrite(question, day, local_day, meter))
+        return query if query.high or query.low else replace(query, low=(query.question,))
+
+    async def _rewrite(self, question: Question, day: date, local_day: date | None, meter: UsageMeter) -> SearchQuery:
+        language, asker = self.language, question.asker
+        with guard_plugin_call(MODEL_LABEL):
+            if local_day is not None and isinstance(language, FilterProposer):
+                request = RewriteRequest(question.text, question.history, day, local_day, asker)
+                return await language.rewrite_query_with_filters(request, meter)
+            return await language.rewrite_query(question.text, question.history, meter, today=day, asker=asker)
+
+    async def _rewrite_unaddressed(self, question: Question, day: date, meter: UsageMeter) -> SearchQuery:
+        rewrite = self.language.rewrite_unaddressed_query
+        with guard_plugin_call(MODEL_LABEL):
+            query = await rewrite(question.text, question.history, meter, today=day, asker=question.asker)
+        return query or SearchQuery(question.text, ignored=True)
+
+
+def _find_local_day(question: Question) -> date | None:
+    """Today where the asker is; None if the model may not propose filters."""
+    return datetime.now(question.filter_lookup.zone).date() if question.filter_lookup else None
