@@ -10,6 +10,7 @@ from bot import texts
 from bot.access.tokens import generate_token, matches, parse_token
 from bot.errors import InvalidToken, NotConnected, NotPermitted, PlatformUnavailable, TooManyRequests
 from bot.permissions.audience import EMPTY_SET, ResolvedScope, personal_space
+from bot.permissions.managers import list_correctable
 from bot.permissions.provenance import can_read
 from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
@@ -112,6 +113,14 @@ class AccessControl:
         if subject.space or self._audience is None:
             return True
         return await can_read(self._audience, provenance, _locate(subject), subject.person) is True
+
+    async def list_correctable(self, subject: Subject, scope: Scope) -> frozenset[str]:
+        """The spaces of a scope in which a subject may correct the graph, as a person may in the chat."""
+        if subject.space:
+            return scope.spaces
+        if self._audience is None:
+            return EMPTY_SET
+        return await list_correctable(self._audience, _locate(subject), subject.person, scope.spaces)
 
     async def check_budget(self, subject: Subject) -> None:
         """Raise TooManyRequests if the workspace of a person has used its tokens of this day."""

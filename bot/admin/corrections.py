@@ -16,9 +16,10 @@ from bot.texts.corrections import (
     format_visibility,
 )
 from engine import build_fact
+from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Iterable
 
     from bot.admin.requests import AddFact, FindDuplicates, Hide, Merge, Separate, SetDescription
     from bot.admin.results import OperationResult
@@ -29,19 +30,28 @@ if TYPE_CHECKING:
 async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
     """Merge an entity into another one, or undo a merge."""
     if request.into:
-        unknown = await engine_context.engine.merge(request.space, request.name, request.into)
+        if request.must_exist:
+            await _check_exist(engine_context, request.space, (request.name, request.into))
+        unknown = await engine_context.engine.merge(request.space, request.name, request.into, room=request.room)
         message = format_merge(request.name, request.into, unknown)
     else:
-        await engine_context.engine.unmerge(request.space, request.name)
+        await engine_context.engine.unmerge(request.space, request.name, room=request.room)
         message = format_unmerge(request.name)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(message)
 
 
+async def _check_exist(engine_context: EngineContext, space: str, names: Iterable[str]) -> None:
+    """Raise NotFound unless all names occur in a space."""
+    for name in names:
+        if await engine_context.engine.get_entity(name, build_scope([space])) is None:
+            raise NotFound(f"“{name}” is not known there.", hint="Merge names that both occur in the same channels.")
+
+
 async def separate(engine_context: EngineContext, request: Separate) -> AsyncGenerator[OperationResult]:
     """Record that two entities are different; their join ends."""
-    await engine_context.engine.separate(request.space, request.name, request.other)
+    await engine_context.engine.separate(request.space, request.name, request.other, room=request.room)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(format_separation(request.name, request.other))
@@ -61,7 +71,9 @@ async def find_duplicates(engine_context: EngineContext, request: FindDuplicates
 
 async def set_description(engine_context: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:
     """Override a description, or restore the original."""
-    await engine_context.engine.describe(request.space, request.name, request.description, request.other)
+    await engine_context.engine.describe(
+        request.space, request.name, request.description, request.other, room=request.room
+    )
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(format_description(format_subject(request.name, request.other), request.description))
@@ -70,7 +82,7 @@ async def set_description(engine_context: EngineContext, request: SetDescription
 async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
     """Hide an entity or a relation, or show it again."""
     act = engine_context.engine.hide if request.hidden else engine_context.engine.unhide
-    await act(request.space, request.name, request.other)
+    await act(request.space, request.name, request.other, room=request.room)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     yield Completed(format_visibility(format_subject(request.name, request.other), hidden=request.hidden))

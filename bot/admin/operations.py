@@ -14,6 +14,8 @@ from bot.admin.access.authorized import perform_authorized
 from bot.admin.documents import details, uploads
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.summaries import summarize
+from bot.admin.graph import queries as graph_queries
+from bot.admin.graph import requests as graph_requests
 from bot.admin.ingest import ingest
 
 if TYPE_CHECKING:
@@ -44,6 +46,10 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.Backup: maintenance.backup,
     requests.ImportHistory: history_import.import_history,
     requests.Retry: maintenance.retry,
+    graph_requests.SearchEntities: graph_queries.search_entities,
+    graph_requests.GetSubgraph: graph_queries.get_subgraph,
+    graph_requests.GetProvenance: graph_queries.get_provenance,
+    graph_requests.ListCorrections: graph_queries.list_corrections,
     token_requests.CheckToken: tokens.check_token,
     token_requests.CreateToken: tokens.create_token,
     token_requests.ListTokens: tokens.list_tokens,

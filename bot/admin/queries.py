@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.admin.document_lookup import resolve_documents
+from bot.admin.graph.queries import build_not_found
 from bot.admin.ingest.progress import format_remaining
 from bot.admin.results import (
     AnswerDelta,
@@ -22,7 +23,7 @@ from bot.admin.results import (
     StatusResult,
 )
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
-from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task, normalize_name
+from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
@@ -197,11 +198,5 @@ async def get_entity(engine_context: EngineContext, request: GetEntity) -> Async
     scope = request.scope
     found = await engine_context.engine.get_neighborhood(request.name, scope, request.limit)
     if found.entity is None:
-        alike = await engine_context.engine.find_names(normalize_name(request.name)[:3], scope, 5)
-        hint = (
-            f"Similar names: {', '.join(alike)}."
-            if alike
-            else "Use a name as it is spelled in a document, or ask a question."
-        )
-        raise NotFound(f"There is no entity “{request.name}”.", hint=hint)
+        raise await build_not_found(engine_context.engine, request.name, scope)
     yield EntityResult(found.entity, found.relations)

@@ -8,6 +8,7 @@ from typing import Literal
 
 from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
 from bot.admin.documents.requests import DocumentRequest
+from bot.admin.graph.requests import GraphRequest
 from engine import ChatTurn, RetrievalMode, Scope  # noqa: TC001  - the socket reads the fields' types at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
@@ -119,11 +120,16 @@ class ForgetWorkspace:
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """Merge an entity into another one; without `into`, undo the merge."""
+    """Merge an entity into another one; without `into`, undo the merge.
+
+    `room`: the channel with which a correction moves. `must_exist`: refuse names that do not occur in the space.
+    """
 
     space: str
     name: str
     into: str = ""
+    room: str = ""
+    must_exist: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +139,7 @@ class Separate:
     space: str
     name: str
     other: str
+    room: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +158,7 @@ class SetDescription:
     name: str
     description: str
     other: str = ""
+    room: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,6 +169,7 @@ class Hide:
     name: str
     other: str = ""
     hidden: bool = True
+    room: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,4 +273,5 @@ OperationRequest = (
     | ListTokens
     | RevokeToken
     | DocumentRequest
+    | GraphRequest
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from bot.admin.documents.results import DocumentResults
+from bot.admin.graph.results import GraphResults
 from bot.store import AccessToken  # noqa: TC001  - as below
 from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket reads the fields' types at run time
     Context,
@@ -214,4 +215,5 @@ OperationResult = (
     | TokenChecked
     | TokenList
     | DocumentResults
+    | GraphResults
 )

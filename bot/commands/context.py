@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from bot.errors import NotAllowed
 from bot.i18n import gettext
+from bot.permissions.managers import may_manage
 from bot.permissions.provenance import Provenance, can_read
 from engine import Scope
 
@@ -120,8 +121,7 @@ class CommandContext:
 
     async def require_manager(self, what: str) -> None:
         """Raise NotAllowed for everyone but managers; in a direct message everyone is a manager."""
-        channel = await self.services.context.audience.get_channel(self.location)
-        if channel.kind != "direct" and not await self.is_manager():
+        if not await may_manage(self.services.context.audience, self.location, self.invocation.person):
             raise NotAllowed(
                 gettext("Only managers of this workspace can {what}.").format(what=what),
                 hint=gettext("Ask one of them."),

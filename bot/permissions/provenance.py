@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from bot.errors import PlatformError
 from bot.permissions import audience
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bot.permissions.resolver import AudienceResolver
     from bot.store import StoredAnswer
-    from engine import Context
+    from engine import Source
 
 _DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # follows the room in the key of a document
 
@@ -33,7 +33,16 @@ class Provenance:
     recorded_at: float
 
 
-def build_provenance(context: Context, scope: Scope, history_scope: Scope, recorded_at: float) -> Provenance:
+class Retrieved(Protocol):
+    """What was retrieved: its passages, and the spaces of its entities and relations."""
+
+    @property
+    def sources(self) -> tuple[Source, ...]: ...
+    @property
+    def spaces(self) -> tuple[str, ...]: ...
+
+
+def build_provenance(context: Retrieved, scope: Scope, history_scope: Scope, recorded_at: float) -> Provenance:
     """The provenance of an answer: retrieved sources within a scope, and the history before it."""
     homes = {source.room: source.space for source in context.sources}
     spaces = frozenset(space for space in homes.values() if space in scope.spaces)

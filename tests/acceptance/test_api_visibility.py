@@ -59,6 +59,66 @@ class TokenHolders:
 
 
 PATHS = ("query", "query/stream", "query/data")
+CORRECTIONS = "/api/v1/graph/corrections"
+EXPLORED = (
+    *(f"entities?search={text}" for text in ("", "Zir", "Zirkon%20Vale", "Mill")),
+    *(f"graph?entity={name}&depth=2&limit=200" for name in ("Ada%20Mill", "Zircon%20Vale")),
+    *(f"graph/entity?name={name}" for name in ("Ada%20Mill", "Zircon%20Vale")),
+    "graph?entity=Ada%20Mill&since=2020-01-01T00:00:00Z",
+    "graph/relation?source=Ada%20Mill&target=Zircon%20Vale",
+    "graph/corrections",
+)
+
+
+async def test_the_graph_of_a_private_channel_does_not_exist_for_others(live: LiveBot[Any]) -> None:
+    live.add_manager("mayor")
+    live.town.add_channel("square", "ada bob mayor")
+    live.town.add_channel("attic", "ada", "private")
+    await live.read("square", "attic")
+    await live.town.say_fact("square", "Ada Mill met Carl Brook in Paris.")
+    await live.town.say_fact("attic", "Ada Mill married Zircon Vale in Paris.")
+    await live.close_conversations()
+    holders = TokenHolders(live)
+
+    async def explore(person: str) -> list[str]:
+        return [(await holders.call(person, f"/api/v1/{path}")).text for path in EXPLORED]
+
+    assert "Zircon Vale" in "".join(await explore("ada"))
+    for person in ("bob", "mayor"):
+        found = await explore(person)
+        assert "zircon vale" not in "".join(found).casefold().replace("“zircon vale”", "")  # as it was asked for
+        assert "attic" not in "".join(found)
+        center = (await holders.call(person, "/api/v1/graph?entity=Ada%20Mill")).json()["nodes"][0]
+        assert (center["mentions"], center["relations"]) == (1, 2)
+    unknown = [(await holders.call("bob", f"/api/v1/graph?entity={name}")).status_code for name in ("Zircon Vale", "X")]
+    assert unknown == [404, 404]
+
+    provenance = (await holders.call("mayor", "/api/v1/graph/entity?name=Ada%20Mill")).json()
+    [space] = provenance["spaces"]
+    hide = {"action": "hide", "name": "Carl Brook", "space": space}
+    merge = {"action": "merge", "name": "Zircon Vale", "other": "Ada Mill"}
+    [attic] = {*(await holders.call("ada", "/api/v1/graph/entity?name=Zircon%20Vale")).json()["spaces"]}
+    refusals = [
+        await holders.call("bob", CORRECTIONS, hide),  # no manager
+        await holders.call("ada", CORRECTIONS, merge | {"space": attic}),  # as in the chat: a reader, but no manager
+        await holders.call("mayor", CORRECTIONS, merge | {"space": attic}),  # a manager, but no reader
+        await holders.call("mayor", CORRECTIONS, merge | {"space": "slack:T1:nowhere"}),
+    ]
+    assert [each.status_code for each in refusals] == [403] * 4
+    assert refusals[2].json()["detail"] == refusals[3].json()["detail"]
+    # A name that only the private channel knows is merged nowhere else: an alias there would give it away.
+    assert (await holders.call("ada", CORRECTIONS, merge | {"space": space})).status_code == 403
+    assert (await holders.call("mayor", CORRECTIONS, merge | {"space": space})).status_code == 404
+    listed = (await holders.call("mayor", CORRECTIONS)).json()
+    assert (space in listed["spaces"], attic in listed["spaces"], listed["corrections"]) == (True, False, [])
+
+    done = await holders.call("mayor", CORRECTIONS, hide)
+    assert '"carl brook"' not in (await holders.call("bob", "/api/v1/graph?entity=Ada%20Mill")).text
+    await holders.call("mayor", CORRECTIONS, done.json()["undo"])
+    assert '"carl brook"' in (await holders.call("bob", "/api/v1/graph?entity=Ada%20Mill")).text
+    await live.town.remove_member("ada", "attic")
+    await live.wait_until_idle()
+    assert "Zircon Vale" not in "".join(await explore("ada")).replace("“Zircon Vale”", "")
 
 
 async def test_a_token_reads_what_its_person_can_read_now(live: LiveBot[Any]) -> None:

@@ -12,7 +12,7 @@ from bot.admin.history_import import import_history
 from bot.admin.requests import ImportHistory
 from bot.admin.results import HistoryImportResult
 from bot.ingest.sync.import_target import NO_READERS, NOT_CLOSED, WAS_CLOSED
-from tests.acceptance.test_verified_answers import AGAIN, add_manager, ask_publicly
+from tests.acceptance.test_verified_answers import AGAIN, ask_publicly
 from tests.support.exports import MattermostExportFiles, mattermost_post
 from tests.support.town.live_bot import LiveBot, password
 from tests.support.verbatim_language import find_secrets
@@ -43,7 +43,7 @@ async def import_town(live: LiveBot[Any], path: Path, *channel_map: str, opened:
 
 async def test_an_imported_past_is_read_by_those_whom_the_importer_names(live: LiveBot[Any], tmp_path: Path) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     town.add_channel("square", "ada bob mayor")
     town.add_channel("cellar", "ada", "private")
     await live.post_passwords(square="agate", cellar="beryl")

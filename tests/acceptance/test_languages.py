@@ -10,7 +10,7 @@ from bot import review_texts, texts
 from bot.commands.help import format_overview
 from bot.commands.table import list_commands
 from bot.i18n import gettext, use_language
-from tests.acceptance.test_verified_answers import add_manager, ask_publicly
+from tests.acceptance.test_verified_answers import ask_publicly
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot
 from tests.support.verbatim_language import find_secrets
@@ -41,7 +41,7 @@ async def set_language(live: LiveBot[Any], language: str) -> None:
 
 async def test_each_person_reads_private_sentences_in_their_language(live: LiveBot[Any]) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     for person, locale in LOCALES.items():
         town.add_person(person).user.locale = locale
     town.add_channel("square", f"{' '.join(LOCALES)} mayor")

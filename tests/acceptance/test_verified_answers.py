@@ -7,23 +7,12 @@ from typing import Any
 import pytest
 
 from bot import review_texts, texts
-from tests.support.discord_server import Permission
-from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot
 from tests.support.town.protocol import Way
 from tests.support.verbatim_language import find_secrets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 AGAIN = "Which is the password of the safe?"
-
-
-def add_manager(live: LiveBot[Any]) -> None:
-    """The mayor, who manages the workspace."""
-    town = live.town
-    if isinstance(town, DiscordTown):
-        town.add_person("mayor", roles=[town.discord.role(town.guild, "mayor", Permission.MANAGE_GUILD)])
-    else:
-        town.add_person("mayor", admin=True)
 
 
 async def ask_publicly(live: LiveBot[Any], channel: str) -> Any:
@@ -35,7 +24,7 @@ async def ask_publicly(live: LiveBot[Any], channel: str) -> Any:
 
 async def test_a_verified_answer_comes_first_until_its_source_is_deleted(live: LiveBot[Any]) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     town.add_channel("square", "ada bob mayor")
     town.add_channel("cellar", "ada", "private")
     said = await live.post_passwords(square="agate", cellar="beryl")
@@ -57,7 +46,7 @@ async def test_a_verified_answer_comes_first_until_its_source_is_deleted(live: L
 
 async def test_a_correction_in_a_form_becomes_the_verified_answer(live: LiveBot[Any]) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     town.add_channel("square", "ada bob mayor")
     town.add_channel("cellar", "ada mayor", "private")
     await live.post_passwords(square="agate", cellar="beryl")
@@ -88,7 +77,7 @@ async def test_a_correction_in_a_form_becomes_the_verified_answer(live: LiveBot[
 
 async def test_managers_choose_in_a_form_who_may_ask(live: LiveBot[Any]) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     town.add_channel("square", "ada bob mayor")
     await live.post_passwords(square="agate")
     command = await town.run_command("mayor", "square", "settings")
@@ -114,7 +103,7 @@ async def test_managers_choose_in_a_form_who_may_ask(live: LiveBot[Any]) -> None
 
 async def test_a_vote_counts_at_once_and_managers_see_its_reason(live: LiveBot[Any]) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     town.add_channel("square", "ada bob mayor")
     town.add_channel("cellar", "ada bob mayor", "private")
     await live.post_passwords(square="agate", cellar="beryl")
@@ -143,7 +132,7 @@ async def test_a_vote_counts_at_once_and_managers_see_its_reason(live: LiveBot[A
 
 async def test_an_expert_is_notified_only_when_a_person_asks_for_it(live: LiveBot[Any]) -> None:
     town = live.town
-    add_manager(live)
+    live.add_manager("mayor")
     town.add_channel("square", "ada bob mayor")
     await live.read("square")
     named = {"words": f"add {town.mention_of('bob')} safes"}

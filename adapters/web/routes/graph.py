@@ -1,19 +1,50 @@
-"""The graph: an entity with its relations."""
+"""The graph: search of entities, what is around them, where each fact comes from, and corrections."""
 
 from __future__ import annotations
 
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
+from fastapi.exceptions import RequestValidationError
 
 from adapters.web.models import MAX_NAME_LENGTH, EntityBody, EntityItem, RelationItem
 from adapters.web.operations import get_result
+from adapters.web.routes.graph_models import (
+    MAX_ENTITIES,
+    CorrectedBody,
+    CorrectionBody,
+    CorrectionItem,
+    CorrectionsBody,
+    EntitiesBody,
+    EntitySummaryItem,
+    ProvenanceBody,
+    SubgraphBody,
+    SubgraphParameters,
+)
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
+from bot.admin.graph.requests import GetProvenance, ListCorrections, SearchEntities
+from bot.admin.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
 from bot.admin.requests import GetEntity
-from bot.admin.results import EntityResult
+from bot.admin.results import Completed, EntityResult
 
 router = APIRouter(tags=["graph"])
+
+MAX_FACTS = 200
+NameQuery = Annotated[str, Query(min_length=1, max_length=MAX_NAME_LENGTH)]
+FactLimit = Annotated[int, Query(ge=1, le=MAX_FACTS)]
+
+
+@router.get("/entities")
+async def search_entities(
+    http: Request,
+    token: Token,
+    search: Annotated[str, Query(max_length=MAX_NAME_LENGTH)] = "",
+    limit: Annotated[int, Query(ge=1, le=MAX_ENTITIES)] = 20,
+) -> EntitiesBody:
+    """Search entities by the beginning, the words or a similar spelling of a name; no text: the most mentioned."""
+    found = await get_result(http, token, SearchEntities(search, OF_TOKEN, limit), EntityList)
+    return EntitiesBody(entities=[EntitySummaryItem.of(each) for each in found.entities])
 
 
 @router.get("/entities/{name:path}")
@@ -26,3 +57,42 @@ async def get_entity(
     """Get an entity with its strongest relations, as far as the token can read them."""
     found = await get_result(http, token, GetEntity(name, OF_TOKEN, limit), EntityResult)
     return EntityBody(entity=EntityItem.of(found.entity), relations=[RelationItem.of(each) for each in found.relations])
+
+
+@router.get("/graph")
+async def get_subgraph(http: Request, token: Token, query: Annotated[SubgraphParameters, Query()]) -> SubgraphBody:
+    """Get what is around an entity, the strongest relations first; of these types, and stated in this time."""
+    return SubgraphBody.of((await get_result(http, token, query.to_request(), SubgraphResult)).subgraph)
+
+
+@router.get("/graph/entity")
+async def get_entity_provenance(http: Request, token: Token, name: NameQuery, limit: FactLimit = 50) -> ProvenanceBody:
+    """Get an entity with every fact that its sources state, down to the message or page."""
+    found = await get_result(http, token, GetProvenance(name, OF_TOKEN, limit=limit), ProvenanceResult)
+    return ProvenanceBody.of(found.provenance)
+
+
+@router.get("/graph/relation")
+async def get_relation_provenance(
+    http: Request, token: Token, source: NameQuery, target: NameQuery, limit: FactLimit = 50
+) -> ProvenanceBody:
+    """Get a relation with every fact that its sources state, down to the message or page."""
+    found = await get_result(http, token, GetProvenance(source, OF_TOKEN, target, limit), ProvenanceResult)
+    return ProvenanceBody.of(found.provenance)
+
+
+@router.get("/graph/corrections")
+async def list_corrections(http: Request, token: Token) -> CorrectionsBody:
+    """List the corrections where the token may make them: in its space, or where its person may in the chat."""
+    found = await get_result(http, token, ListCorrections(OF_TOKEN), CorrectionList)
+    made = [CorrectionItem.of(each) for each in found.corrections]
+    return CorrectionsBody(spaces=list(found.spaces), corrections=made)
+
+
+@router.post("/graph/corrections")
+async def correct(http: Request, token: Token, body: CorrectionBody) -> CorrectedBody:
+    """Merge two names, hide, describe or separate; responds once the correction is visible."""
+    if body.action in {"merge", "separate"} and not body.other:
+        raise RequestValidationError([{"loc": ("body", "other"), "msg": f"{body.action} needs a second name"}])
+    done = await get_result(http, token, body.to_request(), Completed)
+    return CorrectedBody(message=done.text, undo=body.to_undo())

@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 from bot.access.control import own_scope
 from bot.admin import requests
+from bot.admin.access.correction_limits import limit_correction
 from bot.admin.access.question_record import QuestionRecord
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.errors import word_errors
 from bot.admin.documents.results import DocumentResult
+from bot.admin.graph import requests as graph_requests
+from bot.admin.graph.results import ProvenanceResult, SubgraphResult
 from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
 from bot.permissions.audience import EMPTY_SCOPE, named_rooms
 from bot.permissions.provenance import build_provenance, document_provenance
+from engine import Scope
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -26,13 +30,14 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
     from bot.permissions.audience import ResolvedScope
-    from bot.permissions.provenance import Provenance
+    from bot.permissions.provenance import Provenance, Retrieved
     from bot.store import Permission, Subject
-    from engine import Answer, Scope
+    from engine import Answer
 
     Run = Callable[[EngineContext, OperationRequest], AsyncGenerator[OperationResult]]
 
 CHANGED = "What you can read changed during this answer. Ask again."
+CHECKED = AnswerEnd | ContextResult | DocumentResult | SubgraphResult | ProvenanceResult  # always before they are sent
 CHECK_INTERVAL = 2.0  # seconds between two checks of the audience while results arrive
 
 # The requests that a token can permit. All others are those of the owner of the data.
@@ -43,6 +48,10 @@ READING: Mapping[type, Permission] = {
     requests.ListDocuments: "read",
     requests.GetEntity: "read",
     document_requests.GetDocument: "read",
+    graph_requests.SearchEntities: "read",
+    graph_requests.GetSubgraph: "read",
+    graph_requests.GetProvenance: "read",
+    graph_requests.ListCorrections: "manage",
 }
 CHANGING: Mapping[type, Permission] = {requests.Forget: "write"}
 UPLOADING: Mapping[type, Permission] = {
@@ -93,7 +102,7 @@ async def _perform_within_scope(
 ) -> AsyncGenerator[OperationResult]:
     """Perform a request within what its subject may read now; the results are checked before they are yielded."""
     resolved = await reading.resolve()
-    limited = _limit_request(inner, resolved.scope, reading.subject)
+    limited = await reading.limit(context, inner)
     try:
         async with aclosing(run(replace(context, observe_answer=reading.observe_answer), limited)) as results:
             async for result in results:
@@ -122,6 +131,15 @@ class _Reading:
         self._scope, self._checked = resolved.scope, time.monotonic()
         return resolved
 
+    async def limit(self, context: EngineContext, inner: OperationRequest) -> OperationRequest:
+        """The request within what the subject may read now. Raises NotPermitted."""
+        if not isinstance(inner, graph_requests.ListCorrections) and type(inner) not in CORRECTING:
+            return _limit_request(inner, self._scope, self.subject)
+        spaces = await self._access.list_correctable(self.subject, self._scope)
+        if isinstance(inner, graph_requests.ListCorrections):
+            return replace(inner, scope=Scope.of(*spaces))
+        return await limit_correction(context.engine, inner, self.subject, spaces)
+
     def observe_answer(self, answer: Answer) -> None:
         """Keep the answer: all that was retrieved for it is checked, and what it takes is counted."""
         self._answer = answer
@@ -129,8 +147,7 @@ class _Reading:
 
     async def check(self, result: OperationResult) -> None:
         """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
-        is_last = isinstance(result, AnswerEnd | ContextResult | DocumentResult)
-        if not is_last and time.monotonic() - self._checked < CHECK_INTERVAL:
+        if not isinstance(result, CHECKED) and time.monotonic() - self._checked < CHECK_INTERVAL:
             return
         await self._access.authenticate(self._token)
         await _check_scope(self._access, self.subject, self._scope)
@@ -143,10 +160,8 @@ class _Reading:
         """What a result draws on, if that is text."""
         if isinstance(result, DocumentResult):
             return document_provenance(result.document.space, result.document.room, self._scope, self._since)
-        retrieved = result if isinstance(result, ContextResult) else self._answer
-        if retrieved is None:
-            return None
-        return build_provenance(retrieved.context, self._scope, EMPTY_SCOPE, self._since)
+        retrieved = _find_retrieved(result) or (self._answer.context if self._answer is not None else None)
+        return build_provenance(retrieved, self._scope, EMPTY_SCOPE, self._since) if retrieved else None
 
     async def record_usage(self) -> None:
         """Count what the answer took, also if its reader left before its end."""
@@ -155,19 +170,21 @@ class _Reading:
 
 
 def _limit_request(inner: OperationRequest, scope: Scope, subject: Subject) -> OperationRequest:
-    """The request within a scope. Raises NotPermitted."""
-    fields: dict[str, Any]
-    if type(inner) in READING:
-        fields = {"scope": scope}
-    elif type(inner) in CHANGING:
-        fields = {"scope": own_scope(subject)}
-    elif type(inner) in UPLOADING:
+    """The request within a scope."""
+    fields: dict[str, Any] = {"scope": own_scope(subject) if type(inner) in CHANGING else scope}
+    if type(inner) in UPLOADING:
         fields = {"subject": subject}
-    elif subject.space:
-        fields = {"space": subject.space}
-    else:
-        raise NotPermitted("The token of a person cannot correct the graph; use the command in the chat.")
     return replace(inner, **fields)
+
+
+def _find_retrieved(result: OperationResult) -> Retrieved | None:
+    """What a result shows, if it shows passages."""
+    match result:
+        case ContextResult(context=context):
+            return context
+        case ProvenanceResult(provenance=provenance):
+            return provenance
+    return None
 
 
 async def _check_scope(access: AccessControl, subject: Subject, scope: Scope) -> None:

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from bot import errors as bot_errors
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import OperationResult
-from engine import Overview, errors
+from engine import ContextEntity, ContextRelation, Overview, Source, errors
 from engine.errors import EngineError
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -71,7 +71,15 @@ RESULT_TYPES = {kind.__name__: kind for kind in get_args(OperationResult)}
 
 
 # The engine's records import these for the type checker only; pydantic needs them at run time.
-TYPE_NAMESPACE = {"date": date, "datetime": datetime, "Mapping": Mapping, "Overview": Overview}
+TYPE_NAMESPACE = {
+    "date": date,
+    "datetime": datetime,
+    "Mapping": Mapping,
+    "Overview": Overview,
+    "ContextEntity": ContextEntity,
+    "ContextRelation": ContextRelation,
+    "Source": Source,
+}
 
 
 @functools.cache

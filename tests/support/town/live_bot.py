@@ -21,6 +21,7 @@ from bot.settings import Settings
 from bot.store import BotStore
 from engine.models import Scope
 from tests.support.databases import find_database
+from tests.support.discord_server import Permission
 from tests.support.parsing import parse_in_this_process
 from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown
@@ -140,6 +141,14 @@ class LiveBot(Generic[AnyTown]):
         said = {channel: await self.town.say_fact(channel, password(word)) for channel, word in words.items()}
         await self.wait_until_idle()
         return said
+
+    def add_manager(self, name: str) -> None:
+        """Somebody who manages the workspace."""
+        if isinstance(self.town, DiscordTown):
+            role = self.town.discord.role(self.town.guild, name, Permission.MANAGE_GUILD)
+            self.town.add_person(name, roles=[role])
+        else:
+            self.town.add_person(name, admin=True)
 
     async def build_square(self) -> None:
         """A channel in which the password was said."""

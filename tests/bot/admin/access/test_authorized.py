@@ -15,6 +15,8 @@ from bot.admin.access import authorized
 from bot.admin.access import requests as token_requests
 from bot.admin.document_lookup import LOCAL_SPACE
 from bot.admin.documents import requests as document_requests
+from bot.admin.graph.requests import ListCorrections
+from bot.admin.graph.results import CorrectionList
 from bot.admin.operations import run_operation
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult
@@ -42,8 +44,12 @@ class ScriptedAccess(AccessControl):
         super().__init__(store)
         self.scopes: list[Scope] = []
         self.readable = True
+        self.correctable = frozenset[str]()
         self.checked: list[Provenance] = []
         self.counted: list[Subject] = []
+
+    async def list_correctable(self, subject: Subject, scope: Scope) -> frozenset[str]:
+        return await super().list_correctable(subject, scope) if subject.space else self.correctable & scope.spaces
 
     async def can_read(self, subject: Subject, provenance: Provenance) -> bool:
         self.checked.append(provenance)
@@ -174,6 +180,23 @@ async def test_corrections_are_made_in_the_space_of_the_token_and_not_by_a_perso
     await run(context, Authorized(await make(access, Subject(space=LOCAL_SPACE)), fact))
     listed = last(await run(context, requests.ListDocuments(Scope.of(LOCAL_SPACE))), DocumentList)
     assert "stated" in {each.kind for each in listed.documents} | {each.room for each in listed.documents}
+
+
+async def test_a_person_corrects_only_where_they_may(context: EngineContext, access: ScriptedAccess) -> None:
+    token, hidden = await make(access, PERSON), requests.Hide("", "Ferry")
+    access.correctable = frozenset({LOCAL_SPACE})
+    for refused in (replace(hidden, space=SECRET_SPACE), replace(hidden, space="slack:T1:NOWHERE")):
+        access.scopes = [EVERYTHING]
+        with pytest.raises(NotPermitted) as caught:
+            await run(context, Authorized(token, refused))
+        assert "there" in str(caught.value)
+    await run(context, requests.AddFact(LOCAL_SPACE, "Mina", "She sells tickets to Otto.", "Otto"))
+    access.scopes = [EVERYTHING] * 3
+    assert isinstance((await run(context, Authorized(token, requests.Hide("", "Mina"))))[-1], Completed)
+    listed = last(await run(context, Authorized(token, ListCorrections(EVERYTHING))), CorrectionList)
+    assert (listed.spaces, [each.name for each in listed.corrections]) == ((LOCAL_SPACE,), ["Mina"])
+    with pytest.raises(NotFound):
+        await run(context, Authorized(token, requests.Merge("", "Password", "Otto")))
 
 
 async def test_what_belongs_to_the_owner_of_the_data_needs_no_token_to_be_refused(

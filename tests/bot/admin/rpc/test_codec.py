@@ -10,11 +10,22 @@ from bot.admin import requests, results
 from bot.admin.access import requests as token_requests
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents import results as document_results
+from bot.admin.graph import requests as graph_requests
+from bot.admin.graph import results as graph_results
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
 from bot.store import AccessToken, Subject
-from engine import Scope
+from engine import (
+    EntitySummary,
+    FactProvenance,
+    ManualCorrection,
+    Scope,
+    StatedFact,
+    Subgraph,
+    SubgraphEdge,
+    SubgraphNode,
+)
 from engine.errors import DataDirInUse, EmbedderMismatch, EngineError, NotFound
 from engine.knowledge.duplicates.report import Duplicate, DuplicateReport
 from engine.models import ChatTurn, Context, ContextEntity, ContextRelation, LLMMessage, Passage, SearchQuery
@@ -58,6 +69,10 @@ REQUESTS: list[OperationRequest] = [
     document_requests.GetDocument("k", Scope.of("s"), 1, 2),
     document_requests.PrepareUpload(Subject(space="s")),
     document_requests.AddUpload("/u/1", "a.txt", Subject("slack", "T1", "U1")),
+    graph_requests.SearchEntities("ad", Scope.of("s"), 5),
+    graph_requests.GetSubgraph("Ada", Scope.of("s"), 2, 9, ("person",), NOON),
+    graph_requests.GetProvenance("Ada", Scope.of("s"), "B"),
+    graph_requests.ListCorrections(Scope.of("s")),
 ]
 EVENTS: list[OperationResult] = [
     results.AnswerDelta("a “b”\n"),
@@ -83,6 +98,14 @@ EVENTS: list[OperationResult] = [
     document_results.DocumentResult(make_listed("k", time=NOON), (Passage("1", "Tea.", "p. 1", time=NOON),)),
     document_results.UploadPlace("/u", 5),
     document_results.UploadResult((make_listed("k"),), changed=True),
+    graph_results.EntityList((EntitySummary("a", "A", "t", 2, 3),)),
+    graph_results.SubgraphResult(
+        Subgraph((SubgraphNode("a", "A", "t", "d", 0, 1, 1),), (SubgraphEdge("a", "b", "k", "d", 2),), spaces=("s",))
+    ),
+    graph_results.ProvenanceResult(
+        FactProvenance(ADA, MET, ("A",), (StatedFact("A", "t", "d", NOON, (1,)),), (SOURCE,), ("s",))
+    ),
+    graph_results.CorrectionList(("s",), (ManualCorrection("hide", "s", "a", "", ""),)),
 ]
 
 

@@ -1,0 +1,227 @@
+"""Bodies of requests and responses about the graph."""
+
+from __future__ import annotations
+
+from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import AwareDatetime, BaseModel, Field
+
+from adapters.web.models import Body, EntityItem, Name, Names, RelationItem, SourceItem
+from adapters.web.scope import OF_TOKEN
+from bot.admin.graph.requests import GetSubgraph
+from bot.admin.requests import Hide, Merge, Separate, SetDescription
+
+if TYPE_CHECKING:
+    from engine import EntitySummary, FactProvenance, ManualCorrection, StatedFact, Subgraph
+
+MAX_DESCRIPTION_LENGTH = 5000
+MAX_ENTITIES = 200
+OptionalName = Annotated[str, Field(max_length=500)]
+
+
+class SubgraphParameters(Body):
+    """What is around an entity: of these types, and stated by passages from `since` until `until`."""
+
+    entity: Name
+    depth: Annotated[int, Field(ge=1, le=2)] = 1
+    limit: Annotated[int, Field(ge=1, le=MAX_ENTITIES)] = 60
+    type: Names = Field(default=[])
+    since: AwareDatetime | None = None
+    until: AwareDatetime | None = None
+
+    def to_request(self) -> GetSubgraph:
+        """The request of the subgraph, whose scope is that of the token."""
+        return GetSubgraph(self.entity, OF_TOKEN, self.depth, self.limit, tuple(self.type), self.since, self.until)
+
+
+class EntitySummaryItem(BaseModel):
+    """An entity in a list: the passages that mention it, and its relations. `key` identifies it, as its name does."""
+
+    key: str
+    name: str
+    type: str
+    mentions: int
+    relations: int
+
+    @classmethod
+    def of(cls, entity: EntitySummary) -> EntitySummaryItem:
+        """The item of an entity."""
+        return cls(
+            key=entity.key, name=entity.name, type=entity.type, mentions=entity.mentions, relations=entity.degree
+        )
+
+
+class EntitiesBody(BaseModel):
+    """Entities that were found, the best match first."""
+
+    entities: list[EntitySummaryItem]
+
+
+class NodeItem(EntitySummaryItem):
+    """An entity of a subgraph; `ring` is its distance from the center, `relations` counts those not shown, too."""
+
+    description: str
+    ring: int
+
+
+class EdgeItem(BaseModel):
+    """A relation of two entities, by their keys. `weight`: the chunks that state it."""
+
+    source: str
+    target: str
+    keywords: str
+    description: str
+    weight: int
+
+
+class SubgraphBody(BaseModel):
+    """Entities, the center first, and the relations between them. `has_more`: the limit left out entities."""
+
+    nodes: list[NodeItem]
+    edges: list[EdgeItem]
+    has_more: bool
+
+    @classmethod
+    def of(cls, graph: Subgraph) -> SubgraphBody:
+        """The body of a subgraph."""
+        nodes = [
+            NodeItem(
+                key=each.key,
+                name=each.name,
+                type=each.type,
+                mentions=each.mentions,
+                relations=each.degree,
+                description=each.description,
+                ring=each.ring,
+            )
+            for each in graph.nodes
+        ]
+        edges = [
+            EdgeItem(
+                source=each.source,
+                target=each.target,
+                keywords=each.keywords,
+                description=each.description,
+                weight=each.weight,
+            )
+            for each in graph.edges
+        ]
+        return cls(nodes=nodes, edges=edges, has_more=graph.has_more)
+
+
+class FactItem(BaseModel):
+    """A statement of sources: `label` is the name as written there, or the keywords of a relation."""
+
+    label: str
+    type: str
+    description: str
+    time: datetime | None
+    sources: list[int]
+
+    @classmethod
+    def of(cls, fact: StatedFact) -> FactItem:
+        """The item of a fact."""
+        return cls(
+            label=fact.label, type=fact.type, description=fact.description, time=fact.time, sources=list(fact.sources)
+        )
+
+
+class ProvenanceBody(BaseModel):
+    """An entity or a relation with the facts that it is merged from, and the passages that state them.
+
+    `names`: those of the entity as its sources write them. `spaces`: where something is stated about it, for
+    corrections. `is_pinned`: a person wrote the description. `has_more`: there are older facts.
+    """
+
+    entity: EntityItem | None
+    relation: RelationItem | None
+    names: list[str]
+    facts: list[FactItem]
+    sources: list[SourceItem]
+    spaces: list[str]
+    is_pinned: bool
+    has_more: bool
+
+    @classmethod
+    def of(cls, found: FactProvenance) -> ProvenanceBody:
+        """The body of a provenance."""
+        return cls(
+            entity=EntityItem.of(found.entity) if found.entity else None,
+            relation=RelationItem.of(found.relation) if found.relation else None,
+            names=list(found.names),
+            facts=[FactItem.of(each) for each in found.facts],
+            sources=[SourceItem.of(each) for each in found.sources],
+            spaces=list(found.spaces),
+            is_pinned=found.is_pinned,
+            has_more=found.has_more,
+        )
+
+
+class CorrectionBody(Body):
+    """A correction of an entity, or of a relation to `other`; with "merge", of `name` into `other`.
+
+    `space`: where it is made, one of those of the provenance; it may be left out if there is only one. An empty
+    description restores the original.
+    """
+
+    action: Literal["merge", "unmerge", "separate", "hide", "show", "describe"]
+    name: Name
+    other: OptionalName = ""
+    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] = ""
+    space: OptionalName = ""
+
+    def to_request(self) -> Merge | Separate | Hide | SetDescription:
+        """The request of the correction."""
+        if self.action in {"merge", "unmerge"}:
+            return Merge(self.space, self.name, self.other if self.action == "merge" else "")
+        if self.action == "separate":
+            return Separate(self.space, self.name, self.other)
+        if self.action == "describe":
+            return SetDescription(self.space, self.name, self.description, self.other)
+        return Hide(self.space, self.name, self.other, hidden=self.action == "hide")
+
+    def to_undo(self) -> CorrectionBody | None:
+        """The correction that undoes this one, if there is one."""
+        undo = {"merge": "unmerge", "hide": "show", "show": "hide", "describe": "describe"}.get(self.action)
+        if undo is None or (self.action == "describe" and not self.description):
+            return None
+        other = "" if self.action == "merge" else self.other
+        return self.model_copy(update={"action": undo, "other": other, "description": ""})
+
+
+class CorrectedBody(BaseModel):
+    """The correction is made and visible. `undo`: the body of the correction that undoes it, if there is one."""
+
+    message: str
+    undo: CorrectionBody | None
+
+
+class CorrectionItem(BaseModel):
+    """A correction that a person made: merge (`name` into `other`), separate, hide or describe."""
+
+    kind: Literal["merge", "separate", "hide", "describe"]
+    space: str
+    name: str
+    other: str
+    description: str
+
+    @classmethod
+    def of(cls, correction: ManualCorrection) -> CorrectionItem:
+        """The item of a correction."""
+        return cls.model_validate(
+            {
+                "kind": correction.kind,
+                "space": correction.space,
+                "name": correction.name,
+                "other": correction.other,
+                "description": correction.description,
+            }
+        )
+
+
+class CorrectionsBody(BaseModel):
+    """The corrections in the `spaces` in which the token may make them."""
+
+    spaces: list[str]
+    corrections: list[CorrectionItem]

@@ -1,0 +1,1 @@
+"""The graph as people explore it: its requests, results and operations."""

@@ -1,0 +1,53 @@
+"""Who may manage a channel, and correct what is known in a space: the same in the chat and for access tokens."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from bot.errors import PlatformError
+from bot.permissions.audience import parse_workspace_space, personal_space
+from bot.platform.models import Location
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bot.permissions.resolver import AudienceResolver
+
+
+async def may_manage(audience: AudienceResolver, location: Location, person: str) -> bool:
+    """Whether a person may manage a channel: managers of its workspace, and everyone in a direct message.
+
+    Raises PlatformError.
+    """
+    if (await audience.get_channel(location)).kind == "direct":
+        return True
+    return (await audience.get_person(location.platform, location.workspace, person)).is_manager
+
+
+async def list_correctable(
+    audience: AudienceResolver, home: Location, person: str, spaces: Iterable[str]
+) -> frozenset[str]:
+    """Those of the spaces that a person reads in which they may correct the graph; not those that cannot be checked.
+
+    `home`: their workspace.
+    """
+    listed = sorted(spaces)
+    allowed = await asyncio.gather(*(_may_correct(audience, home, person, each) for each in listed))
+    return frozenset(space for space, is_allowed in zip(listed, allowed, strict=True) if is_allowed)
+
+
+async def _may_correct(audience: AudienceResolver, home: Location, person: str, space: str) -> bool:
+    if space in {personal_space(home.platform, each, person) for each in ("", home.workspace)}:
+        return True
+    try:
+        if (workspace := parse_workspace_space(space)) is not None:
+            return (await audience.get_person(*workspace, person)).is_manager
+        return await may_manage(audience, Location.from_room(space), person)
+    except PlatformError:
+        return False
+
+
+def room_of(space: str) -> str:
+    """The channel whose own space this is, with which corrections move; "" for any other space."""
+    return space if space.count(":") == 2 and parse_workspace_space(space) is None else ""

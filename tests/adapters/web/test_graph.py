@@ -1,0 +1,92 @@
+"""The graph over the API: searched, expanded, checked against its sources, and corrected."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.adapters.web.conftest import HERE, SECRET, VAULT, Api
+
+CORRECTIONS = "/api/v1/graph/corrections"
+
+
+async def get(api: Api, path: str) -> Any:
+    response = await api.call("GET", f"/api/v1/{path}")
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+async def correct(api: Api, body: dict[str, Any]) -> Any:
+    response = await api.call("POST", CORRECTIONS, body=body)
+    assert response.status_code == 200, response.text
+    return response.json()
+
+
+@pytest.fixture
+async def manager(api: Api) -> Api:
+    api.token = await api.create_token("read", "manage")
+    return api
+
+
+async def test_a_name_is_searched_and_its_neighbors_are_drawn(api: Api) -> None:
+    [mina] = (await get(api, "entities?search=mi"))["entities"]
+    assert (mina["key"], mina["name"], mina["mentions"]) == ("mina", "Mina", 1)
+    graph = await get(api, "graph?entity=Mina&depth=2&limit=200")
+    assert graph["nodes"][0] | {"name": "Mina", "ring": 0} == graph["nodes"][0]
+    keys = {each["key"] for each in graph["nodes"]}
+    assert {end for edge in graph["edges"] for end in (edge["source"], edge["target"])} <= keys
+    assert (await get(api, "graph?entity=Mina&type=planet"))["edges"] == []
+    for wrong in ("entity=", "entity=Mina&depth=3", "entity=Mina&limit=201", "entity=Mina&since=2026-01-01T00:00:00"):
+        assert (await api.call("GET", f"/api/v1/graph?{wrong}")).status_code == 422
+    assert (await api.call("GET", "/api/v1/graph?entity=Zebra")).status_code == 404
+
+
+async def test_every_fact_leads_to_its_passage(api: Api) -> None:
+    found = await get(api, "graph/entity?name=Gudgeon")
+    assert (found["entity"]["name"], found["names"], found["spaces"]) == ("Gudgeon", ["Gudgeon"], [HERE])
+    numbers = {number for fact in found["facts"] for number in fact["sources"]}
+    assert numbers == {each["number"] for each in found["sources"]} == {1}
+    source = found["sources"][0]
+    assert (source["title"], source["link"]) == ("Note", "https://t.example/note")
+    graph = await get(api, "graph?entity=Gudgeon")
+    edge = graph["edges"][0]
+    relation = await get(api, f"graph/relation?source={edge['source']}&target={edge['target']}")
+    assert relation["sources"][0]["link"] == "https://t.example/note"
+    assert (await api.call("GET", "/api/v1/graph/relation?source=Gudgeon&target=Zebra")).status_code == 404
+
+
+async def test_a_correction_shows_at_once_and_its_undo_ends_it(manager: Api) -> None:
+    merged = await correct(manager, {"action": "merge", "name": "Mina", "other": "Gudgeon"})
+    assert (await get(manager, "graph/entity?name=Mina"))["entity"]["name"] == "Gudgeon"
+    listed = await get(manager, "graph/corrections")
+    assert listed["spaces"] == [HERE]
+    assert [(each["kind"], each["name"], each["other"]) for each in listed["corrections"]] == [
+        ("merge", "Mina", "Gudgeon")
+    ]
+    await correct(manager, merged["undo"])
+    assert (await get(manager, "graph/entity?name=Mina"))["entity"]["name"] == "Mina"
+    hidden = await correct(manager, {"action": "hide", "name": "Mina"})
+    assert (await manager.call("GET", "/api/v1/graph/entity?name=Mina")).status_code == 404
+    await correct(manager, hidden["undo"])
+    pinned = await correct(manager, {"action": "describe", "name": "Mina", "description": "She sells tickets."})
+    described = await get(manager, "graph/entity?name=Mina")
+    assert (described["entity"]["description"], described["is_pinned"]) == ("She sells tickets.", True)
+    await correct(manager, pinned["undo"])
+    assert not (await get(manager, "graph/entity?name=Mina"))["is_pinned"]
+    separated = await correct(manager, {"action": "separate", "name": "Mina", "other": "Gudgeon"})
+    assert separated["undo"] is None
+
+
+async def test_a_correction_needs_the_permission_and_names_of_its_space(manager: Api) -> None:
+    reader = await manager.create_token("ask", "read", "write")
+    hide = {"action": "hide", "name": "Mina"}
+    for method, path, body in (("POST", CORRECTIONS, hide), ("GET", CORRECTIONS, None)):
+        assert (await manager.call(method, path, token=reader, body=body)).status_code == 403
+    merge = {"action": "merge", "name": "Mina", "other": SECRET.title(), "space": VAULT}
+    refused = await manager.call("POST", CORRECTIONS, body=merge)
+    assert refused.status_code == 404
+    for wrong in ({"action": "merge", "name": "Mina"}, {"action": "burn", "name": "Mina"}, {"action": "hide"}):
+        assert (await manager.call("POST", CORRECTIONS, body=wrong)).status_code == 422
+    for path in ("entities", f"entities?search={SECRET}", "graph/entity?name=Mina", "graph?entity=Mina&depth=2"):
+        assert SECRET not in (await manager.call("GET", f"/api/v1/{path}")).text.casefold()
