@@ -86,7 +86,20 @@ async def open_engine(
             engine.add,
             LiteLLMPictureDescriber(models.vision, models.calls, engine.record_usage) if models.vision else None,
             upload_dir=settings.data_path / "uploads",
+            owner_space=settings.space,
+            models=list_models(settings),
         )
+
+
+def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
+    """The names of the models by purpose; what is built in has no name."""
+    return (
+        ("answers", settings.llm_model),
+        ("extraction", settings.extraction_model or settings.llm_model),
+        ("vectors", settings.embedding_model),
+        ("reranking", settings.rerank_model),
+        ("pictures", settings.vision_model),
+    )
 
 
 @asynccontextmanager

@@ -13,6 +13,8 @@ from bot.answers.digests import DigestWriter
 from bot.answers.service import AnswerService
 from bot.commands.forms.table import build_form, check_form
 from bot.commands.home import build_home_card
+from bot.commands.management.manager import Manager
+from bot.commands.management.table import perform_management
 from bot.context import BotContext
 from bot.dispatch.dispatcher import AttachedPlatforms, Dispatcher
 from bot.dispatch.event_queue import EventQueue
@@ -21,6 +23,7 @@ from bot.dispatch.visibility_changes import VisibilityChanges
 from bot.ingest.service import IngestService
 from bot.monitoring.health import list_health_problems
 from bot.monitoring.metrics import Metrics
+from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
@@ -28,15 +31,17 @@ from engine import cancel_tasks
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Mapping
+    from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 
+    from bot.admin.management.requests import ManagementRequest
+    from bot.admin.results import OperationResult
     from bot.context import EngineContext
     from bot.platform.events import ButtonPressed, CommandInvoked, FormSubmitted, PlatformEvent
     from bot.platform.forms import Form, FormOption
     from bot.platform.models import Card, Location
     from bot.platform.ports import Platform
     from bot.settings import Settings
-    from bot.store import BotStore
+    from bot.store import BotStore, Subject
     from engine import FileParser, Processes
 
 REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
@@ -191,6 +196,26 @@ class Bot:
     async def limitations(self) -> list[str]:
         """Failures that do not stop the bot: background work that fails, and events that were given up."""
         return [*await self.context.engine_context.engine.list_problems(), *await self.event_queue.limitations()]
+
+    # What managers do outside of the chat (`BotManagement`).
+
+    def perform_management(self, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+        """Yield the result of a request. Raises NotAllowed unless its subject is a manager of their workspace now."""
+        return perform_management(self.dispatcher, request)
+
+    async def check_manager(self, subject: Subject) -> None:
+        """Raise NotAllowed unless a person is a manager of their workspace now."""
+        await Manager(self.dispatcher, subject).check()
+
+    async def get_state(self) -> BotState:
+        """The state of the bot, its connections and its queue."""
+        return BotState(
+            tuple(self.list_health_problems()),
+            tuple(await self.limitations()),
+            {each: self.metrics.seconds_since_activity(each) for each in self.context.platforms},
+            await self.event_queue.depth(),
+            await self.store.event_queue.find_ages(time.time()),
+        )
 
     def _retry_visibility(self, change: VisibilityChanged) -> None:
         self._visibility_changes.retry_later(change)

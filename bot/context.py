@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import structlog
 
@@ -17,11 +17,12 @@ from engine import FileParser
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Collection, Iterable, Mapping
     from contextlib import AbstractAsyncContextManager
     from pathlib import Path
 
     from bot.access.control import AccessControl
+    from bot.monitoring.report import BotState
     from bot.permissions.import_destination import ImportDestination
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.history_source import HistorySource, RunningImport
@@ -70,6 +71,19 @@ class FileTarget(Protocol):
         """Forget what an earlier version had besides these documents; returns whether there was any."""
 
 
+class BotManagement(Protocol):
+    """What a running bot does for managers outside of the chat."""
+
+    def perform_management(self, request: Any) -> AsyncGenerator[Any]:
+        """Yield the result of a request of bot/admin/management. Raises NotAllowed for all but managers."""
+
+    async def check_manager(self, subject: Subject) -> None:
+        """Raise NotAllowed unless a person is a manager of their workspace now."""
+
+    async def get_state(self) -> BotState:
+        """The state of the bot."""
+
+
 @dataclass(frozen=True, slots=True)
 class EngineContext:
     """The engine, and what ingestion needs.
@@ -80,7 +94,8 @@ class EngineContext:
     workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
     tokens. `open_personal_file` adds an upload to what a person shared with the bot alone. All four are None where only
     the engine is open. `observe_answer` receives each answer before its text. `upload_dir`: for uploads until they are
-    added. `question_metrics` counts the questions of access tokens.
+    added. `question_metrics` counts the questions of access tokens. `management`: of the running bot, if there is one.
+    `owner_space`: the space of whoever runs the program. `models`: names by purpose.
     """
 
     engine: Engine
@@ -97,6 +112,9 @@ class EngineContext:
     question_metrics: QuestionMetrics | None = None
     open_personal_file: Callable[[Subject, str], Awaitable[FileTarget]] | None = None
     upload_dir: Path | None = None
+    management: BotManagement | None = None
+    owner_space: str = ""
+    models: tuple[tuple[str, str], ...] = ()
 
     def build_parser(self) -> FileParser:
         """A parser of files; it is to be opened."""

@@ -108,6 +108,7 @@ def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContex
         replace_document=bot.ingest_service.replace_document,
         open_import=bot.ingest_service.open_import,
         forget_workspace=bot.ingest_service.forget_workspace,
+        management=bot,
         open_personal_file=bot.ingest_service.open_personal_file,
         open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience, daily_tokens=budget)),
         question_metrics=bot.metrics,

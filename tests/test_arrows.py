@@ -119,13 +119,13 @@ store: platform
 graph_image: i18n platform text
 permissions: {BASE} store
 access: {BASE} store permissions
-context: errors i18n platform store permissions settings access
+context: errors i18n platform store permissions settings access monitoring
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
-admin: {BASE} store permissions context settings ingest access
-commands: {BASE} store permissions context settings ingest answers graph_image
+admin: {BASE} store permissions context settings ingest access monitoring
+commands: {BASE} store permissions context settings ingest answers graph_image admin
 dispatch: {BASE} store permissions context ingest answers commands monitoring
-bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring
+bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring admin
 plugins: admin bot platform settings
 bootstrap: context errors settings store
 standby: bootstrap context errors monitoring settings store

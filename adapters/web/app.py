@@ -9,7 +9,7 @@ from fastapi import FastAPI
 
 from adapters.web import openai_api, problems
 from adapters.web.admission import RequestSlots, TokenCheck
-from adapters.web.routes import documents, graph, health, queries, summaries
+from adapters.web.routes import documents, graph, health, management, queries, summaries
 from adapters.web.security import RequestLimits, SecurityHeaders
 from adapters.web.uploads import UploadGate
 
@@ -44,7 +44,7 @@ def build_app(service: AdminService) -> FastAPI:
     app.add_middleware(TokenCheck, service=service)
     app.add_middleware(RequestSlots)
     app.add_middleware(SecurityHeaders)
-    for each in (queries.router, summaries.router, documents.router, graph.router, health.router):
+    for each in (queries.router, summaries.router, documents.router, graph.router, management.router, health.router):
         app.include_router(each, prefix=PREFIX)
     app.include_router(openai_api.router)
     return app

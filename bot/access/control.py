@@ -22,9 +22,10 @@ if TYPE_CHECKING:
 
     from bot.permissions.provenance import Provenance
     from bot.permissions.resolver import AudienceResolver
-    from bot.store import BotStore, Permission, Subject
+    from bot.store import BotStore, Permission, Subject, UsageRow
     from engine import Usage
 
+SPACE_PLATFORM = "space"  # in the table of usage
 USE_INTERVAL = timedelta(minutes=1)  # between two records of a token's last use
 
 
@@ -128,9 +129,13 @@ class AccessControl:
             raise TooManyRequests(texts.BUDGET_SPENT, hint="Ask again tomorrow (UTC).")
 
     async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:
-        """Add what an answer took to the day of the person's workspace."""
-        if not subject.space:
-            await self._quotas.record_usage(_locate(subject), usage)
+        """Add what an answer took to the day of the person's workspace, or of the space."""
+        await self._quotas.record_usage(_locate(subject), usage)
+
+    async def list_usage(self, subject: Subject, since: datetime) -> list[UsageRow]:
+        """What the workspace of a person, or a space, used on each day since then."""
+        place = _locate(subject)
+        return await self._store.usage.list_days(place.platform, place.workspace, since)
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock(), UTC)
@@ -145,4 +150,7 @@ def own_scope(subject: Subject) -> Scope:
 
 
 def _locate(subject: Subject) -> Location:
+    """The workspace of a person; spaces of the terminal are counted like workspaces of a platform."""
+    if subject.space:
+        return Location(SPACE_PLATFORM, subject.space, "")
     return Location(subject.platform, subject.workspace, "")

@@ -5,7 +5,7 @@ The same code runs for a single command, for the terminal chat, and for commands
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from bot.admin import corrections, history_import, maintenance, queries, requests
 from bot.admin.access import requests as token_requests
@@ -17,6 +17,8 @@ from bot.admin.documents.summaries import summarize
 from bot.admin.graph import queries as graph_queries
 from bot.admin.graph import requests as graph_requests
 from bot.admin.ingest import ingest
+from bot.admin.management import operations as management
+from bot.admin.management.requests import GetHealth, GetUsage, ManagementRequest
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping
@@ -54,6 +56,9 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     token_requests.CreateToken: tokens.create_token,
     token_requests.ListTokens: tokens.list_tokens,
     token_requests.RevokeToken: tokens.revoke_token,
+    **dict.fromkeys(get_args(ManagementRequest), management.manage),
+    GetUsage: management.get_usage,
+    GetHealth: management.get_health,
     document_requests.GetDocument: details.get_document,
     document_requests.Summarize: summarize,
     document_requests.PrepareUpload: uploads.prepare_upload,

@@ -9,6 +9,7 @@ from typing import Literal
 from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
 from bot.admin.documents.requests import DocumentRequest
 from bot.admin.graph.requests import GraphRequest
+from bot.admin.management.requests import ManagementRequest
 from engine import ChatTurn, RetrievalMode, Scope  # noqa: TC001  - the socket reads the fields' types at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
@@ -274,4 +275,5 @@ OperationRequest = (
     | RevokeToken
     | DocumentRequest
     | GraphRequest
+    | ManagementRequest
 )

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from bot.admin.documents.results import DocumentResults
 from bot.admin.graph.results import GraphResults
+from bot.admin.management.results import ManagementResult
 from bot.store import AccessToken  # noqa: TC001  - as below
 from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket reads the fields' types at run time
     Context,
@@ -216,4 +217,5 @@ OperationResult = (
     | TokenList
     | DocumentResults
     | GraphResults
+    | ManagementResult
 )

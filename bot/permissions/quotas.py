@@ -40,10 +40,12 @@ class Quotas:
         return await self.store.usage.get_tokens(location.platform, location.workspace, current_day()) >= self.per_day
 
     async def record_usage(self, location: Location, usage: Iterable[Usage]) -> None:
-        """Add the tokens of an answer to the workspace's count."""
-        tokens = sum(each.input_tokens + each.output_tokens for each in usage)
-        if tokens:
-            await self.store.usage.add_tokens(location.platform, location.workspace, current_day(), tokens)
+        """Add the tokens and the cost of an answer to those of the workspace's day."""
+        items = list(usage)
+        tokens = sum(each.input_tokens + each.output_tokens for each in items)
+        cost = sum(each.cost for each in items)
+        if tokens or cost:
+            await self.store.usage.add(location.platform, location.workspace, current_day(), tokens, cost)
 
 
 def current_day() -> str:

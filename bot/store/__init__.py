@@ -24,7 +24,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     opt_outs               people whose messages are not stored
     channels               the channels that the bot is in, or whose past was imported
     backfill_cursors       how far each back-fill of a channel got
-    usage                  tokens per workspace and day
+    usage                  tokens and cost per workspace and day
     hints                  hints that a workspace has seen
     installations          the app's installations in workspaces, encrypted
     installation_states    installations that were begun in a browser
@@ -66,7 +66,7 @@ from bot.store.models import (
     StoredAnswer,
     Subject,
 )
-from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts
+from bot.store.people import DailyUsage, Feedback, OneTimeHints, OptOuts, UsageRow
 from bot.store.redactions import AnswerCorrection, AnswerCorrections, PendingRedactions
 from bot.store.review.experts import Expert, Experts
 from bot.store.review.unanswered import UnansweredQuestion, UnansweredQuestions
@@ -105,6 +105,7 @@ __all__ = [
     "StoredAnswer",
     "Subject",
     "UnansweredQuestion",
+    "UsageRow",
     "VerifiedAnswer",
     "copy_store",
     "migrate_store",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bot.platform.models import Location
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database
     from engine.storage.sql.connection import Connection
+
+DAY_MICROS = 24 * 60 * 60 * 1_000_000
 
 
 class OptOuts:
@@ -120,22 +123,67 @@ class OneTimeHints:
         await self._database.execute(sql, (platform, workspace, name))
 
 
+@dataclass(frozen=True, slots=True)
+class UsageRow:
+    """Tokens, cost (US dollars), answers and votes of a day."""
+
+    day: str
+    tokens: int = 0
+    cost: float = 0.0
+    answers: int = 0
+    votes_up: int = 0
+    votes_down: int = 0
+
+
 class DailyUsage:
-    """Tokens per workspace and day."""
+    """Tokens and cost per workspace and day."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def add_tokens(self, platform: str, workspace: str, day: str, tokens: int) -> None:
-        """Add tokens to a day (`day` as 2026-11-20)."""
+    async def add(self, platform: str, workspace: str, day: str, tokens: int, cost: float = 0.0) -> None:
+        """Add tokens and cost to a day (`day` as 2026-11-20)."""
         sql = (
-            "INSERT INTO daily_usage VALUES (?, ?, ?, ?)"
-            " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = daily_usage.tokens + excluded.tokens"
+            "INSERT INTO daily_usage (platform, workspace, day, tokens, cost) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (platform, workspace, day) DO UPDATE SET tokens = daily_usage.tokens + excluded.tokens,"
+            " cost = daily_usage.cost + excluded.cost"
         )
-        await self._database.execute(sql, (platform, workspace, day, tokens))
+        await self._database.execute(sql, (platform, workspace, day, tokens, cost))
 
     async def get_tokens(self, platform: str, workspace: str, day: str) -> int:
         """The tokens used on a day."""
         sql = "SELECT tokens FROM daily_usage WHERE platform = ? AND workspace = ? AND day = ?"
         row = await self._database.fetch_one(sql, (platform, workspace, day))
         return int(row[0]) if row else 0
+
+    async def list_days(self, platform: str, workspace: str, since: datetime) -> list[UsageRow]:
+        """The days since a time (the start of a day) on which anything was used or answered, the oldest first."""
+        where = (platform, workspace)
+        used = await self._database.fetch_all(
+            "SELECT day, tokens, cost FROM daily_usage WHERE platform = ? AND workspace = ? AND day >= ?",
+            (*where, since.date().isoformat()),
+        )
+        of_answers = "platform = ? AND workspace = ? AND time >= ? AND state = 'done'"
+        answered = await self._database.fetch_all(
+            f"SELECT time / {DAY_MICROS} AS day, COUNT(*) FROM answer WHERE {of_answers} GROUP BY 1",
+            (*where, to_micros(since)),
+        )
+        voted = await self._database.fetch_all(
+            f"SELECT time / {DAY_MICROS} AS day, COUNT(*) FILTER (WHERE up), COUNT(*) FILTER (WHERE NOT up)"
+            f" FROM answer JOIN feedback ON answer = id WHERE {of_answers} GROUP BY 1",
+            (*where, to_micros(since)),
+        )
+        days = {day: UsageRow(day, int(tokens), float(cost)) for day, tokens, cost in used}
+        for number, count in answered:
+            day = _to_day(number)
+            days[day] = replace(days.get(day, UsageRow(day)), answers=count)
+        for number, up, down in voted:
+            day = _to_day(number)
+            days[day] = replace(days.get(day, UsageRow(day)), votes_up=up, votes_down=down)
+        return [days[day] for day in sorted(days)]
+
+
+def _to_day(number: int) -> str:
+    """The day with this number since 1970."""
+    found = from_micros(number * DAY_MICROS)
+    return found.date().isoformat() if found else ""

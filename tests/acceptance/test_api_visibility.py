@@ -31,7 +31,7 @@ class TokenHolders:
 
     async def get_token(self, person: str) -> str:
         if person not in self._tokens:
-            [place] = {each.workspace for each in await self._list_joined()}
+            [place] = {each.workspace for each in await self.list_joined()}
             subject = Subject(self._live.town.platform, place, str(self._live.town.person(person).id))
             access = AccessControl(self._live.bot.store)
             made = await access.create_token(person, subject, ("ask", "read", "write", "manage"), 1000, None)
@@ -54,7 +54,7 @@ class TokenHolders:
         texts.append((await self.call(person, "/api/v1/documents")).text)
         return find_secrets("\n".join(texts))
 
-    async def _list_joined(self) -> list[Any]:
+    async def list_joined(self) -> list[Any]:
         return list(await self._live.bot.store.channels.list_joined(self._live.town.platform))
 
 
@@ -166,3 +166,29 @@ async def test_an_upload_is_read_by_its_person_alone_and_forgotten_with_them(liv
     assert (await holders.call("bob", f"/api/v1/documents/{key}", method="DELETE")).status_code == 404
     assert (await holders.call("ada", "/api/v1/documents/vault.txt", method="DELETE")).status_code == 204
     assert await holders.ask("ada") == "agate"
+
+
+MANAGER_PATHS = ("channels", "questions", "verified-answers", "usage", "health/details")
+
+
+async def test_managers_see_their_workspace_and_others_nothing_of_it(live: LiveBot[Any]) -> None:
+    live.add_manager("mayor")
+    live.town.add_channel("square", "ada bob mayor")
+    live.town.add_channel("attic", "ada", "private")
+    await live.post_passwords(square="agate", attic="topaz")
+    holders = TokenHolders(live)
+    for path in MANAGER_PATHS:
+        asked = {each: await holders.call(each, f"/api/v1/{path}") for each in ("ada", "bob", "mayor")}
+        assert [asked[each].status_code for each in asked] == [403, 403, 200], path
+        assert find_secrets("".join(each.text for each in asked.values())) == ""
+    rooms = {
+        each["name"]: each["room"] for each in (await holders.call("mayor", "/api/v1/channels")).json()["channels"]
+    }
+    assert set(rooms) == {"square"}
+    changed = {"values": {"style": "Short."}}
+    square = f"/api/v1/channels/{rooms['square']}"
+    statuses = [(await holders.call(each, square, changed, "PATCH")).status_code for each in ("bob", "mayor")]
+    assert statuses == [403, 200]
+    hidden = next(each for each in await holders.list_joined() if each.room != rooms["square"])
+    for path in (f"channels/{hidden.room}", f"questions?room={hidden.room}", f"verified-answers?room={hidden.room}"):
+        assert (await holders.call("mayor", f"/api/v1/{path}")).status_code == 404

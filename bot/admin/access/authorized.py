@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import aclosing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from bot.access.control import own_scope
 from bot.admin import requests
@@ -16,6 +16,7 @@ from bot.admin.documents.errors import word_errors
 from bot.admin.documents.results import DocumentResult
 from bot.admin.graph import requests as graph_requests
 from bot.admin.graph.results import ProvenanceResult, SubgraphResult
+from bot.admin.management.requests import ManagementRequest
 from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
 from bot.permissions.audience import EMPTY_SCOPE, named_rooms
@@ -58,6 +59,7 @@ UPLOADING: Mapping[type, Permission] = {
     document_requests.PrepareUpload: "write",
     document_requests.AddUpload: "write",
 }
+MANAGING: Mapping[type, Permission] = dict.fromkeys(get_args(ManagementRequest), "manage")
 CORRECTING: Mapping[type, Permission] = {
     requests.Merge: "manage",
     requests.Separate: "manage",
@@ -75,7 +77,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     if context.open_access is None:
         raise NotPermitted("Access tokens cannot be checked here.")
     inner = request.request
-    permission = {**READING, **CHANGING, **UPLOADING, **CORRECTING}.get(type(inner))
+    permission = {**READING, **CHANGING, **UPLOADING, **MANAGING, **CORRECTING}.get(type(inner))
     if permission is None:
         raise NotPermitted("No access token permits this.")
     is_question = isinstance(inner, requests.Ask | document_requests.Summarize)
@@ -172,7 +174,7 @@ class _Reading:
 def _limit_request(inner: OperationRequest, scope: Scope, subject: Subject) -> OperationRequest:
     """The request within a scope."""
     fields: dict[str, Any] = {"scope": own_scope(subject) if type(inner) in CHANGING else scope}
-    if type(inner) in UPLOADING:
+    if type(inner) in {**UPLOADING, **MANAGING}:
         fields = {"subject": subject}
     return replace(inner, **fields)
 

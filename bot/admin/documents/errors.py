@@ -27,5 +27,6 @@ def word_errors(result: OperationResult) -> OperationResult:
 def _word_error(document: DocumentInfo) -> DocumentInfo:
     if not document.error:
         return document
-    sentence = gettext(texts.EMBEDDING_REFUSED if document.status == "failed" else texts.MODEL_TROUBLE)
+    has_failed = document.status == "failed"
+    sentence = gettext(texts.EMBEDDING_REFUSED if has_failed else texts.MODEL_TROUBLE)
     return replace(document, error=sentence[:1].upper() + sentence[1:], hint="")

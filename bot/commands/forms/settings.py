@@ -39,10 +39,15 @@ async def build_form(call: CommandContext) -> Form | None:
     if group not in FORM_TITLES:
         return None  # a setting in words, or none
     await call.require_manager(gettext("see or change settings"))
+    shown = await build_fields(call, group)
+    return Form("settings", gettext(FORM_TITLES[group]), shown, group) if shown else None
+
+
+async def build_fields(call: CommandContext, group: str) -> tuple[FormField, ...]:
+    """The fields of a group that have more than one value, with their present values."""
     now = await call.services.context.get_channel_settings(call.location.room)
     fields = [each for each in await list_fields(call) if each.group == group and _can_choose(call, each)]
-    shown = tuple([await _build_field(call, each, now) for each in fields])
-    return Form("settings", gettext(FORM_TITLES[group]), shown, group) if shown else None
+    return tuple([await _build_field(call, each, now) for each in fields])
 
 
 def find_errors(answers: Mapping[str, str]) -> Mapping[str, str]:

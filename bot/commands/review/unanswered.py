@@ -48,12 +48,8 @@ class Group:
 async def unanswered_command(call: CommandContext) -> Card:
     """List questions without a good answer, and verified answers to look at again."""
     await call.require_manager(gettext("see unanswered questions"))
-    shown = await _Rooms.load(call)
     since = call.now - PERIOD
-    place = call.location
-    found = await call.store.unanswered.list_since(place.platform, place.workspace, since, MAX_QUESTIONS)
-    asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains(each.location)]
-    groups = await _remove_verified(call, await _group(call, asked))
+    groups, withdrawn = await find_unanswered(call)
     lines = [line for each in groups for line in await _format_group(call, each)]
     if lines:
         lines = [f"**{gettext('Questions without a good answer since {day}').format(day=format_day(since))}**", *lines]
@@ -62,10 +58,22 @@ async def unanswered_command(call: CommandContext) -> Card:
                 verify=call.format_example("verify LINK"), pin=call.format_example("pin")
             )
         )
-    withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
-    again = [_format_withdrawn(call, each) for each in withdrawn if await shown.contains(each.location)]
+    again = [_format_withdrawn(call, each) for each in withdrawn]
     lines += [f"**{gettext('Verified answers to look at again')}**", *again] if again else []
     return Card("\n".join(lines) or gettext("There is no unanswered question that I can show here."))
+
+
+async def find_unanswered(call: CommandContext, limit: int = MAX_GROUPS) -> tuple[list[Group], list[VerifiedAnswer]]:
+    """At most `limit` groups of questions without a good answer, and the verified answers to look at again.
+
+    Those of the channel where the command was sent, and those of open channels that the caller can read.
+    """
+    shown, place = await _Rooms.load(call), call.location
+    found = await call.store.unanswered.list_since(place.platform, place.workspace, call.now - PERIOD, MAX_QUESTIONS)
+    asked = [each for each in found if each.question != texts.DIGEST_QUESTION and await shown.contains(each.location)]
+    groups = await _remove_verified(call, await _group(call, asked), limit)
+    withdrawn = await call.store.verified_answers.list_withdrawn(place.platform, place.workspace)
+    return groups, [each for each in withdrawn if await shown.contains(each.location)]
 
 
 @dataclass(slots=True)
@@ -77,7 +85,8 @@ class _Rooms:
 
     @classmethod
     async def load(cls, call: CommandContext) -> _Rooms:
-        return cls(call, {call.location.room: await call.can_read(call.location.room)})
+        room = call.location.room
+        return cls(call, {room: await call.can_read(room)} if call.location.channel else {})
 
     async def contains(self, location: Location) -> bool:
         room = location.room
@@ -110,14 +119,14 @@ async def _group(call: CommandContext, questions: list[UnansweredQuestion]) -> l
     return sorted(groups.values(), key=lambda each: -len(each.questions))
 
 
-async def _remove_verified(call: CommandContext, groups: list[Group]) -> list[Group]:
+async def _remove_verified(call: CommandContext, groups: list[Group], limit: int) -> list[Group]:
     """The first groups without a verified answer that everyone can read where it was asked last."""
     place = call.location
     listed = await call.store.verified_answers.list_questions(place.platform, place.workspace)
     verified = [(id_, QuestionWords.parse(question)) for id_, _, question in listed]
     left = list[Group]()
     for group in groups:
-        if len(left) < MAX_GROUPS and not await _is_verified(call, group, verified):
+        if len(left) < limit and not await _is_verified(call, group, verified):
             left.append(group)
     return left
 
@@ -155,15 +164,21 @@ def _format_reason(reason: str, comment: str) -> str:
 
 async def _name_askers(call: CommandContext, group: Group) -> str:
     """Who asked, the most frequent first."""
-    place, counted = call.location, Counter(each.asker for each in group.questions)
+    counted = Counter(each.asker for each in group.questions)
     names = []
     for person, count in counted.most_common(MAX_ASKERS):
-        try:
-            name = (await call.services.context.audience.get_person(place.platform, place.workspace, person)).name
-        except PlatformError:
-            name = gettext(review_texts.SOMEBODY)
+        name = await find_name(call, person)
         names.append(f"{escape_markdown(name)}{f' ({count})' if count > 1 else ''}")
     return ", ".join(names) + (" …" if len(counted) > MAX_ASKERS else "")
+
+
+async def find_name(call: CommandContext, person: str) -> str:
+    """The name of a person of the caller's workspace; a word for somebody if it is unknown."""
+    place = call.location
+    try:
+        return (await call.services.context.audience.get_person(place.platform, place.workspace, person)).name
+    except PlatformError:
+        return gettext(review_texts.SOMEBODY)
 
 
 def _format_withdrawn(call: CommandContext, verified: VerifiedAnswer) -> str:

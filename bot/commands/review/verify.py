@@ -94,7 +94,7 @@ async def _list_verified(call: CommandContext) -> Card:
     """The verified answers of this channel whose sources the caller can read, for those who may verify."""
     await _require_reviewer(call)
     found = await call.store.verified_answers.list_in_room(call.location.room)
-    lines = [await _format_line(call, each) for each in found[:MAX_LISTED] if await _can_read(call, each)]
+    lines = [await _format_line(call, each) for each in found[:MAX_LISTED] if await can_read_verified(call, each)]
     if not lines:
         return Card(gettext("Nothing is verified in this channel yet."))
     older = len(found) - MAX_LISTED
@@ -115,6 +115,14 @@ async def _format_line(call: CommandContext, verified: VerifiedAnswer) -> str:
 
 
 async def _remove(call: CommandContext, id_: str) -> Card:
+    return Card(await remove_verified(call, id_))
+
+
+async def remove_verified(call: CommandContext, id_: str) -> str:
+    """Remove a verified answer of this channel by the start of its id; returns the confirmation.
+
+    Raises NotAllowed and NotFound.
+    """
     await _require_reviewer(call)
     found = await call.store.verified_answers.list_in_room(call.location.room)
     chosen = [each for each in found if id_ and each.id.startswith(id_.strip("`").casefold())]
@@ -124,7 +132,7 @@ async def _remove(call: CommandContext, id_: str) -> Card:
             hint=gettext("{command} shows them.").format(command=call.format_example("verify list")),
         )
     await call.store.verified_answers.delete(chosen[0].id, call.location.room)
-    return Card(gettext("Removed. I answer that question from my sources again."))
+    return gettext("Removed. I answer that question from my sources again.")
 
 
 async def _require_reviewer(call: CommandContext) -> None:
@@ -132,6 +140,7 @@ async def _require_reviewer(call: CommandContext) -> None:
         raise NotAllowed(gettext(review_texts.CANNOT_VERIFY))
 
 
-async def _can_read(call: CommandContext, verified: VerifiedAnswer) -> bool:
+async def can_read_verified(call: CommandContext, verified: VerifiedAnswer) -> bool:
+    """Whether the caller can read all that a verified answer rests on."""
     audience = call.services.context.audience
     return bool(await can_read(audience, provenance_of(verified), call.location, call.invocation.person))

@@ -12,9 +12,12 @@ from bot.admin.documents import requests as document_requests
 from bot.admin.documents import results as document_results
 from bot.admin.graph import requests as graph_requests
 from bot.admin.graph import results as graph_results
+from bot.admin.management import requests as management_requests
+from bot.admin.management import results as management_results
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
+from bot.platform.forms import FormField, FormOption
 from bot.store import AccessToken, Subject
 from engine import (
     EntitySummary,
@@ -37,6 +40,7 @@ NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 SOURCE = make_source(text="Tea “ü”\n")
 TOKEN = AccessToken("1", "n", Subject(space="s"), ("ask", "read"), 60, NOON, None, NOON)
 ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d", 2.0, (1,))
+CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
 REQUESTS: list[OperationRequest] = [
     requests.Ask(
         "Why?", Scope.of("s"), "local", (ChatTurn("user", "Hm"),), "prompt", ("d",), ("r",), ("a",), NOON, None, "m"
@@ -66,6 +70,16 @@ REQUESTS: list[OperationRequest] = [
     token_requests.ListTokens(),
     token_requests.RevokeToken("1"),
     document_requests.Summarize(Scope.of("s"), "roof", "k", NOON, None, "digest"),
+    management_requests.ListChannels(Subject(space="s")),
+    management_requests.GetChannel("slack:T1:C1"),
+    management_requests.ChangeChannel("slack:T1:C1", (("mode", "local"),)),
+    management_requests.ListQuestions("slack:T1:C1"),
+    management_requests.VerifyAnswer("a", "At noon."),
+    management_requests.PinAnswer("slack:T1:C1", "When?", "At noon."),
+    management_requests.ListVerified(),
+    management_requests.RemoveVerified("slack:T1:C1", "v"),
+    management_requests.GetUsage(7),
+    management_requests.GetHealth(),
     document_requests.GetDocument("k", Scope.of("s"), 1, 2),
     document_requests.PrepareUpload(Subject(space="s")),
     document_requests.AddUpload("/u/1", "a.txt", Subject("slack", "T1", "U1")),
@@ -95,6 +109,20 @@ EVENTS: list[OperationResult] = [
     results.TokenCreated(TOKEN, "tl_1_x"),
     results.TokenChecked(TOKEN),
     results.TokenList((TOKEN,)),
+    management_results.WorkspaceChannels((CHANNEL,)),
+    management_results.ChannelResult(
+        CHANNEL, (("Answers", (FormField("mode", "Mode", "choice", "mix", (FormOption("mix", "mix"),)),)),)
+    ),
+    management_results.QuestionList(
+        (management_results.QuestionEntry("a", "When?", "r", "roof", NOON, "", 2, 1, ("Ada",), ("Old",), "At noon."),)
+    ),
+    management_results.VerifiedList(
+        (management_results.VerifiedEntry("v", "r", "roof", "When?", "At noon.", "Ada", NOON, ""),)
+    ),
+    management_results.UsageReport("slack:T1", (management_results.DayUsage(NOON.date(), 1, 2, 0.5, 3, 4),)),
+    management_results.HealthReport(
+        "ok", (), "1", (management_results.PlatformState("slack", None),), (("answers", "m"),), 0, 1.5
+    ),
     document_results.DocumentResult(make_listed("k", time=NOON), (Passage("1", "Tea.", "p. 1", time=NOON),)),
     document_results.UploadPlace("/u", 5),
     document_results.UploadResult((make_listed("k"),), changed=True),

@@ -1,0 +1,55 @@
+"""A manager outside of the chat: who they are, and which channels they may look at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from bot.commands.context import CommandContext
+from bot.errors import NotAllowed, PermissionDenied
+from bot.platform.events import CommandInvoked
+from bot.platform.models import Location
+from engine.errors import NotFound
+
+if TYPE_CHECKING:
+    from bot.commands.context import BotServices
+    from bot.store import Subject
+
+ONLY_MANAGERS = "Only managers of this workspace can do this."
+UNKNOWN_CHANNEL = "There is no channel with this id that you can read."
+
+
+@dataclass(frozen=True, slots=True)
+class Manager:
+    """A person who was a manager of their workspace when `check` returned."""
+
+    services: BotServices
+    subject: Subject
+
+    async def check(self) -> None:
+        """Raise NotAllowed unless the person is a manager of their workspace now, PlatformError if that is unknown."""
+        subject = self.subject
+        person = await self.services.context.audience.get_person(subject.platform, subject.workspace, subject.person)
+        if not person.is_manager or person.is_deactivated:
+            raise NotAllowed(ONLY_MANAGERS, hint="Ask one of them.")
+
+    def call(self, location: Location | None = None, words: str = "") -> CommandContext:
+        """A command that they give in a channel, or in none."""
+        subject, now = self.subject, datetime.now(UTC)
+        place = location or Location(subject.platform, subject.workspace, "")
+        return CommandContext(self.services, CommandInvoked("", place, subject.person, "", words, time=now), now)
+
+    async def open_channel(self, room: str) -> CommandContext:
+        """A command in a channel of their workspace. Raises NotFound unless they can read it now."""
+        location = Location.from_room(room)
+        is_own = (location.platform, location.workspace) == (self.subject.platform, self.subject.workspace)
+        if is_own and location.channel and await self.services.context.store.channels.get_name(location.room):
+            call = self.call(location)
+            try:
+                channel = await self.services.context.audience.get_channel(location)
+            except PermissionDenied:
+                channel = None
+            if channel is not None and channel.kind != "direct" and await call.can_read(location.room):
+                return call
+        raise NotFound(UNKNOWN_CHANNEL, hint="The list of channels shows their ids.")

@@ -1,0 +1,144 @@
+"""Questions without a good answer and verified answers, for managers."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from bot import review_texts, texts
+from bot.admin.management.results import QuestionEntry, QuestionList, VerifiedEntry, VerifiedList
+from bot.admin.results import Completed
+from bot.answers.review.verification import AnswerVerifier
+from bot.commands.review.unanswered import MAX_ASKERS, find_name, find_unanswered
+from bot.commands.review.verify import can_read_verified, remove_verified
+from bot.errors import PlatformError
+from bot.i18n import gettext
+from engine.errors import EngineError, InvalidQuestion, NotFound
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.admin.management.requests import ListQuestions, ListVerified, PinAnswer, RemoveVerified, VerifyAnswer
+    from bot.commands.context import CommandContext
+    from bot.commands.management.manager import Manager
+    from bot.commands.review.unanswered import Group
+    from bot.platform.models import Location
+    from bot.store import StoredAnswer, VerifiedAnswer
+
+MAX_GROUPS = 50
+MAX_VERIFIED = 200  # of one channel, the newest
+
+
+async def list_questions(manager: Manager, request: ListQuestions) -> QuestionList:
+    """Questions without a good answer, as `/unanswered` lists them in that channel. Raises NotFound."""
+    call = await manager.open_channel(request.room) if request.room else manager.call()
+    groups, withdrawn = await find_unanswered(call, MAX_GROUPS)
+    questions = [await _describe_group(call, each) for each in groups]
+    return QuestionList(tuple(questions), tuple([await _describe_verified(call, each) for each in withdrawn]))
+
+
+async def verify_answer(manager: Manager, request: VerifyAnswer) -> Completed:
+    """Verify an answer, as it is or in other words. Raises NotFound, NotAllowed and InvalidQuestion."""
+    stored = await manager.services.context.store.answers.get(request.answer)
+    if stored is None:
+        raise NotFound(gettext(texts.NO_ANSWER))
+    await manager.open_channel(stored.location.room)
+    if not (request.text.strip() or stored.sources):
+        raise InvalidQuestion("This question found nothing.", hint="Write the answer to it.")
+    return Completed(await _verifier(manager).verify(stored, manager.subject.person, request.text.strip()))
+
+
+async def pin_answer(manager: Manager, request: PinAnswer) -> Completed:
+    """Give an answer of one's own to a question. Raises NotFound, NotAllowed and InvalidQuestion."""
+    call = await manager.open_channel(request.room)
+    pinned = await _verifier(manager).pin(call.location, manager.subject.person, request.question, request.text)
+    return Completed(pinned)
+
+
+async def list_verified(manager: Manager, request: ListVerified) -> VerifiedList:
+    """The verified answers whose sources the manager can read, of one channel or of all. Raises NotFound."""
+    if request.room:
+        calls = [await manager.open_channel(request.room)]
+    else:
+        calls = [each async for each in _open_channels(manager)]
+    found = list[VerifiedEntry]()
+    for call in calls:
+        answers = await call.store.verified_answers.list_in_room(call.location.room)
+        for each in answers[:MAX_VERIFIED]:
+            if await can_read_verified(call, each):
+                found.append(await _describe_verified(call, each))
+    return VerifiedList(tuple(found))
+
+
+async def remove_answer(manager: Manager, request: RemoveVerified) -> Completed:
+    """Remove a verified answer. Raises NotFound and NotAllowed."""
+    call = await manager.open_channel(request.room)
+    return Completed(await remove_verified(call, request.id))
+
+
+async def _open_channels(manager: Manager) -> AsyncGenerator[CommandContext]:
+    subject = manager.subject
+    for room, _ in await manager.services.context.store.channels.list_names(subject.platform, subject.workspace):
+        with suppress(NotFound, PlatformError):
+            yield await manager.open_channel(room)
+
+
+def _verifier(manager: Manager) -> AnswerVerifier:
+    return AnswerVerifier(manager.services.context)
+
+
+async def _describe_group(call: CommandContext, group: Group) -> QuestionEntry:
+    newest = group.questions[0]
+    people = list(dict.fromkeys(each.asker for each in group.questions))[:MAX_ASKERS]
+    given = await call.store.feedback.list_reasons({each.answer for each in group.questions})
+    return QuestionEntry(
+        newest.answer,
+        group.texts[0],
+        newest.location.room,
+        await _name_channel(call, newest.location),
+        newest.time,
+        _link(call, newest.location, newest.message_id),
+        len(group.questions),
+        sum(each.votes_down for each in group.questions),
+        tuple([await find_name(call, each) for each in people]),
+        tuple(map(_format_reason, given)),
+        await _find_text(call, newest.answer),
+    )
+
+
+def _format_reason(given: tuple[str, str]) -> str:
+    reason, comment = given
+    return ": ".join(filter(None, (gettext(review_texts.REASONS.get(reason, "")), comment)))
+
+
+async def _find_text(call: CommandContext, answer: str) -> str:
+    """What the bot answered, if the caller may verify it; empty if it found nothing."""
+    stored: StoredAnswer | None = await call.store.answers.get(answer)
+    if stored is None or not stored.sources:
+        return ""
+    with suppress(EngineError):
+        await AnswerVerifier(call.services.context).check(stored, call.invocation.person)
+        return stored.text
+    return ""
+
+
+async def _describe_verified(call: CommandContext, verified: VerifiedAnswer) -> VerifiedEntry:
+    return VerifiedEntry(
+        verified.id,
+        verified.location.room,
+        await _name_channel(call, verified.location),
+        verified.question,
+        verified.text,
+        await find_name(call, verified.verifier),
+        verified.verified_at,
+        _link(call, verified.location, verified.message),
+        verified.state == "review",
+    )
+
+
+async def _name_channel(call: CommandContext, location: Location) -> str:
+    return await call.store.channels.get_name(location.room) or location.channel
+
+
+def _link(call: CommandContext, location: Location, message: str) -> str:
+    return call.services.context.platform_for(location).message_link(location, message) if message else ""

@@ -1,0 +1,34 @@
+"""The requests of managers, and what carries them out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bot.admin.management import requests
+from bot.commands.management import channels, questions
+from bot.commands.management.manager import Manager
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+
+    from bot.admin.management.requests import ManagementRequest
+    from bot.admin.results import OperationResult
+    from bot.commands.context import BotServices
+
+HANDLERS: Mapping[type, Callable[[Manager, Any], Awaitable[OperationResult]]] = {
+    requests.ListChannels: channels.list_channels,
+    requests.GetChannel: channels.get_channel,
+    requests.ChangeChannel: channels.change_channel,
+    requests.ListQuestions: questions.list_questions,
+    requests.VerifyAnswer: questions.verify_answer,
+    requests.PinAnswer: questions.pin_answer,
+    requests.ListVerified: questions.list_verified,
+    requests.RemoveVerified: questions.remove_answer,
+}
+
+
+async def perform_management(services: BotServices, request: ManagementRequest) -> AsyncGenerator[OperationResult]:
+    """Yield the result of a request. Raises NotAllowed unless its subject is a manager of their workspace now."""
+    manager = Manager(services, request.subject)
+    await manager.check()
+    yield await HANDLERS[type(request)](manager, request)

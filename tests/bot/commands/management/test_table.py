@@ -1,0 +1,164 @@
+"""A manager does outside of the chat what commands do, in channels that they can read, and nobody else does."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import TypeVar, get_args
+
+import pytest
+
+from bot.admin.management import requests
+from bot.admin.management.requests import GetHealth, GetUsage, ManagementRequest
+from bot.admin.management.results import ChannelEntry, ChannelResult, QuestionList, VerifiedList, WorkspaceChannels
+from bot.admin.results import Completed
+from bot.commands.management.table import HANDLERS, perform_management
+from bot.errors import NotAllowed
+from bot.store import AnswerResult, AnswerSource, ChannelSettings, Subject
+from engine.errors import EngineError, InvalidQuestion, NotFound
+from tests.bot.commands.conftest import ATTIC, Workspace
+from tests.support.builders import ROOF, make_answer
+
+ADA = Subject("slack", "T1", "ada")
+SOURCE = AnswerSource(1, "#roof", "https://x", "Monday", f"{ROOF.room}:file:f:1", "1", "slack:T1:open", ROOF.room)
+SECRET_SOURCE = replace(SOURCE, document=f"{ATTIC.room}:file:f:1", space=ATTIC.room, room=ATTIC.room)
+REQUESTS: list[ManagementRequest] = [
+    requests.ListChannels(ADA),
+    requests.GetChannel(ATTIC.room, ADA),
+    requests.ChangeChannel(ATTIC.room, (("style", "short"),), ADA),
+    requests.ListQuestions(ATTIC.room, ADA),
+    requests.VerifyAnswer("a1", "On Friday.", ADA),
+    requests.PinAnswer(ATTIC.room, "When do the tiles come?", "On Friday.", ADA),
+    requests.ListVerified(ATTIC.room, ADA),
+    requests.RemoveVerified(ATTIC.room, "v", ADA),
+]
+each_request = pytest.mark.parametrize("request_", REQUESTS, ids=lambda each: type(each).__name__)
+Kind = TypeVar("Kind")
+
+
+async def do(workspace: Workspace, request: ManagementRequest, kind: type[Kind]) -> Kind:
+    async with aclosing(perform_management(workspace, request)) as results:  # type: ignore[arg-type]
+        result = await anext(results)
+    assert isinstance(result, kind)
+    return result
+
+
+async def ask(workspace: Workspace, id_: str, question: str, *sources: AnswerSource, **facts: object) -> None:
+    """A question that found nothing, or these sources."""
+    store = workspace.context.store.answers
+    facts = {"asker": "bob", "message_id": f"q{id_}", "time": datetime.now(UTC), **facts}
+    await store.begin(make_answer(id_, question=question, **facts))
+    used = frozenset(each.document for each in sources)
+    await store.finish(id_, AnswerResult("On Monday. [1]" if sources else "I found nothing.", sources, used))
+
+
+def test_every_request_of_a_workspace_is_handled_and_tried_here() -> None:
+    assert {*HANDLERS, GetUsage, GetHealth} == set(get_args(ManagementRequest))
+    assert {type(each) for each in REQUESTS} == set(HANDLERS)
+
+
+@each_request
+async def test_nobody_but_a_manager_does_anything(workspace: Workspace, request_: ManagementRequest) -> None:
+    await ask(workspace, "a1", "When do the tiles come?", location=ATTIC)
+    for person in ("bob", "gus", "eve"):
+        with pytest.raises(NotAllowed):
+            await do(workspace, replace(request_, subject=replace(ADA, person=person)), object)
+    workspace.platform.people["ada"] = replace(workspace.platform.people["ada"], is_manager=False)
+    with pytest.raises(NotAllowed):
+        await do(workspace, request_, object)
+    assert await workspace.context.store.channel_settings.get(ATTIC.room) is None
+
+
+@each_request
+async def test_a_manager_sees_no_channel_that_they_cannot_read(
+    workspace: Workspace, request_: ManagementRequest
+) -> None:
+    await ask(workspace, "a1", "When do the tiles come?", location=ATTIC)
+    workspace.platform.people["max"] = replace(workspace.platform.people["ada"], id="max", name="Max")
+    request = replace(request_, subject=replace(ADA, person="max"))
+    if isinstance(request, requests.ListChannels):
+        assert [each.name for each in (await do(workspace, request, WorkspaceChannels)).channels] == ["roof"]
+        return
+    with pytest.raises(NotFound):
+        await do(workspace, request, object)
+    assert await workspace.context.store.channel_settings.get(ATTIC.room) is None
+    assert await workspace.context.store.verified_answers.list_in_room(ATTIC.room) == []
+
+
+@pytest.mark.parametrize("room", ["slack:T2:ROOF", "discord:T1:ROOF", "slack:T1:", "slack:T1:UNHEARD", "", "console"])
+async def test_a_manager_sees_nothing_of_another_workspace(workspace: Workspace, room: str) -> None:
+    with pytest.raises(NotFound):
+        await do(workspace, requests.GetChannel(room, ADA), ChannelResult)
+
+
+async def test_channels_are_listed_with_what_is_read_of_them(workspace: Workspace, announced: None) -> None:
+    del announced
+    await workspace.share("ada", "minutes.txt", "The tiles come on Monday.")
+    await workspace.context.store.channel_settings.save(ATTIC.room, ChannelSettings(ingest=False))
+    found = (await do(workspace, requests.ListChannels(ADA), WorkspaceChannels)).channels
+    attic = ChannelEntry(ATTIC.room, "attic", "closed", is_read=False, documents=0)
+    assert found == (attic, ChannelEntry(ROOF.room, "roof", "open", is_read=True, documents=1))
+
+
+async def test_settings_are_changed_with_the_checks_of_the_form(workspace: Workspace) -> None:
+    changed = requests.ChangeChannel(ROOF.room, (("mode", "local"), ("style", "short"), ("askers", "everyone")), ADA)
+    assert "`mode` is now **local**" in (await do(workspace, changed, Completed)).text
+    shown = await do(workspace, requests.GetChannel(ROOF.room, ADA), ChannelResult)
+    values = {field.name: field.value for _, fields in shown.groups for field in fields}
+    assert (values["mode"], values["style"], values["askers"]) == ("local", "short", "everyone")
+    for name, value in (("mode", "wild"), ("unheard", "x"), ("style", "x" * 500), ("ingest", "maybe")):
+        with pytest.raises(InvalidQuestion):
+            await do(workspace, requests.ChangeChannel(ROOF.room, (("language", "fr"), (name, value)), ADA), Completed)
+    kept = await workspace.context.store.channel_settings.get(ROOF.room)
+    assert kept is not None
+    assert kept.language == ""
+
+
+async def test_a_question_is_answered_and_its_answer_corrected_and_removed(workspace: Workspace) -> None:
+    await ask(workspace, "a1", "When do the tiles for the roof come?")
+    [question] = (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions
+    assert (question.question, question.count, question.askers) == ("When do the tiles for the roof come?", 1, ("Bob",))
+    assert (question.text, question.link, question.channel) == ("", "https://chat.example/T1/ROOF/qa1", "roof")
+    with pytest.raises(InvalidQuestion):  # there is no answer to approve
+        await do(workspace, requests.VerifyAnswer("a1", "", ADA), Completed)
+    await do(workspace, requests.VerifyAnswer("a1", "On Friday.", ADA), Completed)
+    assert (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions == ()
+    await do(workspace, requests.PinAnswer(ROOF.room, question.question, "On Sunday.", ADA), Completed)
+    [verified] = (await do(workspace, requests.ListVerified("", ADA), VerifiedList)).answers
+    assert (verified.text, verified.verifier, verified.channel) == ("On Sunday.", "Ada", "roof")
+    await do(workspace, requests.RemoveVerified(ROOF.room, verified.id, ADA), Completed)
+    assert (await do(workspace, requests.ListVerified(ROOF.room, ADA), VerifiedList)).answers == ()
+
+
+async def test_an_answer_voted_down_is_shown_and_approved(workspace: Workspace) -> None:
+    await ask(workspace, "a1", "When do the tiles for the roof come?", SOURCE)
+    await workspace.context.store.feedback.record_reason("a1", "bob", "outdated", "It was moved")
+    [question] = (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions
+    assert (question.votes_down, question.text, question.reasons) == (
+        1,
+        "On Monday. [1]",
+        ("It is outdated: It was moved",),
+    )
+    await do(workspace, requests.VerifyAnswer("a1", "", ADA), Completed)
+    [verified] = (await do(workspace, requests.ListVerified("", ADA), VerifiedList)).answers
+    assert verified.text == "On Monday. [1]"
+
+
+async def test_texts_of_closed_channels_and_private_answers_stay_there(workspace: Workspace) -> None:
+    await ask(workspace, "a1", "Where is the chest of gold?", location=ATTIC)
+    await ask(workspace, "a2", "What does Bob earn here?", private=True)
+    assert (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions == ()
+    [question] = (await do(workspace, requests.ListQuestions(ATTIC.room, ADA), QuestionList)).questions
+    assert question.question == "Where is the chest of gold?"
+    for answer in ("a2", "unheard"):
+        with pytest.raises(NotFound):
+            await do(workspace, requests.VerifyAnswer(answer, "x", ADA), Completed)
+    workspace.platform.people["max"] = replace(workspace.platform.people["ada"], id="max", name="Max")
+    await ask(workspace, "a3", "Who is in the attic at night?", SECRET_SOURCE)
+    await workspace.context.store.feedback.record("a3", "bob", up=False)
+    for person, text in (("max", ""), ("ada", "On Monday. [1]")):
+        listed = await do(workspace, requests.ListQuestions("", replace(ADA, person=person)), QuestionList)
+        assert [each.text for each in listed.questions] == [text]
+    with pytest.raises(EngineError):
+        await do(workspace, requests.VerifyAnswer("a3", "", replace(ADA, person="max")), Completed)
