@@ -160,6 +160,11 @@ class BotContext:
         chosen = (await self.get_channel_settings(room)).bot_messages
         return chosen == "on" if chosen else self.settings.index_bot_messages
 
+    async def suggests_questions(self, room: str) -> bool:
+        """Whether answers in a channel suggest further questions."""
+        chosen = (await self.get_channel_settings(room)).suggestions
+        return chosen == "on" if chosen else self.settings.suggestions
+
     async def find_person_language(self, location: Location, person: str, locale: str = "") -> str:
         """The language of what one person reads; `locale`: what their platform reported with an event."""
         if not locale and person:

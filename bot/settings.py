@@ -140,6 +140,7 @@ class Settings(BaseSettings):
 
     language: str = ""
     reply_to: Literal["mention", "thread", "all"] = "thread"
+    suggestions: bool = True
     index_bot_messages: bool = False
     backfill_days: int = Field(default=90, ge=0)
     retention_days: int = Field(default=0, ge=0)

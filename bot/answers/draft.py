@@ -14,7 +14,8 @@ from bot.answers.review.rights import list_experts, may_verify
 from bot.i18n import gettext
 from bot.monitoring.traces import QuestionJourney
 from bot.platform.events import QuestionAsked
-from bot.platform.models import AnswerFooter, Button
+from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button
+from bot.store import AnswerResult
 from bot.store.models import passage_key, verified_key
 from bot.texts import control as control_texts
 from bot.texts.inferred_filters import describe_inferred_filters
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Channel
     from bot.platform.traits import PlatformTraits
     from bot.store import AnswerSource, VerifiedAnswer
-    from engine import InferredFilters, Source, Usage
+    from engine import Context, InferredFilters, Question, Source, Usage
 
 
 @dataclass(slots=True)
@@ -38,7 +39,8 @@ class AnswerDraft:
     that does not mention the bot gets no reply. `gap`: why the scope may be smaller than what its readers can read (as
     in ResolvedScope). `graph_shown_keys`: the keys of the passages behind the graph facts that a model was shown.
     `is_extractive`: no model wrote it. `verified`: the verified answer that it repeats. `inferred`: the filters that
-    the model saw in the question.
+    the model saw in the question. `question`, `context`: what the engine was asked, without history, and what it
+    retrieved. `suggestions`: questions to ask next, with the keys of what they rest on.
     """
 
     request: AnswerRequest
@@ -53,6 +55,10 @@ class AnswerDraft:
     history: History = field(default_factory=History)
     sources: tuple[Source, ...] = ()
     verified: VerifiedAnswer | None = None
+    question: Question | None = None
+    context: Context | None = None
+    suggestions: tuple[str, ...] = ()
+    suggestion_keys: frozenset[str] = frozenset()
     usage: tuple[Usage, ...] = ()
     notices: list[str] = field(default_factory=list)
     inferred: InferredFilters | None = None
@@ -96,7 +102,11 @@ class AnswerDraft:
 
     @property
     def used_source_keys(self) -> frozenset[str]:
-        """The keys of the documents and messages that the answer used."""
+        """The keys of the documents and messages that the answer and its suggestions used."""
+        return self._answer_keys | self.suggestion_keys
+
+    @property
+    def _answer_keys(self) -> frozenset[str]:
         if self.verified is not None:
             return self.verified.keys | {verified_key(self.verified.id)}
         if not self.sources and texts.is_nothing_found(self.text):
@@ -127,6 +137,19 @@ class AnswerDraft:
             return self.verified.sources
         return tuple(footer.build_answer_source(each, self.text) for each in self.sources)
 
+    def build_result(self) -> AnswerResult:
+        """The answer as it is stored."""
+        drawn = self.provenance.source_scope if self.provenance else Scope(frozenset(), frozenset())
+        return AnswerResult(
+            self.text,
+            self.answer_sources,
+            self.used_source_keys,
+            drawn.spaces,
+            drawn.rooms,
+            self.shown_source_keys,
+            self.suggestions,
+        )
+
 
 async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerFooter:
     """Build the footer of an answer; failed answers have none."""
@@ -151,7 +174,7 @@ async def build_draft_footer(context: BotContext, draft: AnswerDraft) -> AnswerF
         notes,
         private=request.private,
         share=share,
-        review=[*await list_review_buttons(context, draft), *again],
+        review=[*await list_review_buttons(context, draft), *again, *list_suggestion_buttons(draft)],
     )
     return replace(built, buttons=tuple(_add_attempt(each, request.attempt) for each in built.buttons))
 
@@ -168,6 +191,15 @@ def list_repeat_buttons(draft: AnswerDraft) -> list[Button]:
     if draft.verified is not None or not request.can_repeat:
         return []
     return [Button(gettext(control_texts.AGAIN_BUTTON), "again", f"{request.id}:{request.attempt}")]
+
+
+def list_suggestion_buttons(draft: AnswerDraft) -> list[Button]:
+    """The buttons that ask the suggested questions, for everyone who sees the answer."""
+    request = draft.request
+    return [
+        Button(text, SUGGESTION_ACTION, f"{request.id}:{request.attempt}:{number}")
+        for number, text in enumerate(draft.suggestions)
+    ]
 
 
 async def list_review_buttons(context: BotContext, draft: AnswerDraft) -> list[Button]:

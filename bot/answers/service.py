@@ -12,7 +12,7 @@ import traceback
 from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import structlog
 
@@ -26,12 +26,12 @@ from bot.answers.footer import source_urls
 from bot.answers.history import ThreadHistory
 from bot.answers.question import build_heading, build_question, find_channel, find_language, resolve_request_scope
 from bot.answers.review.lookup import VerifiedLookup
+from bot.answers.suggestions.finder import SuggestionFinder
 from bot.errors import PermissionDenied, PlatformError
 from bot.i18n import gettext, use_language
 from bot.permissions.askers import AskerPolicy
 from bot.permissions.provenance import build_provenance, can_read
 from bot.platform.models import Card
-from bot.store import AnswerResult
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from bot.context import BotContext
     from bot.ingest.files import FileIngest
     from bot.monitoring.metrics import Metrics
-    from bot.permissions.provenance import Provenance
     from bot.permissions.quotas import Quotas
     from engine import Answer, Question
 
@@ -60,6 +59,7 @@ class AnswerService:
         self._thread_history = ThreadHistory(context)
         self.stops = StopRequests(context)
         self._verified_answers = VerifiedLookup(context)
+        self._suggestions = SuggestionFinder(context)
         self._in_progress: set[str] = set()
         self._query_slots = asyncio.Semaphore(MAX_CONCURRENT_QUERIES)
 
@@ -157,6 +157,7 @@ class AnswerService:
         if draft.silent:
             await self._discard(draft)
             return False
+        await self._suggestions.add_to(draft)
         await self._finish_answer(draft, delivery)
         if delivery.first_shown_at is not None:
             self._metrics.record_first_token(draft.request.location.platform, delivery.first_shown_at - began)
@@ -191,6 +192,7 @@ class AnswerService:
             self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))
             draft.provenance = build_provenance(answer.context, question.scope, past.source_scope, since)
             draft.retrieved, draft.inferred = answer.context.sources, answer.context.inferred
+            draft.question, draft.context = question, answer.context
             draft.history = past
             delivery.can_show = partial(
                 can_read, self._context.audience, draft.provenance, draft.request.location, draft.request.sole_reader
@@ -273,12 +275,8 @@ class AnswerService:
 
         For a public answer a correction is stored as well, in case the platform fails now.
         """
-        request, based = draft.request, cast("Provenance", draft.provenance)
-        drawn = based.source_scope
-        outcome = AnswerResult(
-            draft.text, draft.answer_sources, draft.used_source_keys, drawn.spaces, drawn.rooms, draft.shown_source_keys
-        )
-        if not await self._context.store.answers.finish(request.id, outcome):
+        request = draft.request
+        if not await self._context.store.answers.finish(request.id, draft.build_result()):
             await self._retract(request, delivery)
         self._metrics.record_question(request.location.platform, "answered" if draft.is_supported else "nothing")
 

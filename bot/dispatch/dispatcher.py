@@ -13,6 +13,7 @@ from bot.answers.buttons import AnswerButtons
 from bot.answers.control.repeats import REPEAT_ACTION, AnswerRepeater
 from bot.answers.history import ThreadHistory
 from bot.answers.request import request_from_command, request_from_message, started_answer_id, strip_mention
+from bot.answers.suggestions.presses import SuggestionPresses
 from bot.commands.forms.table import OPEN_AGAIN, PART_ACTION, submit_form
 from bot.commands.table import run_command
 from bot.dispatch.follow_up.question_rules import is_small_talk
@@ -30,7 +31,7 @@ from bot.platform.events import (
     VisibilityChanged,
     WorkspaceLeft,
 )
-from bot.platform.models import Card, Location
+from bot.platform.models import SUGGESTION_ACTION, Card, Location
 from bot.platform.ports import ReplyTarget
 from engine.errors import EngineError
 
@@ -70,6 +71,7 @@ class Dispatcher:
         self._reply_policy = ReplyPolicy(context, ThreadHistory(context), self.answer_service.stops)
         self._answer_buttons = AnswerButtons(context, metrics)
         self._repeater = AnswerRepeater(context, self.answer_service)
+        self._suggestion_presses = SuggestionPresses(context, self.answer_service)
         self._addressed: set[tuple[str, str]] = set()
 
     def serves(self, workspace: str) -> bool:
@@ -153,6 +155,8 @@ class Dispatcher:
                 await self.ingest_service.files.report_failure(event.message, error)
             elif isinstance(event, ButtonPressed) and event.action == REPEAT_ACTION:
                 await self._repeater.post_failure(event, error)
+            elif isinstance(event, ButtonPressed) and event.action == SUGGESTION_ACTION:
+                await self._suggestion_presses.post_failure(event, error)
             elif isinstance(event, CommandInvoked | ButtonPressed | FormSubmitted):
                 await self.context.store.answers.delete_unfinished(started_answer_id(event))
                 await self._send_private(event, Card(texts.describe_error(error)))
@@ -218,6 +222,9 @@ class Dispatcher:
             return
         if pressed.action == REPEAT_ACTION:
             await self._repeater.handle(pressed)
+            return
+        if pressed.action == SUGGESTION_ACTION:
+            await self._suggestion_presses.handle(pressed)
             return
         await self._run_command(
             CommandInvoked(

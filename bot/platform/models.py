@@ -153,6 +153,9 @@ class Message:
 # What the bot shows.
 
 
+SUGGESTION_ACTION = "suggestion"  # of a button whose label is a question; an adapter shows these in a row of their own
+
+
 @dataclass(frozen=True, slots=True)
 class Button:
     """A button; `action` and `value` come back in a ButtonPressed."""

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 _COLUMNS = (
     "id, platform, workspace, channel, thread, asker, question, time, message, private,"
-    " text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt,"
+    " text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, suggestions,"
     " (SELECT CAST(json_group_object(key, used) AS TEXT) FROM answer_provenance WHERE answer = id)"
 )
 _USED_ELSEWHERE = (  # answers in other channels that used a source of this channel, or whose model was shown one
@@ -72,7 +72,7 @@ class Answers:
     async def fail(self, id_: str) -> None:
         """Mark an answer as failed and delete its text and sources."""
         await self._database.execute(
-            "UPDATE answer SET state = 'failed', text = '', sources = '[]' WHERE id = ?", (id_,)
+            "UPDATE answer SET state = 'failed', text = '', sources = '[]', suggestions = '[]' WHERE id = ?", (id_,)
         )
 
     async def get(self, id_: str) -> StoredAnswer | None:
@@ -240,8 +240,11 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
     await db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
     sources = ANSWER_SOURCES.dump_json(outcome.sources).decode()
     await db.execute(
-        "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ? WHERE id = ?",
-        (outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms)), id_),
+        "UPDATE answer SET state = 'done', text = ?, sources = ?, spaces = ?, rooms = ?, suggestions = ? WHERE id = ?",
+        (
+            *(outcome.text, sources, json.dumps(sorted(outcome.spaces)), json.dumps(sorted(outcome.rooms))),
+            *(json.dumps(outcome.suggestions, ensure_ascii=False), id_),
+        ),
     )
     removed = await fetch(
         db,
@@ -270,7 +273,7 @@ async def _recheck_answers(db: Connection, room: str, home: str, *, check: bool)
 
 def _to_stored_answer(row: Row) -> StoredAnswer:
     id_, platform, workspace, channel, thread, asker, question, time, message, private, *rest = row
-    text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, drawn = rest
+    text, sources, spaces, rooms, reply_ref, state, stopped_by, attempt, suggestions, drawn = rest
     keys: dict[str, bool] = json.loads(drawn or "{}")
     return StoredAnswer(
         id=id_,
@@ -290,4 +293,5 @@ def _to_stored_answer(row: Row) -> StoredAnswer:
         state=state,
         stopped_by=stopped_by,
         attempt=attempt,
+        suggestions=tuple(json.loads(suggestions)),
     )

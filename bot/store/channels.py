@@ -38,7 +38,7 @@ class ChannelSettingsTable:
     async def save(self, room: str, settings: ChannelSettings) -> None:
         """Store the settings of a channel."""
         await self._database.execute(
-            f"INSERT INTO channel_settings (room, {SETTINGS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            f"INSERT INTO channel_settings (room, {SETTINGS_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             f" ON CONFLICT (room) DO UPDATE SET {SETTINGS_UPDATES}",
             (room, *astuple(settings)),
         )

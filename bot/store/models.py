@@ -72,6 +72,7 @@ class AnswerResult:
     """The result of an answer; `text` still contains its [n].
 
     `documents`: keys of the documents that it used. `shown_keys`: keys of everything that the model was shown.
+    `suggestions`: the questions suggested below it.
     """
 
     text: str
@@ -80,6 +81,7 @@ class AnswerResult:
     spaces: frozenset[str] = frozenset()
     rooms: frozenset[str] = frozenset()
     shown_keys: frozenset[str] = frozenset()
+    suggestions: tuple[str, ...] = ()
 
     @property
     def used_keys(self) -> frozenset[str]:
@@ -114,6 +116,7 @@ class StoredAnswer:
     state: AnswerState = "started"
     stopped_by: str = ""
     attempt: int = 0
+    suggestions: tuple[str, ...] = ()
 
     @property
     def reply_message_ids(self) -> tuple[str, ...]:
@@ -135,7 +138,8 @@ class ChannelSettings:
     """Settings of one channel; an empty value means the bot's own setting.
 
     `reply_to`: mention | thread | all. `ingest`: whether the channel is read, and `content` what of it: messages |
-    files, empty for both. `links`: whether the pages are read that messages link to. `bot_messages`: on | off.
+    files, empty for both. `links`: whether the pages are read that messages link to. `bot_messages`: on | off, also
+    `suggestions`, of further questions below answers.
     `askers`: who may ask here, as in bot/permissions/askers.py; empty for everyone.
     """
 
@@ -149,6 +153,7 @@ class ChannelSettings:
     askers: str = ""
     content: str = ""
     bot_messages: str = ""
+    suggestions: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -28,7 +28,7 @@ _COLUMNS = (
 
 _IN_WORKSPACES = "platform || ':' || workspace IN (SELECT value FROM json_each(?))"
 
-CLEAR_TEXT = "question = '', text = '', sources = '[]'"
+CLEAR_TEXT = "question = '', text = '', sources = '[]', suggestions = '[]'"
 SET_REDACTED = "state = CASE state WHEN 'done' THEN 'redacted' ELSE state END"
 REMOVAL_TTL_SECONDS = 24 * 60 * 60  # seconds; longer than any answer takes
 
@@ -195,7 +195,7 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
 async def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
     """Delete the text of finished answers but not their sources; they no longer count as history."""
     await db.execute(
-        f"UPDATE answer SET question = '', text = '', {SET_REDACTED}"
+        f"UPDATE answer SET question = '', text = '', suggestions = '[]', {SET_REDACTED}"
         " WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'",
         (text_list(sorted(answers)),),
     )

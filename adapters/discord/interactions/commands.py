@@ -26,9 +26,8 @@ if TYPE_CHECKING:
     from adapters.discord.interactions.interactions import InteractionHandler
 
 Interaction = discord.Interaction[Any]
-Setting = Literal[
-    "mode", "style", "language", "model", "reply-to", "askers", "ingest", "content", "bot-messages", "links"
-]
+AnswerSetting = Literal["mode", "style", "language", "model", "reply-to", "suggestions"]
+Setting = Literal[AnswerSetting, "askers", "ingest", "content", "bot-messages", "links"]
 Correction = Literal["answer", "merge", "unmerge", "separate", "add", "describe", "hide", "unhide"]
 
 

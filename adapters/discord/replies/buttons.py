@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol, cast
 import discord
 import structlog
 
+from bot.platform.models import SUGGESTION_ACTION
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -17,7 +19,7 @@ log = structlog.get_logger(__name__)
 
 MAX_ID_LENGTH = 100  # characters of a custom id
 MAX_LABEL_LENGTH = 80
-MAX_BUTTONS = 25
+MAX_BUTTONS, ROW_LENGTH, MAX_ROWS = 25, 5, 5
 _DIGITS = "0123456789abcdefghijklmnopqrstuvwxyz"
 _SNOWFLAKE = re.compile(r"(?<!\d)[1-9]\d{15,19}(?!\d)")
 _PACKED_SNOWFLAKE = re.compile(r"~([0-9a-z]+)~")
@@ -33,11 +35,11 @@ class ButtonHandler(Protocol):
 class ActionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"tl:(?P<action>[a-z-]+):(?P<value>.*)"):
     """A button of the bot, rebuilt from its custom id when pressed."""
 
-    def __init__(self, action: str, value: str, label: str = "") -> None:
+    def __init__(self, action: str, value: str, label: str = "", row: int | None = None) -> None:
         button = discord.ui.Button[Any](
             label=label[:MAX_LABEL_LENGTH] or None, custom_id=encode_custom_id(action, value)
         )
-        super().__init__(button)
+        super().__init__(button, row=row)
         self.action = action
         self.value = value
 
@@ -54,15 +56,23 @@ class ActionButton(discord.ui.DynamicItem[discord.ui.Button[Any]], template=r"tl
 
 
 def build_view(buttons: Sequence[Button]) -> discord.ui.View | None:
-    """Build the view of a message's buttons; None without any. Buttons with too long ids are dropped and logged."""
+    """Build the view of a message's buttons, suggested questions in the last row; None without any.
+
+    Buttons with too long ids are dropped and logged.
+    """
     fitting = [button for button in buttons if len(encode_custom_id(button.action, button.value)) <= MAX_ID_LENGTH]
     if len(fitting) < len(buttons):
         log.warning("discord.buttons_dropped", actions=[button.action for button in buttons if button not in fitting])
     if not fitting:
         return None
     view = discord.ui.View(timeout=None)
-    for button in fitting[:MAX_BUTTONS]:
+    others = [button for button in fitting if button.action != SUGGESTION_ACTION][:MAX_BUTTONS]
+    row = -(-len(others) // ROW_LENGTH)  # the first row below the others
+    suggested = [button for button in fitting if button.action == SUGGESTION_ACTION] if row < MAX_ROWS else []
+    for button in others:
         view.add_item(ActionButton(button.action, button.value, button.label))
+    for button in suggested[:ROW_LENGTH]:
+        view.add_item(ActionButton(button.action, button.value, button.label, row))
     return view
 
 

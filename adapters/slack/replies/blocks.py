@@ -9,7 +9,7 @@ from urllib.parse import quote
 
 from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_rendered, to_mrkdwn
 from bot.i18n import gettext
-from bot.platform.models import title_with_time
+from bot.platform.models import SUGGESTION_ACTION, title_with_time
 from bot.text.format import format_utc
 from bot.text.markdown import is_web_link
 from bot.text.splitting import split_message
@@ -208,14 +208,20 @@ def _context_block(text: str) -> Block:
 
 
 def build_buttons(buttons: Sequence[Button], form: BlockFormat, block: str, asker: str = "") -> list[Block]:
-    """Build feedback and delete buttons in one row, the rest below. Only the asker sees the delete button."""
+    """Build feedback and delete buttons in one row, the rest below, suggested questions last.
+
+    Only the asker sees the delete button.
+    """
     if form is BlockFormat.BARE or not buttons:
         return []
     citation = {button.action: button for button in buttons}
     rich = form is BlockFormat.RICH and {"up", "down"} <= citation.keys()
     special = ("up", "down", "delete") if rich else ()
     rest = [button for button in buttons if button.action not in special]
-    rows = [rest[at : at + MAX_ROW_BUTTONS] for at in range(0, len(rest), MAX_ROW_BUTTONS)]
+    suggested = [button for button in rest if button.action == SUGGESTION_ACTION]
+    others = [button for button in rest if button.action != SUGGESTION_ACTION]
+    rows = [others[at : at + MAX_ROW_BUTTONS] for at in range(0, len(others), MAX_ROW_BUTTONS)]
+    rows += [suggested] if suggested else []
     return [
         *([_feedback(citation, block, asker)] if rich else []),
         *(_button_row(row, f"{block}.{number}") for number, row in enumerate(rows)),

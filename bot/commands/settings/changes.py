@@ -106,9 +106,9 @@ async def format_askers(call: CommandContext, askers: str) -> str:
 def find_default(call: CommandContext, field: SettingField) -> str:
     """The bot's own setting, for channels that have none."""
     settings = call.settings
-    bots = "on" if settings.index_bot_messages else "off"
+    switches = {"bot-messages": settings.index_bot_messages, "suggestions": settings.suggestions}
     general = {"mode": settings.retrieval_mode, "reply-to": settings.reply_to, "model": settings.llm_model}
-    return {**general, "bot-messages": bots}.get(field.name, "")
+    return {**general, **{name: "on" if value else "off" for name, value in switches.items()}}.get(field.name, "")
 
 
 async def _describe_change(

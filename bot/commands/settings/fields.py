@@ -62,6 +62,9 @@ FIELDS: Mapping[str, SettingField] = {
             ("mention", "thread", "all", DEFAULT_VALUE),
         ),
         SettingField(
+            "suggestions", N_("whether I suggest further questions below answers"), ("on", "off", DEFAULT_VALUE)
+        ),
+        SettingField(
             "askers",
             N_("who may ask me here: everyone, members (no guests), managers, or whom you mention"),
             (EVERYONE, MEMBERS, MANAGERS),
@@ -90,6 +93,7 @@ LABELS: Mapping[str, str] = {
     "language": N_("Language of answers"),
     "model": N_("Language model"),
     "reply-to": N_("What I reply to"),
+    "suggestions": N_("Suggested questions"),
     "askers": N_("Who may ask"),
     "ingest": N_("Read this channel"),
     "content": N_("What I read"),

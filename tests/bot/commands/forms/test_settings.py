@@ -31,7 +31,7 @@ async def stored(workspace: Workspace) -> ChannelSettings:
     return await workspace.context.get_channel_settings(ROOF.room)
 
 
-async def test_a_form_shows_the_present_values_in_at_most_five_fields(workspace: Workspace) -> None:
+async def test_a_form_shows_the_present_values(workspace: Workspace) -> None:
     workspace.context = workspace.bot.with_settings(llm_model="a/default", answer_models="a/small, b/large")
     await workspace.bot.save_settings(ROOF, mode="naive", model="b/large", askers="<@bob>", content="files")
     answers, reading = await build(workspace, "answers"), await build(workspace, "reading")
@@ -41,6 +41,7 @@ async def test_a_form_shows_the_present_values_in_at_most_five_fields(workspace:
         "language": "",
         "model": "b/large",
         "reply-to": "default",
+        "suggestions": "default",
     }
     assert {each.name: each.value for each in reading.fields} == {
         "askers": "named",

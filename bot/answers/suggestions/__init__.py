@@ -1,0 +1,1 @@
+"""Suggested follow-up questions: buttons below an answer that ask what is known to find something."""

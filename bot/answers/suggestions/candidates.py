@@ -1,0 +1,212 @@
+"""Propose follow-up questions from what was retrieved for an answer, but not cited by it. Pure.
+
+A candidate is about a name, a person or a section that is close to the answer and that the answer does not explain.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from bot.answers.suggestions.names import NameJudge, contains_name, is_person_name
+from bot.text.excerpts import strip_speaker
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from engine import Context, Source
+
+    CandidateKind = Literal["decided", "connected", "said", "section"]
+
+MAX_SOURCES = 40  # retrieved passages that are looked at, the most relevant first
+MIN_PASSAGES = 2  # uncited passages that name the subject of a candidate
+HUB_PASSAGES = 9  # a name in more of them is a hub: that it is connected says nothing
+MIN_MESSAGE_LENGTH = 40  # characters of a message that is worth asking for
+MIN_SECTION_LENGTH = 80  # characters of a section that is worth asking for
+MAX_HEADING_WORDS = 6
+
+_FILE_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
+_NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[A-Z]\.|§ ?\d+)\s+")
+_PLAIN = re.compile(r"(?!.*\w\.\w)[^\W_](?:[^\W_]|[ ,;:'’()&+–—.-])*")  # no markup, no address, no mention
+_DIGIT = re.compile(r"\d")
+_GENERIC_HEADINGS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    introduction overview summary contents notes remarks appendix references general miscellaneous conclusion
+    background description details information other about
+    """,
+    )
+)
+_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
+_DECIDED = re.compile(
+    r"\b(?:decided|decision|agreed|resolved|approved|granted|voted|adopted|postponed|cancell?ed|accepted|rejected|"
+    r"beschloss\w*|entschied\w*|vereinbart\w*|décid\w*|decid\w*|acord\w*|aprob\w*|aprovad\w*)\b|決定|決まり|合意",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A question that could be suggested: its kind, its subject, and what that is connected to or part of.
+
+    `author`: who must have written what supports it, empty for anybody. `document`: which must contain that.
+    """
+
+    kind: CandidateKind
+    subject: str
+    other: str
+    score: float
+    author: str = ""
+    document: str = ""
+
+    def is_supported_by(self, source: Source) -> bool:
+        """Whether a passage can answer it."""
+        if (self.author and source.author != self.author) or (self.document and source.document != self.document):
+            return False
+        text = passage_text(source).casefold()
+        match self.kind:
+            case "section":
+                return find_heading(source) == self.subject
+            case "said":
+                return contains_name(self.other.casefold(), text)
+            case "decided":
+                return _is_decided(self.subject, source)
+            case "connected":
+                return all(contains_name(name.casefold(), text) for name in (self.subject, self.other))
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What an answer says, what it cites, and the other passages that were retrieved for it, with lower-case texts."""
+
+    said: str
+    cited: tuple[Source, ...]
+    uncited: tuple[tuple[Source, str], ...]
+    context: Context
+    judge: NameJudge
+
+    @classmethod
+    def build(cls, context: Context, said: str, cited: Sequence[Source]) -> Evidence:
+        """The evidence of an answer; `said`: the question and the answer."""
+        keys = {(each.document, each.passage) for each in cited}
+        others = [each for each in context.sources[:MAX_SOURCES] if (each.document, each.passage) not in keys]
+        names = {each.name for each in context.entities} | {each.author for each in context.sources}
+        names |= {name for each in context.relations for name in (each.source, each.target)}
+        judge = NameJudge.build((strip_speaker(each.text) for each in context.sources), names)
+        uncited = tuple((each, passage_text(each).casefold()) for each in others)
+        return cls(said.casefold(), tuple(cited), uncited, context, judge)
+
+    def says(self, name: str) -> bool:
+        """Whether the question or the answer contains a name."""
+        return contains_name(name.casefold(), self.said)
+
+    def explains(self, name: str) -> bool:
+        """Whether the question or the answer contains a name, or a part of it."""
+        return any(self.says(word) for word in {name, *name.split()} if word == name or word[0].isupper())
+
+    def list_naming(self, *names: str) -> list[Source]:
+        """The uncited passages that contain all of these names."""
+        lowered = [name.casefold() for name in names]
+        return [each for each, text in self.uncited if all(contains_name(name, text) for name in lowered)]
+
+
+def passage_text(source: Source) -> str:
+    """The words of a passage; with its heading, if it is not a message."""
+    return strip_speaker(source.text) if source.author else f"{source.label}\n{source.text}"
+
+
+def find_heading(source: Source) -> str:
+    """The heading of a section without its number; empty for a page, a line, a message, or an unclear one."""
+    heading = _NUMBERING.sub("", source.label.rpartition(" › ")[2]).strip()
+    if source.author or source.label == source.title or not _PLAIN.fullmatch(heading):
+        return ""
+    has_words = heading[0].isupper() and not _DIGIT.search(heading)
+    clear = has_words and heading.casefold() not in _GENERIC_HEADINGS
+    return heading if clear and len(heading.split()) <= MAX_HEADING_WORDS else ""
+
+
+def _find_title(source: Source) -> str:
+    """The heading above all of a document's sections, else its title, without the ending of a file name."""
+    root, is_nested, _ = source.label.partition(" › ")
+    return root.strip() if is_nested else _FILE_ENDING.sub("", source.title)
+
+
+def propose(evidence: Evidence) -> list[Candidate]:
+    """All candidates, the best first; of those about the same subject, only the best."""
+    found = [*_propose_related(evidence), *_propose_authors(evidence), *_propose_sections(evidence)]
+    best: dict[str, Candidate] = {}
+    for each in sorted(found, key=lambda each: (-each.score, each.kind, each.subject, each.other)):
+        best.setdefault(each.subject.casefold(), each)
+    return list(best.values())
+
+
+def _propose_related(evidence: Evidence) -> Iterator[Candidate]:
+    """Names that a relation connects with what the answer says: a person with a thing, or a thing with a decision."""
+    people = {each.name for each in evidence.context.entities if each.type == "person"}
+    people |= {each.author for each in evidence.context.sources if each.author}
+    for anchor, name in _list_open_ends(evidence):
+        passages = evidence.list_naming(name)
+        if len(passages) < MIN_PASSAGES or not evidence.judge.is_good(name):
+            continue
+        rarity = 1.0 / len(passages)
+        if name not in people and any(_is_decided(name, each) for each in passages):
+            yield Candidate("decided", name, "", 1.5 + rarity)
+        crosses = (name in people) != (anchor in people)
+        if crosses and len(passages) <= HUB_PASSAGES and evidence.judge.is_good(anchor):
+            shared = len(evidence.list_naming(name, anchor))
+            if shared:
+                person, thing = (name, anchor) if name in people else (anchor, name)
+                yield Candidate("connected", person, thing, 0.9 + rarity + 0.1 * min(shared, 3))
+
+
+def _list_open_ends(evidence: Evidence) -> Iterable[tuple[str, str]]:
+    """The relations with one end that the answer says and one that it does not explain, in this order."""
+    ends = [(each.source, each.target) for each in evidence.context.relations]
+    pairs = dict.fromkeys([*ends, *((target, source) for source, target in ends)])
+    said = {name: evidence.says(name) for pair in pairs for name in pair}
+    return [(anchor, name) for anchor, name in pairs if said[anchor] and not evidence.explains(name)]
+
+
+def _is_decided(name: str, source: Source) -> bool:
+    return any(
+        contains_name(name.casefold(), sentence.casefold()) and _DECIDED.search(sentence)
+        for sentence in _SENTENCE.split(passage_text(source))
+    )
+
+
+def _propose_authors(evidence: Evidence) -> Iterator[Candidate]:
+    """People who wrote about what the answer says."""
+    authors = {each.author for each, _ in evidence.uncited if each.author}
+    names = {name for each in evidence.context.relations for name in (each.source, each.target)}
+    names |= {each.name for each in evidence.context.entities}
+    for topic in sorted(names - authors):
+        if not evidence.says(topic) or not evidence.judge.is_good(topic):
+            continue
+        wrote = Counter(
+            each.author
+            for each in evidence.list_naming(topic)
+            if each.author and len(strip_speaker(each.text)) >= MIN_MESSAGE_LENGTH
+        )
+        for author, count in wrote.items():
+            if is_person_name(author) and not evidence.explains(author):
+                yield Candidate("said", author, topic, 0.8 + 0.3 * min(count, 3), author=author)
+
+
+def _propose_sections(evidence: Evidence) -> Iterator[Candidate]:
+    """Other sections of a cited document, those nearest to a cited one first."""
+    positions: dict[str, list[int]] = {}
+    for each in evidence.cited:
+        positions.setdefault(each.document, []).append(each.position)
+    for each, _ in evidence.uncited:
+        heading = find_heading(each)
+        if each.document not in positions or not heading or len(each.text) < MIN_SECTION_LENGTH:
+            continue
+        title = _find_title(each)
+        is_named = evidence.says(heading) or heading.casefold() in title.casefold()
+        if is_named or not _PLAIN.fullmatch(title):
+            continue
+        distance = min(abs(each.position - at) for at in positions[each.document])
+        yield Candidate("section", heading, title, 1.35 - min(distance, 20) / 100, document=each.document)
