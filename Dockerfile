@@ -7,6 +7,13 @@
 # compose.yaml does both, and serves /healthz and /metrics.
 
 ARG PYTHON=3.11
+ARG NODE=22
+
+# The scripts and styles of the page.
+FROM node:${NODE}-slim AS page
+WORKDIR /source
+COPY adapters adapters
+RUN cd adapters/web/frontend && npm ci && npm run build
 
 FROM python:${PYTHON}-slim AS build
 ENV PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_CACHE_DIR=1
@@ -20,6 +27,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY adapters adapters
 COPY bot bot
 COPY engine engine
+COPY --from=page /source/adapters/web/static adapters/web/static
 # The build backend is installed in this stage only, and fetches nothing.
 RUN pip wheel --no-deps --no-build-isolation --wheel-dir /wheels . \
  && pip --python /app/bin/python install --no-deps /wheels/*.whl

@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 TOOLS := $(VENV)/.tools
 READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
+# The built page, and what it is built from.
+PAGE := adapters/web/static/styles.css
+FRONTEND := $(wildcard adapters/web/frontend/*.json adapters/web/frontend/src/* adapters/web/frontend/src/*/*)
 
 # Settings of the checkout. The program itself reads .env only from its data directory or from --env-file.
 ENV_FILE := $(if $(wildcard .env),--env-file .env)
@@ -42,6 +45,11 @@ $(DEV): $(READY) requirements-dev.lock
 	@$(call install_lock,requirements-dev.lock)
 	@touch $@
 
+# npm fetches and builds; a machine without it gets the Node of locking/node.lock.
+$(PAGE): $(FRONTEND) scripts/page.py | $(READY)
+	@echo "Building the page (once) …"
+	@$(BIN)/python -m scripts.page build
+
 demo: $(READY) ## index a small sample town, answer four questions, then hand over to you
 	@$(BIN)/threadlore $(ENV_FILE) demo
 
@@ -51,7 +59,7 @@ demo-slack: $(READY) ## a day in a simulated Slack workspace; no tokens needed
 demo-discord: $(READY) ## a day on a simulated Discord server; no tokens needed
 	@$(BIN)/python -m tests.demos.discord_day
 
-serve: $(READY) ## serve the platforms whose tokens are set in .env
+serve: $(READY) $(PAGE) ## serve the platforms whose tokens are set in .env
 	@$(BIN)/threadlore $(ENV_FILE) serve
 
 chat: $(READY) ## chat with your own documents in the terminal
@@ -59,7 +67,7 @@ chat: $(READY) ## chat with your own documents in the terminal
 
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 # A test that failed is run once more, alone. If it passes then, it is a race: mend it or its test.
-test: $(DEV) ## the whole suite, offline
+test: $(DEV) $(PAGE) ## the whole suite, offline
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder \
 	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
 
@@ -69,10 +77,11 @@ test-postgres: $(DEV) ## the stories of the whole bot with their data in Postgre
 fuzz: $(DEV) ## the property tests with new random examples, and all cases of which the suite tries a share
 	$(BIN)/pytest -n 4 --hypothesis-profile=random --thorough -m "hypothesis or thorough" -q
 
-lint: $(DEV) ## ruff and mypy, strict
+lint: $(DEV) $(PAGE) ## ruff, mypy and TypeScript, strict
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/python -m scripts.page check
 
 format: $(DEV) ## fix and format with ruff
 	$(BIN)/ruff check --fix .
@@ -106,12 +115,13 @@ bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 tim
 catalogs: $(DEV) ## renew the template of the bot's sentences and merge it into the translations
 	@$(BIN)/python -m scripts.catalogs
 
-lock: $(DEV) ## resolve the dependencies again into the three locks
+lock: $(DEV) ## resolve the dependencies again into the four locks
 	$(COMPILE) --upgrade --extra otel --extra postgres pyproject.toml locking/weights.in -o requirements.lock
 	$(COMPILE) --upgrade locking/tools.in -c requirements.lock -o locking/tools.lock
 	$(COMPILE) --upgrade --all-extras pyproject.toml locking/weights.in -c requirements.lock -c locking/tools.lock \
 	  $$(sed -n 's/^\([A-Za-z0-9._-]*\)==.*/--no-emit-package \1/p' requirements.lock locking/tools.lock) \
 	  -o requirements-dev.lock
+	$(COMPILE) --upgrade locking/node.in -o locking/node.lock
 
 bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/path/to/data)
 	@$(BIN)/python -m tests.bench.quality $(if $(DATA),--data "$(DATA)")
@@ -135,8 +145,8 @@ bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mut
 bench-import: $(DEV) ## import an export of 100,000 messages twice (MESSAGES=5000 INDEXING=0)
 	$(BIN)/python -m tests.bench.imports $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(INDEXING),--indexing $(INDEXING))
 
-bench-install: $(DEV) ## install the wheel by pip and by uv without the lock, and use it
+bench-install: $(DEV) $(PAGE) ## install the wheel by pip and by uv without the lock, and use it
 	@$(BIN)/python -m tests.bench.install
 
 clean: ## remove everything that these targets created
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench
+	rm -rf $(VENV) adapters/web/static adapters/web/frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

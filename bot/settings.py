@@ -152,6 +152,7 @@ class Settings(BaseSettings):
     access_token: SecretStr = SecretStr("")
     web_host: str = "127.0.0.1"
     web_port: int = Field(default=8630, ge=0, le=65535)
+    web_login: Literal["auto", "always"] = "auto"
     monitoring_host: str = "127.0.0.1"
     monitoring_port: int = Field(default=0, ge=0, le=65535)
     watchdog_seconds: float = Field(default=120.0, ge=0)

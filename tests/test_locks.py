@@ -1,8 +1,9 @@
-"""The three locks: hashed, disjoint, and the first without anything that only developers need."""
+"""The locks: hashed, disjoint, and the first without anything that only developers need."""
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import tomllib
 from importlib.metadata import packages_distributions
@@ -15,6 +16,7 @@ from tests.support.source_trees import list_imports, list_modules, list_nodes
 
 ROOT = Path(__file__).parents[1]
 RUNTIME, DEV, TOOLS = "requirements.lock", "requirements-dev.lock", "locking/tools.lock"
+NODE, NPM = "locking/node.lock", "adapters/web/frontend/package-lock.json"
 CONTAINER_EXTRAS = {"otel", "postgres"}  # the container image contains them
 SHARED = {"packaging"}  # the build backend and the program need it alike
 PINNED = re.compile(r"^([a-z0-9._-]+)==\S+(?: ;[^\\]*)? \\$", re.MULTILINE)
@@ -28,7 +30,7 @@ def pinned(path: str) -> set[str]:
     return set(PINNED.findall(read_lock(path)))
 
 
-@pytest.mark.parametrize("path", [RUNTIME, DEV, TOOLS])
+@pytest.mark.parametrize("path", [RUNTIME, DEV, TOOLS, NODE])
 def test_every_package_of_a_lock_is_hashed_and_no_index_is_named(path: str) -> None:
     text = read_lock(path)
     starts = [line for line in text.splitlines() if line and not line.startswith(("#", " "))]
@@ -36,6 +38,15 @@ def test_every_package_of_a_lock_is_hashed_and_no_index_is_named(path: str) -> N
     assert all(PINNED.match(line) for line in starts)
     assert len(re.findall(r"(?:^|\n)[a-z0-9].* \\\n    --hash=sha256:", text)) == len(starts)
     assert "://" not in text
+
+
+def test_every_package_of_npm_is_pinned_and_hashed_and_no_registry_is_named() -> None:
+    wanted = json.loads(read_lock("adapters/web/frontend/package.json"))
+    versions = [*wanted["dependencies"].values(), *wanted["devDependencies"].values()]
+    assert all(re.fullmatch(r"\d+\.\d+\.\d+", each) for each in versions)
+    packages = json.loads(read_lock(NPM))["packages"]
+    assert all(each["integrity"].startswith("sha512-") for name, each in packages.items() if name)
+    assert not any("resolved" in each for each in packages.values())
 
 
 def test_no_package_is_in_two_locks() -> None:

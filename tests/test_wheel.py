@@ -13,6 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 UNREACHABLE = re.compile(r"failed to fetch|error sending request|dns error|connection|timed out|network", re.IGNORECASE)
 PATIENCE = 120
+FRONTEND, STYLES = "adapters/web/frontend/", "adapters/web/static/styles.css"
 
 
 @pytest.fixture(scope="module")
@@ -35,8 +36,15 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_everything_that_the_program_reads_of_its_own_is_in_the_wheel(wheel: Path) -> None:
     held = set(zipfile.ZipFile(wheel).namelist())
     ours = [each for name in ("bot", "engine", "adapters") for each in (ROOT / name).rglob("*") if each.is_file()]
-    assert {str(each.relative_to(ROOT)) for each in ours if "__pycache__" not in each.parts} <= held
-    assert not {name for name in held if name.startswith(("tests/", "scripts/", "locking/"))}
+    needed = {str(each.relative_to(ROOT)) for each in ours if "__pycache__" not in each.parts}
+    assert {name for name in needed if not name.startswith(FRONTEND)} <= held
+    assert not {name for name in held if name.startswith(("tests/", "scripts/", "locking/", FRONTEND))}
+
+
+def test_the_built_page_is_in_the_wheel(wheel: Path) -> None:
+    if not (ROOT / STYLES).exists():
+        pytest.skip("the page is not built: make serve")
+    assert STYLES in zipfile.ZipFile(wheel).namelist()
 
 
 def test_an_empty_environment_resolves_it_at_once(wheel: Path, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""HTTP API: serve questions, documents and the graph to programs with an access token."""
+"""HTTP API and page: serve questions, documents and the graph to programs and browsers."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ DRAIN_SECONDS = 10  # for requests that are running when the program stops
 
 
 async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
-    """Serve the API on the host and port of the settings until `stop` is set. Raises BadSetting."""
+    """Serve the API and the page on the host and port of the settings until `stop` is set. Raises BadSetting."""
     import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
     from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
+    from adapters.web.pages.session import read_page_options  # noqa: PLC0415  - as above
     from adapters.web.protocol import MAX_HEADER_BYTES, LimitedProtocol  # noqa: PLC0415  - as above
 
     config = uvicorn.Config(
-        build_app(service),
+        build_app(service, read_page_options(settings)),
         log_config=None,
         access_log=False,
         server_header=False,

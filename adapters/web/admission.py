@@ -1,4 +1,4 @@
-"""Which requests are let in: not too many at once, and those for which a token is needed only with a valid one."""
+"""Which requests are let in: not too many at once, with a valid token where one is needed, of no foreign page."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import structlog
 from starlette.datastructures import Headers
 
+from adapters.web.pages.guard import is_allowed, is_api_path
 from adapters.web.problems import Problem, describe, is_internal, to_response
 from bot.admin.access.requests import CheckToken
 from bot.errors import InvalidToken
@@ -22,10 +23,16 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MAX_REQUESTS = 200  # at once; further ones are answered 503
-TOKEN_PREFIXES = ("/api/", "/v1/", "/mcp")
 OPEN_PATHS = frozenset({"/api/v1/health", "/api/v1/openapi.json"})
 BUSY = Problem(
     type="urn:threadlore:TooBusy", title="TooBusy", status=503, detail="Too many requests are answered at the moment."
+)
+FOREIGN = Problem(
+    type="urn:threadlore:ForeignOrigin",
+    title="ForeignOrigin",
+    status=403,
+    detail="This request does not come from a page of this server.",
+    hint="A proxy in front of the server must pass on the header Host.",
 )
 
 
@@ -83,6 +90,18 @@ class TokenCheck:
         return None
 
 
+class OriginCheck:
+    """Refuses requests of foreign sites that would change something with the cookie of a page."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, if it may be handled."""
+        is_foreign = scope["type"] == "http" and not is_allowed(scope["method"], scope["path"], Headers(scope=scope))
+        await (to_response(FOREIGN) if is_foreign else self._app)(scope, receive, send)
+
+
 def parse_authorization(headers: Mapping[str, str]) -> str:
     """The access token of a request. Raises InvalidToken."""
     kind, _, token = headers.get("authorization", "").partition(" ")
@@ -92,7 +111,7 @@ def parse_authorization(headers: Mapping[str, str]) -> str:
 
 
 def _needs_token(path: str) -> bool:
-    return path.startswith(TOKEN_PREFIXES) and path not in OPEN_PATHS
+    return is_api_path(path) and path not in OPEN_PATHS
 
 
 def _has_body(headers: Mapping[str, str]) -> bool:

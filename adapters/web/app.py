@@ -8,7 +8,10 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from adapters.web import openai_api, problems
-from adapters.web.admission import RequestSlots, TokenCheck
+from adapters.web.admission import OriginCheck, RequestSlots, TokenCheck
+from adapters.web.pages import assets, errors, table
+from adapters.web.pages.login import FailedLogins
+from adapters.web.pages.session import PageOptions
 from adapters.web.routes import documents, graph, health, management, queries, summaries
 from adapters.web.security import RequestLimits, SecurityHeaders
 from adapters.web.uploads import UploadGate
@@ -25,7 +28,7 @@ details (RFC 9457).
 """
 
 
-def build_app(service: AdminService) -> FastAPI:
+def build_app(service: AdminService, page_options: PageOptions | None = None) -> FastAPI:
     """The application on a service: of this process, or of a running one over the local socket."""
     app = FastAPI(
         title="Threadlore",
@@ -39,12 +42,18 @@ def build_app(service: AdminService) -> FastAPI:
     )
     app.state.service = service
     app.state.uploads = UploadGate()
-    problems.register(app)
+    app.state.page_options = page_options or PageOptions()
+    app.state.failed_logins = FailedLogins()
+    app.state.navigation = table.NAVIGATION
+    problems.register(app, errors.respond)
     app.add_middleware(RequestLimits)
     app.add_middleware(TokenCheck, service=service)
+    app.add_middleware(OriginCheck)
     app.add_middleware(RequestSlots)
     app.add_middleware(SecurityHeaders)
     for each in (queries.router, summaries.router, documents.router, graph.router, management.router, health.router):
         app.include_router(each, prefix=PREFIX)
-    app.include_router(openai_api.router)
+    for each in (openai_api.router, *table.ROUTERS):
+        app.include_router(each)
+    app.mount(assets.PREFIX, assets.Assets())
     return app

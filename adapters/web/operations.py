@@ -1,11 +1,15 @@
-"""Perform requests of the API through the service, as the subject of an access token."""
+"""Perform requests of the API and its pages through the service, as the subject of an access token."""
 
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
+from bot.admin.access.authorized import limit_to_space
+from bot.admin.access.requests import CheckToken
 from bot.admin.requests import Authorized
+from bot.admin.results import TokenChecked
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -20,15 +24,37 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 
-def perform(http: Request, token: str, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+@dataclass(frozen=True, slots=True)
+class TerminalSpace:
+    """The access of somebody on this machine without a login: a space of the terminal."""
+
+    name: str
+
+
+Access = str | TerminalSpace  # a text is that of an access token
+
+
+def perform(http: Request, access: Access, request: OperationRequest) -> AsyncGenerator[OperationResult]:
     """The results of a request; closing the generator stops the work. Raises EngineError."""
     service: AdminService = http.app.state.service
-    return service.perform(Authorized(token, request))
+    if isinstance(access, TerminalSpace):
+        return service.perform(limit_to_space(request, access.name))
+    return service.perform(Authorized(access, request))
 
 
-async def get_result(http: Request, token: str, request: OperationRequest, kind: type[Result]) -> Result:
+async def check_token(http: Request, token: str) -> TokenChecked:
+    """A valid token, without its secret. Raises InvalidToken."""
+    service: AdminService = http.app.state.service
+    return await _find_result(service.perform(CheckToken(token)), TokenChecked)
+
+
+async def get_result(http: Request, access: Access, request: OperationRequest, kind: type[Result]) -> Result:
     """The one result of this kind. Raises EngineError."""
-    async with aclosing(perform(http, token, request)) as results:
+    return await _find_result(perform(http, access, request), kind)
+
+
+async def _find_result(results: AsyncGenerator[OperationResult], kind: type[Result]) -> Result:
+    async with aclosing(results):
         async for result in results:
             if isinstance(result, kind):
                 return result

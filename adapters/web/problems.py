@@ -32,7 +32,7 @@ from engine.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from fastapi import FastAPI
 
@@ -102,31 +102,38 @@ def to_response(problem: Problem) -> Response:
     return Response(body, status_code=problem.status, media_type=MEDIA_TYPE, headers=headers)
 
 
-def register(app: FastAPI) -> None:
-    """Answer all errors of an application with problem details."""
+def register(app: FastAPI, respond: Callable[[Request, Problem], Response]) -> None:
+    """Answer all errors of an application by `respond`."""
+    app.state.respond_to_problem = respond
     app.add_exception_handler(EngineError, _answer_error)
     app.add_exception_handler(Exception, _answer_error)
     app.add_exception_handler(RequestValidationError, _answer_invalid)
     app.add_exception_handler(HTTPException, _answer_http)
 
 
-async def _answer_error(_: Request, error: Exception) -> Response:
+async def _answer_error(http: Request, error: Exception) -> Response:
     problem = describe(error)
     if problem.title == INTERNAL:
         log.error("web.request_failed", exc_info=error)
-    return to_response(problem)
+    return _respond(http, problem)
 
 
-async def _answer_invalid(_: Request, error: Exception) -> Response:
+async def _answer_invalid(http: Request, error: Exception) -> Response:
     first: Mapping[str, Any] = next(iter(cast("RequestValidationError", error).errors()), {})
     place = ".".join(map(str, first.get("loc", ())))
     detail = f"{place}: {first.get('msg', 'is not valid')}"
-    return to_response(Problem(type="urn:threadlore:InvalidRequest", title="InvalidRequest", status=422, detail=detail))
+    kind = "InvalidRequest"
+    return _respond(http, Problem(type=f"urn:threadlore:{kind}", title=kind, status=422, detail=detail))
 
 
-async def _answer_http(_: Request, error: Exception) -> Response:
+async def _answer_http(http: Request, error: Exception) -> Response:
     refused = cast("HTTPException", error)
     problem = Problem(title=str(refused.detail), status=refused.status_code, detail=str(refused.detail))
-    response = to_response(problem)
+    response = _respond(http, problem)
     response.headers.update(refused.headers or {})
     return response
+
+
+def _respond(http: Request, problem: Problem) -> Response:
+    respond: Callable[[Request, Problem], Response] = http.app.state.respond_to_problem
+    return respond(http, problem)

@@ -21,10 +21,11 @@ from bot.admin.results import AnswerEnd, ContextResult
 from bot.errors import AudienceChanged, NotPermitted
 from bot.permissions.audience import EMPTY_SCOPE, named_rooms
 from bot.permissions.provenance import build_provenance, document_provenance
+from bot.store import PERMISSIONS, Subject
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 
     from bot.access.control import AccessControl
     from bot.admin.requests import Authorized, OperationRequest
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from bot.context import EngineContext
     from bot.permissions.audience import ResolvedScope
     from bot.permissions.provenance import Provenance, Retrieved
-    from bot.store import Permission, Subject
+    from bot.store import Permission
     from engine import Answer
 
     Run = Callable[[EngineContext, OperationRequest], AsyncGenerator[OperationResult]]
@@ -67,6 +68,7 @@ CORRECTING: Mapping[type, Permission] = {
     requests.Hide: "manage",
     requests.AddFact: "manage",
 }
+ALL_PERMISSIONS: Sequence[Permission] = PERMISSIONS
 
 
 async def perform_authorized(context: EngineContext, request: Authorized, run: Run) -> AsyncGenerator[OperationResult]:
@@ -77,9 +79,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     if context.open_access is None:
         raise NotPermitted("Access tokens cannot be checked here.")
     inner = request.request
-    permission = {**READING, **CHANGING, **UPLOADING, **MANAGING, **CORRECTING}.get(type(inner))
-    if permission is None:
-        raise NotPermitted("No access token permits this.")
+    permission = _get_permission(inner)
     is_question = isinstance(inner, requests.Ask | document_requests.Summarize)
     record = QuestionRecord(context.question_metrics if is_question else None)
     async with context.open_access() as access:
@@ -169,6 +169,20 @@ class _Reading:
         """Count what the answer took, also if its reader left before its end."""
         if self._answer is not None:
             await self._access.record_usage(self.subject, self._answer.usage)
+
+
+def limit_to_space(inner: OperationRequest, space: str) -> OperationRequest:
+    """The request in a space of the terminal, without a token. Raises NotPermitted where no token permits it either."""
+    _get_permission(inner)
+    return _limit_request(inner, Scope.of(space), Subject(space=space))
+
+
+def _get_permission(inner: OperationRequest) -> Permission:
+    """The permission that a request needs. Raises NotPermitted."""
+    permission = {**READING, **CHANGING, **UPLOADING, **MANAGING, **CORRECTING}.get(type(inner))
+    if permission is None:
+        raise NotPermitted("No access token permits this.")
+    return permission
 
 
 def _limit_request(inner: OperationRequest, scope: Scope, subject: Subject) -> OperationRequest:

@@ -1,0 +1,2 @@
+// What every page needs: htmx for parts of pages.
+import "htmx.org";

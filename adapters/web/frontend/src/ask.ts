@@ -1,0 +1,125 @@
+// The page of questions: sends one, shows its answer as it arrives, and keeps the conversation for the next one.
+import { find } from "./lib/dom";
+import { followCitations } from "./lib/citations";
+import { Turn } from "./lib/turn";
+import type { AnswerEvent } from "./lib/turn";
+import { readLines } from "./lib/ndjson";
+import { readProblem, UNREACHABLE } from "./lib/problems";
+
+interface HistoryTurn {
+  role: "user" | "assistant";
+  content: string;
+}
+
+const MAX_TURNS = 20;
+const MAX_LENGTH = 20_000;
+
+const form = find("#ask", HTMLFormElement);
+const box = find("#question", HTMLTextAreaElement);
+const send = find("#send", HTMLButtonElement);
+const stop = find("#stop", HTMLButtonElement);
+const restart = find("#new-conversation", HTMLButtonElement);
+const conversation = find("#conversation", HTMLElement);
+const welcome = find("#welcome", HTMLElement);
+
+let history: HistoryTurn[] = [];
+let running: AbortController | null = null;
+
+async function ask(question: string): Promise<void> {
+  const turn = new Turn(question);
+  const stopping = new AbortController();
+  running = stopping;
+  welcome.hidden = true;
+  conversation.append(turn.element);
+  turn.element.scrollIntoView({ block: "start", behavior: "smooth" });
+  showRunning(true);
+  try {
+    await receive(question, turn, stopping.signal);
+  } catch (error) {
+    if (stopping.signal.aborted) {
+      turn.stop();
+    } else {
+      console.error(error);
+      turn.fail(UNREACHABLE);
+    }
+  }
+  if (running === stopping) {
+    remember(question, turn.text);
+    running = null;
+    showRunning(false);
+    box.focus({ preventScroll: true });
+  }
+}
+
+async function receive(question: string, turn: Turn, signal: AbortSignal): Promise<void> {
+  const mode = new FormData(form).get("mode") ?? "mix";
+  const response = await fetch("/ask", {
+    method: "POST",
+    headers: { "Content-Type": "application/json", Accept: "application/x-ndjson" },
+    body: JSON.stringify({ question, mode, history }),
+    signal,
+  });
+  if (response.status === 401) {
+    location.assign("/login");
+  }
+  if (!response.ok) {
+    turn.fail(await readProblem(response));
+    return;
+  }
+  for await (const event of readLines<AnswerEvent>(response)) {
+    turn.handle(event);
+  }
+  turn.close();
+}
+
+function remember(question: string, answer: string): void {
+  if (!answer) {
+    return;
+  }
+  const said: HistoryTurn[] = [
+    { role: "user", content: question },
+    { role: "assistant", content: answer.slice(0, MAX_LENGTH) },
+  ];
+  history = [...history, ...said].slice(-MAX_TURNS);
+}
+
+function showRunning(isRunning: boolean): void {
+  send.hidden = isRunning;
+  stop.hidden = !isRunning;
+  restart.hidden = false;
+}
+
+function startAgain(): void {
+  running?.abort();
+  running = null;
+  history = [];
+  conversation.querySelectorAll(".turn").forEach((each) => each.remove());
+  welcome.hidden = false;
+  showRunning(false);
+  restart.hidden = true;
+  box.focus();
+}
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  const question = box.value.trim();
+  if (question && !running) {
+    box.value = "";
+    find("details", HTMLDetailsElement, form).open = false;
+    void ask(question);
+  }
+});
+box.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.shiftKey && !event.isComposing) {
+    event.preventDefault();
+    form.requestSubmit();
+  }
+});
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape") {
+    running?.abort();
+  }
+});
+stop.addEventListener("click", () => running?.abort());
+restart.addEventListener("click", startAgain);
+followCitations(find("#preview", HTMLElement));

@@ -1,0 +1,76 @@
+"""Render the Markdown of an answer as HTML: no markup of its own, links to the web only, numbers that cite a source."""
+
+from __future__ import annotations
+
+import re
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from markdown_it import MarkdownIt
+
+from bot.text.markdown import is_web_link
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from markdown_it.renderer import RendererHTML
+    from markdown_it.token import Token
+    from markdown_it.utils import EnvType, OptionsDict
+
+    from adapters.web.models import SourceItem
+
+CITATION = re.compile(r"\[(\d{1,4})\]")
+NEW_TAB = 'target="_blank" rel="noopener noreferrer nofollow"'
+EXTERNAL = {"target": "_blank", "rel": "noopener noreferrer nofollow"}
+
+
+def render_answer(text: str, sources: Mapping[int, SourceItem] | None = None, prefix: str = "") -> str:
+    """The HTML of an answer. `sources`: by number, once they are known; `prefix`: of the ids in the list of sources."""
+    return str(_parser.render(text, {"sources": sources or {}, "prefix": prefix}))
+
+
+def _render_text(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    """A text whose numbers in brackets are citations."""
+    del renderer, options
+    parts = CITATION.split(tokens[index].content)  # text and numbers alternate
+    return "".join(_render_citation(part, env) if at % 2 else escape(part) for at, part in enumerate(parts))
+
+
+def _render_citation(number: str, env: Any) -> str:
+    source: SourceItem | None = env["sources"].get(int(number))
+    if source is None:
+        return f'<span class="citation">{number}</span>'
+    card = f"{env['prefix']}{source.number}"
+    target = f'href="{escape(source.link)}" {NEW_TAB}' if is_web_link(source.link) else f'href="#{card}"'
+    label = escape(f"Source {source.number}: {source.title}")
+    return f'<a class="citation" {target} data-source="{card}" aria-label="{label}">{source.number}</a>'
+
+
+def _render_link_open(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    tokens[index].attrs.update(EXTERNAL)
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _render_cell_open(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, env: EnvType
+) -> str:
+    tokens[index].attrs.clear()  # their styles are inline, which the policy of the pages forbids
+    return renderer.renderToken(tokens, index, options, env)
+
+
+def _build_parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+    parser.disable(["image", "reference", "html_block", "html_inline"])
+    parser.validateLink = is_web_link  # type: ignore[method-assign, assignment]  # the library's way to restrict links
+    parser.add_render_rule("text", _render_text)
+    parser.add_render_rule("link_open", _render_link_open)
+    for name in ("th_open", "td_open"):
+        parser.add_render_rule(name, _render_cell_open)
+    return parser
+
+
+_parser = _build_parser()

@@ -1,0 +1,82 @@
+"""The page on which questions are asked: answers are streamed, with their sources."""
+
+from __future__ import annotations
+
+import secrets
+import time
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, get_args
+
+from fastapi import APIRouter, Request, Response
+from fastapi.responses import StreamingResponse  # noqa: TC002  - read at run time
+
+from adapters.web.models import QueryBody, SourceItem
+from adapters.web.operations import perform
+from adapters.web.pages.answer_html import render_answer
+from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
+from adapters.web.pages.shell import NavigationEntry, render_page, render_text
+from adapters.web.streams import NDJSON, StreamFormat, open_stream
+from bot.admin.access.notices import list_end_notices
+from bot.admin.results import AnswerDelta, AnswerEnd, ProgressUpdate
+from engine import RetrievalMode
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from bot.admin.results import OperationResult
+
+router = APIRouter(include_in_schema=False)
+
+ENTRY = NavigationEntry("/", "Ask", "ask", "ask")
+CUT_OFF = "The model stopped before the end of this answer."
+RENDER_SECONDS = 0.3  # between two renderings of an answer that arrives; text in between is shown as it is
+MODES = {
+    "mix": "Graph and passages together",
+    "hybrid": "Names and themes of the graph",
+    "local": "Names: what is known about people and things",
+    "global": "Themes: how things are connected",
+    "naive": "Passages alone, without the graph",
+    "bypass": "The language model alone, without sources",
+}
+assert set(MODES) == set(get_args(RetrievalMode))  # noqa: S101  - each mode has its words
+
+
+@router.get("/")
+async def show_ask(http: Request, access: PageAccess) -> Response:
+    """Show the box for a question."""
+    return await render_page(http, access, "ask.html", modes=MODES)
+
+
+@router.post("/ask")
+async def stream_answer(http: Request, access: PageAccess, body: QueryBody) -> StreamingResponse:
+    """Stream an answer as lines of JSON: delta, html (of all text so far), progress, end or error."""
+    return await open_stream(_list_events(perform(http, access, body.to_request("answer"))), StreamFormat(NDJSON))
+
+
+async def _list_events(results: AsyncGenerator[OperationResult]) -> AsyncGenerator[dict[str, Any]]:
+    text, rendered = "", time.monotonic()
+    async with aclosing(results):
+        async for result in results:
+            if isinstance(result, AnswerDelta):
+                text += result.text
+                yield {"type": "delta", "text": result.text}
+                if time.monotonic() - rendered > RENDER_SECONDS:
+                    rendered = time.monotonic()
+                    yield {"type": "html", "html": render_answer(text)}
+            elif isinstance(result, ProgressUpdate):
+                yield {"type": "progress", "text": result.trouble}
+            elif isinstance(result, AnswerEnd):
+                yield _build_end(text, result)
+
+
+def _build_end(text: str, end: AnswerEnd) -> dict[str, Any]:
+    """The last event: the whole answer, its sources, and what has to be known about it."""
+    sources = [SourceItem.of(each) for each in end.sources]
+    prefix = f"source-{secrets.token_hex(4)}-"
+    return {
+        "type": "end",
+        "text": text,
+        "html": render_answer(text, {each.number: each for each in sources}, prefix),
+        "sources": render_text("parts/sources.html", sources=sources, prefix=prefix),
+        "notices": [*list_end_notices(end), *([CUT_OFF] if end.cut_off or end.filtered else [])],
+    }

@@ -1,0 +1,91 @@
+"""Log in with an access token, and log out."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict, deque
+from typing import TYPE_CHECKING, Annotated
+from urllib.parse import parse_qs
+
+from fastapi import APIRouter, Query, Request
+from fastapi.responses import RedirectResponse, Response
+
+from adapters.web.operations import check_token
+from adapters.web.pages.guard import to_local_path
+from adapters.web.pages.session import delete_cookie, get_cookie, set_cookie
+from adapters.web.pages.shell import render_shell
+from bot.errors import InvalidToken, TooManyRequests
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+router = APIRouter(include_in_schema=False)
+
+MAX_FAILURES, WINDOW_SECONDS, MAX_ADDRESSES = 20, 60.0, 1000
+
+
+class FailedLogins:
+    """The failed logins of the last minute by address, so that nobody tries token after token."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._times: OrderedDict[str, deque[float]] = OrderedDict()
+
+    def check(self, address: str) -> None:
+        """Raise TooManyRequests if too many logins from an address failed."""
+        times = self._times.get(address, deque())
+        while times and times[0] <= self._clock() - WINDOW_SECONDS:
+            times.popleft()
+        if len(times) >= MAX_FAILURES:
+            raise TooManyRequests("Too many logins failed.")
+
+    def record(self, address: str) -> None:
+        """Count a failed login."""
+        self._times.setdefault(address, deque(maxlen=MAX_FAILURES)).append(self._clock())
+        self._times.move_to_end(address)
+        if len(self._times) > MAX_ADDRESSES:
+            self._times.popitem(last=False)
+
+
+@router.get("/login")
+async def show_login(http: Request, next_path: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
+    """Ask for an access token, unless the browser has a valid one; forget one that is not valid."""
+    target = to_local_path(next_path)
+    if not (token := get_cookie(http)):
+        # A browser that comes from another site sends its cookie with the second request only (SameSite=Strict).
+        is_foreign = http.headers.get("sec-fetch-site") == "cross-site"
+        return render_shell(http, None, "login.html", target=target, error="", reload=is_foreign)
+    try:
+        await check_token(http, token)
+    except InvalidToken as error:
+        response = render_shell(http, None, "login.html", target=target, error=str(error), reload=False)
+        delete_cookie(http, response)
+        return response
+    return RedirectResponse(target, 303)
+
+
+@router.post("/login")
+async def log_in(http: Request) -> Response:
+    """Check an access token, and keep it in a cookie."""
+    form = parse_qs((await http.body()).decode(errors="replace"), keep_blank_values=True)
+    token = form.get("token", [""])[0].strip()
+    target = to_local_path(form.get("next", ["/"])[0])
+    failures: FailedLogins = http.app.state.failed_logins
+    address = http.client.host if http.client else ""
+    failures.check(address)
+    try:
+        await check_token(http, token)
+    except InvalidToken as error:
+        failures.record(address)
+        return render_shell(http, None, "login.html", 401, target=target, error=str(error), reload=False)
+    response = RedirectResponse(target, 303)
+    set_cookie(http, response, token)
+    return response
+
+
+@router.post("/logout")
+async def log_out(http: Request) -> Response:
+    """Forget the access token."""
+    response = RedirectResponse("/", 303)
+    delete_cookie(http, response)
+    return response

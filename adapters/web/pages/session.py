@@ -1,0 +1,97 @@
+"""Who looks at a page: the holder of the access token in a cookie, or somebody on this machine without a login."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from fastapi import Depends, Request
+
+from adapters.web.operations import Access, TerminalSpace, check_token
+from adapters.web.pages.guard import is_local_browser, is_loopback_host
+from bot.admin.access.authorized import ALL_PERMISSIONS
+from bot.errors import InvalidToken
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastapi import Response
+
+    from bot.settings import Settings
+
+COOKIE, SECURE_COOKIE = "threadlore", "__Host-threadlore"
+COOKIE_SECONDS = 30 * 24 * 3600
+
+
+@dataclass(frozen=True, slots=True)
+class PageOptions:
+    """How pages are served. `login`: "auto" needs none of a browser on this machine. `space`: what it then sees."""
+
+    space: str = ""
+    login: Literal["auto", "always"] = "always"
+
+
+@dataclass(frozen=True, slots=True)
+class Viewer:
+    """Who looks at a page. `can_leave`: whether there is a login to end."""
+
+    name: str
+    permissions: Sequence[str]
+    can_leave: bool
+
+
+def read_page_options(settings: Settings) -> PageOptions:
+    """How the settings say that pages are served; without a login on a loopback address at most."""
+    is_local = is_loopback_host(f"[{settings.web_host}]" if ":" in settings.web_host else settings.web_host)
+    return PageOptions(settings.space, settings.web_login if is_local else "always")
+
+
+def get_page_access(http: Request) -> Access:
+    """The access of a request to a page. Raises InvalidToken if a login is needed."""
+    if token := get_cookie(http):
+        return token
+    options: PageOptions = http.app.state.page_options
+    if options.login == "auto" and options.space and is_local_browser(http.headers, http.scope["http_version"]):
+        return TerminalSpace(options.space)
+    raise InvalidToken("Log in with an access token to see this page.")
+
+
+PageAccess = Annotated[Access, Depends(get_page_access)]
+
+
+async def get_viewer(http: Request, access: Access) -> Viewer:
+    """Who looks at a page. Raises InvalidToken, StoreError."""
+    if isinstance(access, TerminalSpace):
+        return Viewer("This computer", ALL_PERMISSIONS, can_leave=False)
+    token = (await check_token(http, access)).token
+    return Viewer(token.name, token.permissions, can_leave=True)
+
+
+def get_cookie(http: Request) -> str:
+    """The token in the cookie of a request; empty if there is none."""
+    return http.cookies.get(_cookie_name(http), "")
+
+
+def set_cookie(http: Request, response: Response, token: str) -> None:
+    """Remember a token in the browser, for requests of this site alone; over TLS unless it is on this machine."""
+    response.set_cookie(
+        _cookie_name(http),
+        token,
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="strict",
+        secure=_is_remote(http),
+    )
+
+
+def delete_cookie(http: Request, response: Response) -> None:
+    """Forget the token."""
+    response.delete_cookie(_cookie_name(http), httponly=True, samesite="strict", secure=_is_remote(http))
+
+
+def _is_remote(http: Request) -> bool:
+    return not is_loopback_host(http.headers.get("host", ""))
+
+
+def _cookie_name(http: Request) -> str:
+    return SECURE_COOKIE if _is_remote(http) else COOKIE

@@ -1,0 +1,82 @@
+"""Render templates: the shell around every page, and parts of pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from fastapi.responses import HTMLResponse
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from adapters.web.pages.assets import are_built, get_asset_url
+from adapters.web.pages.session import get_viewer
+from bot.text.markdown import is_web_link
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastapi import Request
+
+    from adapters.web.operations import Access
+    from adapters.web.pages.session import Viewer
+
+CONTENT_SECURITY_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+    "Referrer-Policy": "same-origin",  # with none at all browsers send forms without their origin
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationEntry:
+    """A page in the navigation. `icon`: of templates/icons.html; `permission`: that a token needs."""
+
+    path: str
+    title: str
+    icon: str
+    permission: str
+
+
+_environment = Environment(
+    loader=PackageLoader("adapters.web"),
+    autoescape=select_autoescape(default=True),
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_environment.globals |= {"asset": get_asset_url, "are_built": are_built}
+_environment.tests["web_link"] = is_web_link
+
+
+async def render_page(http: Request, access: Access, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page for whoever has this access. Raises InvalidToken, StoreError."""
+    viewer = await get_viewer(http, access)
+    return render_shell(http, viewer, template, status, **values)
+
+
+def render_shell(http: Request, viewer: Viewer | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A whole page; without a viewer, its shell shows no navigation."""
+    entries: Sequence[NavigationEntry] = http.app.state.navigation
+    shown = [each for each in entries if viewer and each.permission in viewer.permissions]
+    shell = {"viewer": viewer, "navigation": shown, "current": http.url.path}
+    return _respond(render_text(template, **shell, **values), status)
+
+
+def render_part(template: str, status: int = 200, **values: Any) -> HTMLResponse:
+    """A part of a page, that htmx puts into it."""
+    return _respond(render_text(template, **values), status)
+
+
+def render_text(template: str, **values: Any) -> str:
+    """The HTML of a template; all values are escaped."""
+    return _environment.get_template(template).render(values)
+
+
+def _respond(text: str, status: int) -> HTMLResponse:
+    return HTMLResponse(text, status, HEADERS)

@@ -1,0 +1,17 @@
+"""The table of pages: their routes, and the order of the navigation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from adapters.web.pages import ask, login
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fastapi import APIRouter
+
+    from adapters.web.pages.shell import NavigationEntry
+
+ROUTERS: Sequence[APIRouter] = (ask.router, login.router)
+NAVIGATION: Sequence[NavigationEntry] = (ask.ENTRY,)

@@ -1,0 +1,73 @@
+"""Answers are shown with their markup and citations, and with nothing that could act."""
+
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from adapters.web.models import SourceItem
+from adapters.web.pages.answer_html import render_answer
+from tests.support.builders import make_source
+
+LINK = "https://t.example/roof"
+TAGS = frozenset(
+    "p a em strong s code pre ul ol li blockquote hr br h1 h2 h3 h4 h5 h6 table thead tbody tr th td span".split()  # noqa: SIM905
+)
+ATTRIBUTES = {"href", "target", "rel", "class", "data-source", "aria-label", "title", "start"}
+HOSTILE = (
+    *("<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[x](javascript:alert(1))", "[x](data:text/html,a)"),
+    *("![x](https://evil.example/p.png)", "[1]: javascript:alert(1)\n\n[1]", '<https://a.example/"onclick=alert(1)>'),
+    *("[a](https://a.example/'onclick='x)", "`<b>`", "```<script>\n<b>\n```", '[a](https://a.example "t\\"onx=\'")'),
+    *("[1][2] [3](vbscript:x)", "<a href='javascript:1'>x</a>", "| <b> | [1] |\n|---|:-:|\n| `x` | [2] |", "[９]"),
+)
+
+
+class Elements(HTMLParser):
+    """The tags of a text, with their attributes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.found: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, dict(attrs)))
+
+
+def make_sources(link: str = LINK) -> dict[int, SourceItem]:
+    return {1: SourceItem.of(make_source(number=1, link=link, title='Roof "><script>'))}
+
+
+def check_harmless(text: str) -> None:
+    for tag, attributes in Elements(render_answer(text, make_sources(), "s-")).found:
+        assert tag in TAGS
+        assert set(attributes) <= ATTRIBUTES
+        assert (attributes.get("href") or "#").startswith(("http://", "https://", "#"))
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_markup_does_nothing(text: str) -> None:
+    check_harmless(text)
+
+
+@given(st.lists(st.sampled_from([*HOSTILE, "\n", "\n\n", "- ", "> ", "[1]", "**", "`", "<", ">", '"', "\\"])))
+def test_no_mixture_of_markup_does_anything(pieces: list[str]) -> None:
+    check_harmless("".join(pieces))
+
+
+def test_markup_is_shown_and_numbers_lead_to_their_sources() -> None:
+    shown = render_answer("**Mina** repairs it [1] [2].", make_sources(), "s-")
+    assert "<strong>Mina</strong>" in shown
+    assert f'<a class="citation" href="{LINK}" target="_blank"' in shown
+    assert '<span class="citation">2</span>' in shown
+
+
+def test_a_source_without_an_address_leads_to_the_list_of_sources() -> None:
+    assert 'href="#s-1"' in render_answer("It is so [1].", make_sources("javascript:alert(1)"), "s-")
+
+
+def test_numbers_in_code_are_no_citations() -> None:
+    assert "<code>a[1]</code>" in render_answer("`a[1]`", make_sources())

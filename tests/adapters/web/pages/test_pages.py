@@ -1,0 +1,157 @@
+"""Pages show what a token may read, to whoever holds it in a cookie, and obey no other site."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator
+
+import httpx
+import pytest
+
+from adapters.web.app import build_app
+from adapters.web.pages.login import MAX_FAILURES, WINDOW_SECONDS, FailedLogins
+from adapters.web.pages.session import PageOptions, read_page_options
+from bot.errors import TooManyRequests
+from bot.settings import Settings
+from tests.adapters.web.conftest import HERE, SECRET, Api
+
+FERRY = {"question": "When does the ferry Gudgeon leave?"}
+OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
+PAGES = ("/",)
+
+
+async def log_in(api: Api, token: str = "", **headers: str) -> httpx.Response:
+    return await api.client.post("/login", data={"token": token or api.token}, headers={**OWN, **headers})
+
+
+async def test_a_page_asks_for_a_login_and_shows_nothing_before(api: Api) -> None:
+    for path in PAGES:
+        asked = await api.client.get(f"{path}?x=1", headers={"Accept": "text/html"})
+        assert asked.status_code == 303
+        assert asked.headers["location"].startswith("/login?next=")
+        assert (await api.client.get(path, headers={"Accept": "*/*"})).status_code == 401
+    assert (await api.client.post("/ask", json=FERRY, headers=OWN)).status_code in {303, 401}
+
+
+async def test_a_token_is_kept_in_a_strict_cookie_and_forgotten_by_logging_out(api: Api) -> None:
+    entered = await log_in(api)
+    cookie = entered.headers["set-cookie"]
+    assert (entered.status_code, entered.headers["location"]) == (303, "/")
+    assert cookie.startswith("__Host-threadlore=")
+    assert {"HttpOnly", "Path=/", "SameSite=strict", "Secure"} <= set(cookie.split("; "))
+    api.client.cookies.set("__Host-threadlore", api.token)
+    page = await api.client.get("/")
+    assert (page.status_code, 'id="question"' in page.text, api.token in page.text) == (200, True, False)
+    left = await api.client.post("/logout", headers=OWN)
+    assert 'threadlore="";' in left.headers["set-cookie"]
+
+
+async def test_a_wrong_token_is_refused_and_a_revoked_one_forgotten(api: Api) -> None:
+    refused = await log_in(api, "tl_0123456789_secret")
+    assert (refused.status_code, "set-cookie" in refused.headers) == (401, False)
+    assert "unknown, expired or revoked" in refused.text
+    assert "tl_0123456789" not in refused.text
+    api.client.cookies.set("__Host-threadlore", "tl_0123456789_secret")
+    asked = await api.client.get("/", headers={"Accept": "text/html"})
+    assert asked.headers["location"] == "/login?next=/"
+    shown = await api.client.get("/login?next=//evil.example", headers={"Accept": "text/html"})
+    assert 'threadlore="";' in shown.headers["set-cookie"]
+    assert "evil.example" not in shown.text
+
+
+async def test_the_cookie_is_no_key_to_the_api_and_the_header_none_to_the_page(api: Api) -> None:
+    assert (await api.call("GET", "/")).status_code == 401
+    api.client.cookies.set("__Host-threadlore", api.token)
+    assert (await api.call("GET", "/api/v1/status", token="")).status_code == 401
+
+
+@pytest.mark.parametrize(
+    "headers", [{}, {"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "same-site"}]
+)
+async def test_another_site_can_neither_ask_nor_log_in_or_out(api: Api, headers: dict[str, str]) -> None:
+    api.client.cookies.set("__Host-threadlore", api.token)
+    for path in ("/ask", "/login", "/logout"):
+        refused = await api.client.post(path, json=FERRY, headers=headers)
+        assert (refused.status_code, "set-cookie" in refused.headers) == (403, False)
+
+
+async def test_an_answer_is_streamed_with_its_sources_and_no_secret(api: Api) -> None:
+    api.client.cookies.set("__Host-threadlore", api.token)
+    streamed = await api.client.post("/ask", json=FERRY, headers=OWN)
+    *deltas, end = map(json.loads, streamed.text.splitlines())
+    assert "noon" in "".join(each["text"] for each in deltas if each["type"] == "delta")
+    assert end["text"] == "".join(each["text"] for each in deltas if each["type"] == "delta")
+    assert 'href="https://t.example/note"' in end["html"]
+    assert 'class="passage"' in end["sources"]
+    hidden = await api.client.post("/ask", json={"question": "What is the password of the vault?"}, headers=OWN)
+    assert SECRET not in hidden.text
+
+
+async def test_what_a_token_does_not_permit_is_refused_in_words(api: Api) -> None:
+    api.client.cookies.set("__Host-threadlore", await api.create_token("read"))
+    refused = await api.client.post("/ask", json=FERRY, headers={**OWN, "Accept": "application/x-ndjson"})
+    assert (refused.status_code, refused.json()["title"]) == (403, "NotPermitted")
+    assert 'href="/"' not in (await api.client.get("/")).text.partition("<nav")[2].partition("</nav>")[0]
+
+
+async def test_every_page_forbids_foreign_scripts_and_frames(api: Api) -> None:
+    api.client.cookies.set("__Host-threadlore", api.token)
+    for path in (*PAGES, "/login?next=%3Cscript%3E", "/nothing"):
+        page = await api.client.get(path, headers={"Accept": "text/html"})
+        policy = page.headers.get("content-security-policy", "")
+        assert policy.startswith("default-src 'none'")
+        assert "unsafe" not in policy
+        assert page.headers["cache-control"] == "no-store"
+        assert "<script>" not in page.text
+        assert " style=" not in page.text
+
+
+@pytest.fixture
+async def local(api: Api) -> AsyncIterator[httpx.AsyncClient]:
+    """A browser on the machine of a server that asks it for no login."""
+    transport = httpx.ASGITransport(
+        build_app(api.app.state.service, PageOptions(HERE, "auto")), raise_app_exceptions=False
+    )
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8630") as client:
+        yield client
+
+
+async def test_a_browser_on_this_machine_sees_the_space_of_the_terminal(local: httpx.AsyncClient) -> None:
+    headers = {"Origin": "http://localhost:8630"}
+    assert "This computer" in (await local.get("/")).text
+    assert "noon" in (await local.post("/ask", json=FERRY, headers=headers)).text
+    hidden = await local.post("/ask", json={"question": "What is the password of the vault?"}, headers=headers)
+    assert SECRET not in hidden.text
+    for foreign in ({"Host": "evil.example"}, {"X-Forwarded-For": "10.0.0.1"}):
+        assert (await local.get("/", headers=foreign)).status_code == 401
+    assert (await local.get("/api/v1/status")).status_code == 401
+
+
+async def test_too_many_wrong_tokens_are_refused_for_a_while() -> None:
+    now = 0.0
+    failed = FailedLogins(lambda: now)
+    for _ in range(MAX_FAILURES):
+        failed.check("a")
+        failed.record("a")
+    with pytest.raises(TooManyRequests):
+        failed.check("a")
+    failed.check("b")
+    now = WINDOW_SECONDS
+    failed.check("a")
+
+
+@pytest.mark.parametrize(
+    ("host", "login", "expected"),
+    [
+        ("127.0.0.1", "auto", "auto"),
+        ("::1", "auto", "auto"),
+        ("127.0.0.1", "always", "always"),
+        ("0.0.0.0", "auto", "always"),
+        ("::", "auto", "always"),
+        ("10.0.0.1", "auto", "always"),
+        ("box.example", "auto", "always"),
+    ],
+)
+def test_a_login_is_optional_on_a_loopback_address_only(host: str, login: str, expected: str) -> None:
+    settings = Settings(_env_file=None, web_host=host, web_login=login)  # type: ignore[arg-type, call-arg]
+    assert read_page_options(settings).login == expected
