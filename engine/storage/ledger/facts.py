@@ -111,7 +111,7 @@ async def find_extraction(db: Connection, keys: tuple[bytes, bytes], chunk: int)
 
     Other spaces are left out: a saved extraction would reveal that they contain the text.
     """
-    first = "SELECT id, extraction FROM chunk WHERE extraction = ? AND space = (SELECT space FROM chunk WHERE id = ?)"
+    first = "SELECT id, extraction FROM chunk WHERE extraction = ? AND +space = (SELECT space FROM chunk WHERE id = ?)"
     rows = await db.execute_fetchall(
         f"SELECT * FROM ({first} LIMIT 1) x UNION ALL SELECT * FROM ({first} LIMIT 1) y",
         [each for key in keys for each in (key, chunk)],

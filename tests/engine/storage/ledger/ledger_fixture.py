@@ -44,6 +44,18 @@ def extraction(*names: str, text: str = "said") -> Extraction:
     return Extraction(tuple(Mention(name, "person", text) for name in names), tuple(links))
 
 
+class ExplainingConnection:
+    """Keeps the query plans of statements, and returns no rows."""
+
+    def __init__(self, db: Connection) -> None:
+        self.db = db
+        self.plan: list[str] = []
+
+    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
+        self.plan += [row[3] for row in await self.db.execute_fetchall(f"EXPLAIN QUERY PLAN {sql}", parameters)]
+        return []
+
+
 @dataclass(slots=True)
 class LedgerFixture:
     """A ledger with what a test does to it."""
@@ -57,6 +69,17 @@ class LedgerFixture:
     @property
     def write(self) -> Callable[..., Awaitable[Any]]:
         return self.ledger.write
+
+    async def explain(self, query: Callable[..., Awaitable[Any]], *arguments: Any) -> list[str]:
+        """The steps by which SQLite would run the statements of a query."""
+
+        async def explain(db: Connection) -> list[str]:
+            explaining = ExplainingConnection(db)
+            await query(explaining, *arguments)
+            return explaining.plan
+
+        steps: list[str] = await self.read(explain)
+        return steps
 
     async def rows(self, sql: str, *parameters: Any) -> list[tuple[Any, ...]]:
         async def fetch(db: Connection) -> list[tuple[Any, ...]]:

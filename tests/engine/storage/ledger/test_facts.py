@@ -12,7 +12,7 @@ from engine.storage.ledger.facts import excerpt_section
 from engine.storage.ledger.records import UnextractedChunk
 from engine.storage.ledger.records.projection import KeyKind
 from engine.storage.ledger.work import work_queue
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction, only_sqlite
 from tests.support.engine_fixture import doc
 
 ADA, BOB = Mention("Ada", "person", "sings"), Mention("Bob", "person", "listens")
@@ -68,6 +68,13 @@ async def test_the_extraction_of_the_same_words_is_known_within_a_space_only(led
     assert (sorted((link.source, link.target)), link.keywords, link.description) == (["Ada", "Bob"], "beside", "met")
     assert await ledger.read(facts.find_extraction, (b"unknown", b"other"), here) is None
     assert await ledger.read(facts.find_extraction, (key, b"other"), there) is None
+
+
+@only_sqlite
+async def test_an_extraction_is_looked_up_in_its_index_not_among_the_chunks_of_a_space(ledger: LedgerFixture) -> None:
+    plan = await ledger.explain(facts.find_extraction, (b"one", b"two"), 1)
+    assert sum("INDEX chunk_extraction" in step for step in plan) == 2
+    assert not any("space=?" in step for step in plan)
 
 
 NAMES = st.sampled_from(["Ada", "ADA", "Bob", "bob", "Carla"])

@@ -1,12 +1,8 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
 from engine.storage.ledger import corrections
 from engine.storage.ledger.queries import walk
 from engine.storage.ledger.records.query_results import ChunkFilter
-from engine.storage.sql.connection import Connection
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction, only_sqlite
 from tests.support.engine_fixture import doc
 
@@ -48,28 +44,10 @@ async def test_edges_connect_names_with_names_and_chunks(ledger: LedgerFixture) 
     assert set((await ledger.read(walk.load_walk_edges, {"bob"}, [], here, 9, only)).edges) == {("bob", two)}
 
 
-class ExplainingConnection:
-    """Keeps the query plans of statements, and returns no rows."""
-
-    def __init__(self, db: Connection) -> None:
-        self.db = db
-        self.plan: list[str] = []
-
-    async def execute_fetchall(self, sql: str, parameters: Sequence[Any] = ()) -> list[Any]:
-        self.plan += [row[3] for row in await self.db.execute_fetchall(f"EXPLAIN QUERY PLAN {sql}", parameters)]
-        return []
-
-
 @only_sqlite
 async def test_titles_are_looked_up_in_an_index(ledger: LedgerFixture) -> None:
-    scope = await ledger.scope_ids()
-
-    async def explain(db: Connection) -> list[str]:
-        explaining = ExplainingConnection(db)
-        await walk.find_titled_chunks(explaining, {"harbor"}, scope, 9, None)  # type: ignore[arg-type]
-        return explaining.plan
-
-    assert any("INDEX document_title" in step for step in await ledger.read(explain))
+    plan = await ledger.explain(walk.find_titled_chunks, {"harbor"}, await ledger.scope_ids(), 9, None)
+    assert any("INDEX document_title" in step for step in plan)
 
 
 async def test_filters_hide_the_names_of_other_chunks(ledger: LedgerFixture) -> None:
