@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine.models import OverviewKind, Source
 
 MAX_HIGHLIGHTS = 8
+MAX_DECISIONS = 4  # of the highlights of a summary, the newest; a decision is not left out for a more frequent word
 MAX_FILES = 12  # named in a digest
 DIGEST_SECTIONS: Mapping[str, OverviewKind] = {
     "**Topics**": "summary",
@@ -32,7 +33,12 @@ _LATE_ANSWER = timedelta(hours=24)  # until which one of another conversation of
 _DECISION = re.compile(
     r"\bdecision:|\b(?:decided|resolved|agreed|approved|adopted|granted|rejected|elected|settled|unanimously|"
     r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
-    r"décidé|convenu|adopté|approuvé)\b",
+    r"décidé|convenu|adopté|approuvé|decidid[oa]|combinad[oa]|aprovad[oa])\b|"
+    r"\b(?:we(?:.ll| will| are going to|.re going to)|let.s|let us) (?:go with|settle on|stick (?:with|to))\b|"
+    r"\bwir (?:nehmen|machen|bleiben bei|einigen uns auf)\b|"
+    r"\b(?:nos quedamos con|vamos a (?:usar|tomar)|on (?:part sur|prend|garde)|nous (?:prenons|gardons)|"
+    r"ficamos com|vamos (?:de|com)|fica (?:decidido|combinado))\b|"
+    r"(?:に(?:決まり|決め(?:ました|よう|ます)|決定|します|しましょう)|ことに(?:なりました|しました)|で(?:決まり|決定))",
     re.IGNORECASE,
 )
 _UNDECIDED = re.compile(
@@ -190,12 +196,16 @@ def _later_replies(one: Candidate, candidates: Sequence[Candidate]) -> list[Cand
 
 
 def _most_informative(candidates: Sequence[Candidate]) -> list[int]:
-    """The sentences with the most frequent words, discounting words already covered (SumBasic); in order."""
+    """The newest decisions, and the sentences with the most frequent words not yet covered (SumBasic); in order."""
     about = [frozenset(word for word in one.stems if not is_generic(word)) for one in candidates]
     counts = Counter(word for words in about for word in words)
     weights = [_importance(at, candidates) / (len(words) + _MIN_WORDS) for at, words in enumerate(about)]
     remaining = [at for at, one in enumerate(candidates) if _can_stand_alone(one) and about[at]]
-    chosen: list[int] = []
+    decisions = [at for at, one in enumerate(candidates) if _is_decision(at, candidates) and _has_length(one)]
+    chosen = sorted(decisions, key=lambda at: str(candidates[at].source.time or ""))[-MAX_DECISIONS:]
+    for word in frozenset[str]().union(*(about[at] for at in chosen)):
+        counts[word] = 0
+    remaining = [at for at in remaining if at not in chosen]
     while remaining and len(chosen) < MAX_HIGHLIGHTS:
         best = max(remaining, key=lambda at: (weights[at] * sum(counts[word] for word in about[at]), -at))
         chosen.append(best)
@@ -213,5 +223,8 @@ def _importance(at: int, candidates: Sequence[Candidate]) -> float:
 
 
 def _can_stand_alone(one: Candidate) -> bool:
-    fits = _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS
-    return fits and not one.is_question and not _CONTEXT_DEPENDENT.match(one.text)
+    return _has_length(one) and not one.is_question and not _CONTEXT_DEPENDENT.match(one.text)
+
+
+def _has_length(one: Candidate) -> bool:
+    return _MIN_WORDS <= len(one.text.split()) <= _MAX_WORDS

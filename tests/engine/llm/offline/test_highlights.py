@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from engine.llm.offline.highlights import find_highlights, merge_digests
 from tests.engine.llm.offline.sources import source
 
@@ -52,6 +54,38 @@ def test_a_direct_answer_closes_a_question_also_if_it_promises_to_ask_or_comes_i
             same_talk, too_late = document == "c1", minutes > 60 * 24
             expected = too_late or (is_open and not (same_talk and number == 5))  # any reply to it, in the same talk
             assert ("slate" in find_highlights(said, "questions")) == expected, (reply, minutes)
+
+
+CANOE = [
+    "[2026-05-04 09:05] Bela: Green paint is cheaper: the tin is 18 at Hendry Tools.",
+    "[2026-05-04 09:06] Cem: The red one lasts two summers longer, and it costs 22.",
+]
+
+
+@pytest.mark.parametrize(
+    "decision",
+    [
+        "Then it is decided: red.",
+        "Fine, we'll go with the red tin.",
+        "So let's stick with red this year.",
+        "Gut, wir nehmen also die rote Dose.",
+        "Vale, nos quedamos con la roja.",
+        "Bon, on part sur la boîte rouge.",
+        "Então ficamos com a lata vermelha.",
+    ],
+)
+def test_a_summary_keeps_a_decision_that_refers_to_what_was_said_before(decision: str) -> None:
+    said = [
+        source(number, text, "c1") for number, text in enumerate((*CANOE, f"[2026-05-04 09:07] Ada: {decision}"), 1)
+    ]
+    assert decision in find_highlights(said, "summary")
+    assert decision in find_highlights(said, "decisions")
+    assert "Green paint" in find_highlights(said, "summary")
+
+
+@pytest.mark.parametrize("said", ["If it is decided, tell me the color.", "We go with Bela to the fair on Monday."])
+def test_what_is_not_decided_is_no_decision(said: str) -> None:
+    assert not find_highlights([source(1, f"[2026-05-04 09:07] Ada: {said}", "c1")], "decisions")
 
 
 def test_sections_without_points_are_left_out() -> None:
