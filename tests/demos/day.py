@@ -57,7 +57,7 @@ async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[D
         patch.setattr(pages, "PageFetcher", web.fetcher)
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="threadlore-day-"))
         adapter_settings = {f"{platform}_{name}": value for name, value in access.items()}
-        settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings)
+        settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings, questions_per_minute=60)
         stop = asyncio.Event()
         serving = asyncio.create_task(serve(settings, stop, only=(platform,)))
         try:

@@ -6,10 +6,10 @@ what the people have on their screens.
 
 from __future__ import annotations
 
-from typing import Any
-
-from tests.demos.day import Show, StartBot, format_title, run_main
-from tests.support.discord_server import Channel, FakeDiscord, File, Interaction, Message, Permission, Person, Post
+from tests.demos.day import DayBot, Show, StartBot, run_main
+from tests.demos.discord_club import DemoDay
+from tests.support.discord_server import FakeDiscord, File, Interaction, Message
+from tests.support.web_server import HTML
 
 MANUAL = """# The big kiln
 
@@ -33,100 +33,9 @@ NOTES = """# Things to ask Hendry Tools
 The blade of the band saw is a Hendry 40, and it cost 62. The next one is due in September.
 """
 
-
-class DemoDay:
-    """The people, the channels, and what is printed of them."""
-
-    def __init__(self, discord: FakeDiscord, show: Show, pause: float) -> None:
-        self.discord, self.show, self.pause = discord, show, pause
-        self.club = discord.guild("Saltmarsh Makers")
-        committee = discord.role(self.club, "Committee", Permission.MANAGE_GUILD)
-        self.ada = discord.member(self.club, "Ada", roles=[committee])
-        self.bo, self.cleo = discord.member(self.club, "Bo"), discord.member(self.club, "Cleo")
-        self.workshop, self.hall = discord.channel(self.club, "workshop"), discord.channel(self.club, "hall")
-        self.committee = discord.channel(self.club, "committee", only=[committee])
-
-    def print_title(self, title: str) -> None:
-        self.show(format_title(title))
-
-    async def sleep(self) -> None:
-        """Time enough to hear and to read."""
-        await self.discord.wait_until_quiet(self.pause)
-
-    async def post_lines(self, channel: Channel, *lines: tuple[Person, str]) -> list[Message]:
-        said = [await person.says(channel, text) for person, text in lines]
-        await self.sleep()
-        return said
-
-    def print_screen(self, person: Person, channel: Channel, last: int = 0) -> None:
-        """Print what somebody sees: the whole channel, or its last posts."""
-        screen = self.discord.sees(person, channel)
-        self.show("\n".join(map(str, screen.posts[-last:])) if last else str(screen))
-
-    async def run_command(self, person: Person, channel: Channel, command: str, **options: Any) -> Interaction:
-        """A slash command, and what comes of it on the screen of its user."""
-        typed = " ".join(
-            f"{name}: {value.name if isinstance(value, File) else value}" for name, value in options.items()
-        )
-        self.show(f"{person.name} types in #{channel.name}: /{command} {typed}")
-        used = await person.slash(command, here=channel, **options)
-
-        def mine() -> list[Message]:
-            return [message for message in (used.original, *used.followups) if message is not None]
-
-        if command == "ask":
-            await self.discord.wait_for(lambda: used.error or any(message.components for message in mine()))
-        else:
-            await self.discord.wait_for(lambda: used.error or not any(message.loading for message in mine()))
-        await self.sleep()
-        for post in self.discord.sees(person, channel).posts:
-            if post.message in mine():
-                self.show(str(post))
-        if used.error:
-            self.show(f"! {used.error}")
-        return used
-
-    async def press_button(self, person: Person, used: Interaction, button: str) -> None:
-        """Somebody presses a button below an answer, and what comes of it."""
-        self.show(f"{person.name} presses {button}")
-        answer = next(one for one in (*reversed(used.followups), used.original) if one is not None and one.components)
-        await person.clicks(answer, button)
-        await self.sleep()
-        self.print_screen(person, answer.channel, last=1)
-
-    async def wait_for_redaction(self, person: Person, used: Interaction) -> None:
-        """Wait until an answer says that a source of it was removed, and show it."""
-
-        def posts() -> list[Post]:
-            return [each for each in self.discord.sees(person, used.channel).posts if each.message is used.original]
-
-        await self.discord.wait_for(lambda: any("was removed" in each.text for each in posts()))
-        await self.sleep()
-        self.show("\n".join(map(str, posts())))
-
-    async def ask_by_mention(self, person: Person, channel: Channel, text: str) -> Channel:
-        """Somebody asks by a mention; gives the thread in which it is answered."""
-        asked = await person.says(channel, f"{self.discord.bot(self.club).mention} {text}")
-        await self.discord.wait_for(lambda: asked.thread is not None)
-        assert asked.thread is not None
-        await self.wait_for_answer(person, asked.thread)
-        self.print_screen(person, asked.thread)
-        return asked.thread
-
-    async def ask_follow_up(self, person: Person, thread: Channel, text: str) -> None:
-        await person.says(thread, text)
-        await self.wait_for_answer(person, thread)
-        self.print_screen(person, thread, last=2)
-
-    async def wait_for_answer(self, person: Person, thread: Channel) -> None:
-        """Wait until the last word in a thread is the app's, and whole: with something to press below it."""
-
-        def whole() -> bool:
-            posts = self.discord.sees(person, thread).posts
-            return bool(posts) and posts[-1].bot and bool(posts[-1].buttons)
-
-        await self.discord.wait_for(whole)
-        await self.sleep()
+PAGE = """<html><head><title>Fair at the quay</title></head><body><h1>Fair at the quay</h1>
+<p>The fair at the quay opens on Saturday, 27 March, at ten. A stall of three meters costs 35.</p></body></html>
+"""
 
 
 async def morning(day: DemoDay) -> list[Message]:
@@ -170,6 +79,51 @@ async def noon(day: DemoDay) -> Interaction:
     return asked
 
 
+async def review(day: DemoDay) -> None:
+    """A manager verifies and pins answers; filters narrow a question; a thread is summarized."""
+    day.print_title("12:00  Ada verifies an answer; Bo asks the same in other words")
+    await day.run_command(day.cleo, day.workshop, "ask", question="At how many degrees is stoneware fired?")
+    await day.run_command(day.ada, day.workshop, "verify")
+    await day.run_command(day.bo, day.workshop, "ask", question="At how many degrees is stoneware fired, please?")
+    day.print_title("12:10  Ada looks at what was asked in vain, and pins an answer; Cleo asks for it")
+    await day.run_command(day.ada, day.hall, "unanswered")
+    words = '"What is the telephone number of the mayor?" "It is 555 0134."'
+    await day.run_command(day.ada, day.hall, "pin", words=words)
+    await day.run_command(day.cleo, day.hall, "ask", question="What is the telephone number of the mayor?")
+    day.print_title("12:20  Cleo asks only for what Bo said in #workshop, and for what they missed")
+    only = {"in": f"<#{day.workshop.id}>", "from": day.bo.mention}
+    await day.run_command(day.cleo, day.hall, "ask", question="What will be delivered?", **only)
+    await day.run_command(day.cleo, day.workshop, "catch-up", since="1d")
+    day.print_title("12:30  A thread about the canoe, and its summary for Bo alone")
+    asked = await day.ada.says(day.hall, "Which color do we paint the canoe?")
+    thread = await day.ada.opens_thread(asked, "The color of the canoe")
+    await day.post_lines(
+        thread,
+        (day.bo, "Green paint is cheaper: the tin is 18 at Hendry Tools."),
+        (day.cleo, "The red one lasts two summers longer, and it costs 22."),
+        (day.ada, "Then it is decided: red."),
+    )
+    await day.use_menu(day.bo, "Summarize thread", asked)
+
+
+async def channel_care(day: DemoDay, bot: DayBot) -> None:
+    """An expert is asked; a form changes settings; a linked page is read; a week goes by, and its digest comes."""
+    day.print_title("13:00  Ada names Cleo an expert; Bo asks in vain, and presses the button that asks them")
+    await day.run_command(day.ada, day.workshop, "expert", words=f"add {day.cleo.mention} harbor")
+    asked = await day.run_command(day.bo, day.workshop, "ask", question="Who is the keeper of the harbor?")
+    await day.press_button(day.bo, asked, "Ask an expert")
+    day.print_pings(day.cleo, day.workshop)
+    day.print_title("13:10  Ada lets the bot read linked pages, in a form; Bo links one; Cleo asks for it")
+    card = await day.run_command(day.ada, day.workshop, "settings")
+    await day.fill_form(day.ada, card, "Reading and asking…", links="on")
+    bot.web.pages["/fair"] = HTML, PAGE
+    await day.post_lines(day.workshop, (day.bo, f"Shall we go there? {bot.web.url('/fair')}"))
+    await day.run_command(day.cleo, day.workshop, "ask", question="What does a stall at the fair cost?")
+    day.print_title("13:20  Ada schedules a digest of #workshop; a week goes by, and it comes")
+    await day.run_command(day.ada, day.workshop, "digest", schedule="weekly monday 9:00 Europe/Berlin")
+    await day.receive_digest(day.cleo, day.workshop, bot)
+
+
 async def afternoon(day: DemoDay, said: list[Message], asked: Interaction) -> None:
     """Edits and deletions take effect."""
     night, planks = said[0], said[1]
@@ -206,11 +160,13 @@ async def run_day(start: StartBot, show: Show, *, pause: float = 0.8) -> FakeDis
     async with FakeDiscord() as discord:
         day = DemoDay(discord, show, pause)
         access = {"bot_token": discord.token, "api_base": discord.api, "gateway_url": discord.gateway_url}
-        async with start("discord", access):
-            await discord.wait_until_connected(60)
+        async with start("discord", access) as bot:
+            await discord.wait_until_connected()
             await day.sleep()
             said = await morning(day)
             asked = await noon(day)
+            await review(day)
+            await channel_care(day, bot)
             await afternoon(day, said, asked)
             await evening(day)
     return discord
