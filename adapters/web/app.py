@@ -12,7 +12,7 @@ from adapters.web.admission import OriginCheck, RequestSlots, TokenCheck
 from adapters.web.pages import assets, errors, table
 from adapters.web.pages.login import FailedLogins
 from adapters.web.pages.session import PageOptions
-from adapters.web.routes import documents, graph, health, management, queries, summaries
+from adapters.web.routes import documents, graph, health, management, mcp, queries, summaries
 from adapters.web.security import RequestLimits, SecurityHeaders
 from adapters.web.uploads import UploadGate
 
@@ -56,4 +56,5 @@ def build_app(service: AdminService, page_options: PageOptions | None = None) ->
     for each in (openai_api.router, *table.ROUTERS):
         app.include_router(each)
     app.mount(assets.PREFIX, assets.Assets())
+    mcp.add_route(app, service)
     return app

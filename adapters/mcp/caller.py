@@ -1,0 +1,88 @@
+"""Perform requests for whoever calls a tool: the subject of an access token, or a space of the terminal."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import structlog
+from mcp.server.mcpserver.exceptions import ToolError
+
+from bot.admin.requests import Authorized
+from engine import Scope
+from engine.errors import EngineError, StoreError
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, Mapping
+
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.admin.rpc.service import AdminService
+
+log = structlog.get_logger(__name__)
+
+Result = TypeVar("Result")
+
+INTERNAL = "Something went wrong. The log says more."
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Performs requests. `token`: of every call; None if each call brings its own in the header Authorization.
+
+    `space`: of calls without a token, where `token` is empty.
+    """
+
+    service: AdminService
+    token: str | None = field(repr=False)
+    space: str = ""
+
+    @property
+    def scope(self) -> Scope:
+        """The scope that requests name; the one of a token replaces it."""
+        return Scope.of() if self.token is None or self.token else Scope.of(self.space)
+
+    async def perform(
+        self, headers: Mapping[str, str] | None, request: OperationRequest
+    ) -> AsyncGenerator[OperationResult]:
+        """The results of a request; an error becomes one that the client is shown."""
+        try:
+            async with aclosing(self.service.perform(self._authorize(headers, request))) as results:
+                async for result in results:
+                    yield result
+        except StoreError as error:
+            log.exception("mcp.request_failed")
+            raise ToolError(INTERNAL) from error
+        except EngineError as error:
+            raise ToolError(f"{error} {error.hint}".strip()) from error
+        except ToolError:
+            raise
+        except Exception as error:
+            log.exception("mcp.request_failed")
+            raise ToolError(INTERNAL) from error
+
+    async def get_result(
+        self, headers: Mapping[str, str] | None, request: OperationRequest, kind: type[Result]
+    ) -> Result:
+        """The one result of this kind. Raises an error of the protocol."""
+        async with aclosing(self.perform(headers, request)) as results:
+            async for result in results:
+                if isinstance(result, kind):
+                    return result
+        raise ToolError("The request ended without a result.")
+
+    def _authorize(self, headers: Mapping[str, str] | None, request: OperationRequest) -> OperationRequest:
+        """The request with the token of a call. Raises an error of the protocol."""
+        if self.token is not None:
+            return Authorized(self.token, request) if self.token else request
+        kind, _, token = (headers or {}).get("authorization", "").partition(" ")
+        if kind.casefold() != "bearer" or not token.strip():
+            raise ToolError("An access token is missing.")
+        return Authorized(token.strip(), request)
+
+
+def read_headers(request: Any) -> Mapping[str, str] | None:
+    """The headers of the HTTP request that brought a call; None on standard input."""
+    headers: Mapping[str, str] | None = getattr(request, "headers", None)
+    return headers

@@ -1,0 +1,142 @@
+"""What the tools return."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel
+
+from bot.admin.access.notices import list_context_notices, list_end_notices
+
+if TYPE_CHECKING:
+    from bot.admin.graph.results import SubgraphResult
+    from bot.admin.results import AnswerEnd, ContextResult, EntityResult
+    from engine import DocumentInfo, Source
+
+
+class CitedSource(BaseModel):
+    """A passage that is cited as [number]."""
+
+    number: int
+    title: str
+    label: str
+    link: str
+    author: str
+    time: str
+    text: str
+
+    @classmethod
+    def of(cls, source: Source) -> CitedSource:
+        """The record of a source."""
+        return cls(
+            number=source.number,
+            title=source.title,
+            label=source.label,
+            link=source.link,
+            author=source.author,
+            time=source.time.isoformat() if source.time else "",
+            text=source.text,
+        )
+
+
+class CitedAnswer(BaseModel):
+    """An answer with the sources that it cites. `notices`: what it leaves out."""
+
+    answer: str
+    sources: list[CitedSource]
+    incomplete: bool = False
+    notices: list[str] = []
+
+    @classmethod
+    def of(cls, text: str, end: AnswerEnd) -> CitedAnswer:
+        """The record of an answer."""
+        sources = [CitedSource.of(each) for each in end.sources]
+        return cls(answer=text, sources=sources, incomplete=end.cut_off, notices=list_end_notices(end))
+
+
+class RetrievedContext(BaseModel):
+    """What was retrieved for a question, without an answer. `notices`: what it leaves out."""
+
+    entities: list[dict[str, Any]]
+    relations: list[dict[str, Any]]
+    sources: list[CitedSource]
+    notices: list[str] = []
+
+    @classmethod
+    def of(cls, found: ContextResult) -> RetrievedContext:
+        """The record of a context."""
+        context = found.context
+        return cls(
+            entities=[{"name": each.name, "type": each.type, "text": each.description} for each in context.entities],
+            relations=[
+                {"source": each.source, "target": each.target, "text": each.description} for each in context.relations
+            ],
+            sources=[CitedSource.of(each) for each in context.sources],
+            notices=list_context_notices(found),
+        )
+
+
+class EntityRecord(BaseModel):
+    """An entity with its strongest relations."""
+
+    name: str
+    type: str
+    description: str
+    relations: list[dict[str, str]]
+
+    @classmethod
+    def of(cls, found: EntityResult) -> EntityRecord:
+        """The record of an entity."""
+        relations = [
+            {"source": each.source, "target": each.target, "text": each.description} for each in found.relations
+        ]
+        entity = found.entity
+        return cls(name=entity.name, type=entity.type, description=entity.description, relations=relations)
+
+
+class Neighborhood(BaseModel):
+    """Entities around one, with their distance from it, and the relations among them. `has_more`: weaker ones exist."""
+
+    entities: list[dict[str, Any]]
+    relations: list[dict[str, Any]]
+    has_more: bool
+
+    @classmethod
+    def of(cls, found: SubgraphResult) -> Neighborhood:
+        """The record of a subgraph."""
+        graph = found.subgraph
+        names = {each.key: each.name for each in graph.nodes}
+        return cls(
+            entities=[
+                {"name": each.name, "type": each.type, "distance": each.ring, "text": each.description}
+                for each in graph.nodes
+            ],
+            relations=[
+                {"source": names[each.source], "target": names[each.target], "text": each.description}
+                for each in graph.edges
+            ],
+            has_more=graph.has_more,
+        )
+
+
+class ListedDocument(BaseModel):
+    """A document with its state. `uri`: of the resource with its text."""
+
+    key: str
+    title: str
+    channel: str
+    link: str
+    status: str
+    uri: str
+
+    @classmethod
+    def of(cls, document: DocumentInfo, uri: str) -> ListedDocument:
+        """The record of a document."""
+        return cls(
+            key=document.key,
+            title=document.title,
+            channel=document.room,
+            link=document.link,
+            status=document.status,
+            uri=uri,
+        )
