@@ -171,11 +171,23 @@ async def morning(day: DemoDay) -> list[SentMessage]:
 
 async def noon(day: DemoDay) -> None:
     """Questions: in public, in the thread, and in private."""
-    day.print_title("Cleo asks in #workshop, and goes on in the thread")
+    day.print_title("Cleo asks in #workshop; Bo presses a suggested question, and Cleo goes on in the thread")
     asked = await day.ask(day.cleo, day.workshop, "Which spars do we use for the Delta kite now?")
+    await press_suggestion(day, asked)
     await day.follow_up(day.cleo, asked, "And what happened to the yellow tail of the Box kite?")
     day.print_title("Cleo asks in private, by the command")
     await day.run_command(day.cleo, day.general, "ask How many kites did Lumen Sports order?")
+
+
+async def press_suggestion(day: DemoDay, asked: SentMessage) -> None:
+    """Bo presses a question that is suggested below the first answer of a thread."""
+    thread = day.entry(day.bo, day.workshop, asked.root)
+    answer = next(each for each in thread.replies if each.buttons)
+    before = len(day.slack.sees(day.bo, asked.room).thread(asked.root))
+    await day.press_button(
+        day.bo, day.workshop, next(each for each in answer.buttons if each.startswith("What about")), answer
+    )
+    await day.wait_for_answer(day.bo, asked, before)
 
 
 async def review(day: DemoDay) -> None:

@@ -44,6 +44,8 @@ async def test_a_day_in_a_small_workspace() -> None:
     in_public, in_wages = (day.partition("asks in #general ")[2]).split("Ada asks the same", 1)
     assert "fibreglass spars by Orrin & Sons" in day
     assert "tail tore off after 25 minutes" in day
+    suggested = day.partition("Bo presses: What about “The Box kite”")[2].partition("And what happened to")[0]
+    assert "Bo asked: What about “The Box kite” in “Wind test of 11 November”?" in suggested
     assert "(only visible to you): " in day
     assert "From the sources" not in day
     reviewed = day.partition("Ada verifies the last answer")[2].partition("Bo asks for a date")[0]

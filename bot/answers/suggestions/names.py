@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,7 +15,8 @@ if TYPE_CHECKING:
 MIN_WORD_LENGTH = 4  # letters of a name that is one word
 MAX_NAME_LENGTH = 40  # characters
 MAX_NAME_WORDS, MAX_PERSON_WORDS = 5, 4
-SHARE_WITH_ARTICLE = 0.5  # of the places where a name occurs
+SHARE_WITH_ARTICLE = SHARE_BEFORE_NOUN = 0.5  # of the places where a name occurs
+STEM_LENGTH = 4  # letters that two forms of a noun share
 
 _WORD = re.compile(r"[^\W\d_]+(?:['’&-][^\W\d_]+)*\.?")
 _PARTICLES = frozenset(re.findall(r"\S+", "of the de la del der den van von zu le du da dos af av and & und y et"))
@@ -87,12 +89,22 @@ class NameJudge:
     def is_good(self, name: str) -> bool:
         """Whether a reader knows what a question about this name means.
 
-        A name that is only a part of another one is ambiguous. One that is also written in lower case is a common word.
+        A name that is only a part of another one is ambiguous. One that is also written in lower case is a common word,
+        one that precedes a noun is a part of what that means.
         """
         lowered = name.casefold()
         if not is_well_formed(name) or contains_name(lowered, self.text) or not contains_name(name, self.text):
             return False
+        if " " not in name and self._is_modifier(name):
+            return False
         return not any(lowered in other and lowered != other and contains_name(lowered, other) for other in self.known)
+
+    def _is_modifier(self, name: str) -> bool:
+        """Whether a word mostly precedes the same noun, as in "Delta kites", and is no name without it."""
+        nouns = re.findall(rf"(?<!\w){re.escape(name)} ([a-z]{{{STEM_LENGTH},}})", self.text)
+        stems = Counter(noun[:STEM_LENGTH] for noun in nouns if noun not in STOP_WORDS)
+        occurrences = len(re.findall(rf"(?<!\w){re.escape(name)}(?!\w)", self.text))
+        return bool(stems) and stems.most_common(1)[0][1] >= occurrences * SHARE_BEFORE_NOUN
 
     def add_article(self, name: str) -> str:
         """The name with its English article, if it mostly has one."""

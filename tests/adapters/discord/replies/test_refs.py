@@ -4,7 +4,7 @@ import pytest
 
 from adapters.discord.replies.buttons import MAX_ID_LENGTH, ActionButton, build_view, decode_value, encode_custom_id
 from adapters.discord.replies.refs import InteractionHandle, ReplyRef, build_nonce
-from bot.platform.models import Button
+from bot.platform.models import SUGGESTION_ACTION, Button
 
 KEY = "discord:1234567890123456789:2234567890123456789:file:3234567890123456789:4234567890123456789"
 
@@ -47,3 +47,17 @@ async def test_buttons_outlive_a_restart_and_those_without_an_id_are_left_out() 
     assert shown.is_persistent()
     assert [each.custom_id for each in shown.children if isinstance(each, ActionButton)] == ["tl:up:a", "tl:delete:a"]
     assert build_view([Button("x", "forget", "x" * 200)]) is None
+
+
+def test_suggested_questions_are_in_a_row_below_the_other_buttons() -> None:
+    others = [Button(name, name, "a") for name in ("up", "down", "sources", "verify", "correct-answer", "again")]
+    suggested = [Button(f"What about {number}?", SUGGESTION_ACTION, f"{'a' * 20}:0:{number}") for number in range(2)]
+    shown = build_view([*others[:3], *suggested, *others[3:]])
+    assert shown is not None
+    rows = [[item["label"] for item in row["components"]] for row in shown.to_components()]
+    assert rows == [
+        ["up", "down", "sources", "verify", "correct-answer"],
+        ["again"],
+        ["What about 0?", "What about 1?"],
+    ]
+    assert all(len(encode_custom_id(each.action, each.value)) <= MAX_ID_LENGTH for each in suggested)

@@ -16,8 +16,9 @@ from adapters.slack.replies.blocks import (
     build_home,
     build_sections,
     footer_text,
+    parse_action,
 )
-from bot.platform.models import AnswerFooter, Button, Card, FooterSource
+from bot.platform.models import SUGGESTION_ACTION, AnswerFooter, Button, Card, FooterSource
 
 GOLDEN = Path(__file__).parent / "golden"
 TEXT = "It **leaks** [[1]](https://small.slack.com/archives/C1/p1), see evil.example."
@@ -64,3 +65,19 @@ def test_the_home_tab_has_sections_and_buttons() -> None:
     view = build_home(Card("# Home\n\n" + "line\n\n" * 900, buttons=(Button("Forget me", "forget", "me"),)))
     assert view["type"] == "home"
     assert {block["type"] for block in view["blocks"]} == {"section", "actions"}
+
+
+@pytest.mark.parametrize("form", [BlockFormat.RICH, BlockFormat.SIMPLE])
+def test_suggested_questions_are_in_a_row_below_the_other_buttons(form: BlockFormat) -> None:
+    suggested = (
+        Button("What about <!here>?", SUGGESTION_ACTION, "a1:0:0"),
+        Button("Why?", SUGGESTION_ACTION, "a1:0:1"),
+    )
+    *_, others, last = build_footer(AnswerFooter("a1", buttons=(*BUTTONS, *suggested)), "UADA", form)
+    assert [each["text"]["text"] for each in last["elements"]] == ["What about <!here>?", "Why?"]
+    assert {each["text"]["type"] for each in last["elements"]} == {"plain_text"}
+    assert [parse_action(each["action_id"], each["value"]) for each in last["elements"]] == [
+        *((SUGGESTION_ACTION, "a1:0:0"), (SUGGESTION_ACTION, "a1:0:1"))
+    ]
+    assert others["block_id"] != last["block_id"]
+    assert not any(each["action_id"].startswith("threadlore.suggestion") for each in others["elements"])

@@ -38,6 +38,8 @@ def test_a_common_word_and_a_part_of_a_name_are_no_good_names() -> None:
     assert [
         name for name in ("Raffle", "Tooth", "Gannet Tooth", "Long Bench", "Quay Street") if judge.is_good(name)
     ] == [*("Gannet Tooth", "Long Bench")]
+    kites = NameJudge.build(["Delta kites, a Delta kite; the Mending is near, Mending day"], ["Delta", "Mending"])
+    assert [kites.is_good("Delta"), kites.is_good("Mending")] == [False, True]
     assert judge.add_article("Long Bench") == "the Long Bench"
     assert judge.add_article("Gannet Tooth") == "Gannet Tooth"
 
