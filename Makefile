@@ -8,6 +8,7 @@ READY := $(VENV)/.ready
 DEV := $(VENV)/.dev
 # The built page, and what it is built from.
 PAGE := adapters/web/static/styles.css
+CHROMIUM := $(VENV)/.chromium
 FRONTEND := $(wildcard adapters/web/frontend/*.json adapters/web/frontend/src/* adapters/web/frontend/src/*/*)
 
 # Settings of the checkout. The program itself reads .env only from its data directory or from --env-file.
@@ -50,6 +51,13 @@ $(PAGE): $(FRONTEND) scripts/page.py | $(READY)
 	@echo "Building the page (once) …"
 	@$(BIN)/python -m scripts.page build
 
+# Tests in a browser skip where there is none and it cannot be installed.
+$(CHROMIUM): | $(TOOLS)
+	@command -v chromium chromium-browser google-chrome >/dev/null || test "$$(id -u)" != 0 || ! command -v apt-get >/dev/null \
+	  || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 \
+	  || echo "Chromium cannot be installed: tests in a browser skip."
+	@touch $@
+
 demo: $(READY) ## index a small sample town, answer four questions, then hand over to you
 	@$(BIN)/threadlore $(ENV_FILE) demo
 
@@ -67,7 +75,7 @@ chat: $(READY) ## chat with your own documents in the terminal
 
 # Keep compiled modules; otherwise each worker and each process of a test compiles them again.
 # A test that failed is run once more, alone. If it passes then, it is a race: mend it or its test.
-test: $(DEV) $(PAGE) ## the whole suite, offline
+test: $(DEV) $(PAGE) $(CHROMIUM) ## the whole suite, offline
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder \
 	  || { test $$? -eq 1 && $(BIN)/pytest -x --last-failed --last-failed-no-failures=none; }
 

@@ -1,0 +1,99 @@
+"""The page over a small engine, served on a port of loopback, for a browser."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import asynccontextmanager, nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import uvicorn
+
+from adapters.web.app import build_app
+from adapters.web.listener import Server, bind
+from adapters.web.pages.session import PageOptions
+from bot.access.control import AccessControl
+from bot.admin.rpc.service import LocalService
+from bot.store import BotStore, Permission, Subject
+from engine import child_task
+from engine.models import Document, Passage, Prompt
+from engine.usage import UsageMeter
+from tests.support import echo_language
+from tests.support.patience import PATIENCE
+
+HERE, VAULT = "console:local", "slack:T1:VAULT"
+SECRET = "zircon"
+LINK = "https://t.example/note"
+OWNED = "document.title = 'owned'"
+HOSTILE = (
+    f'The mill Barbel grinds at night. <script>{OWNED}</script> <img src=x onerror="{OWNED}"> '
+    f"[here](javascript:{OWNED}) ![x](https://evil.example/p.png) https://evil.example/x"
+)
+ALL_PERMISSIONS: tuple[Permission, ...] = ("ask", "read", "write", "manage")
+
+
+class StagedLanguage(echo_language.EchoLanguage):
+    """Says the first words of each answer, and the rest of it once `released` is set."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.released = asyncio.Event()
+        self.released.set()
+        self.is_closed = asyncio.Event()
+
+    async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
+        yield "Indeed, that is known. It says:\n\n"
+        try:
+            await self.released.wait()
+        finally:
+            self.is_closed.set()
+        async for piece in super().answer(prompt, meter):
+            yield piece
+
+
+@dataclass
+class Site:
+    """A running server, and what tests change about it."""
+
+    url: str
+    language: StagedLanguage
+    access: AccessControl
+
+    async def create_token(self, space: str, *permissions: Permission) -> str:
+        subject, granted = Subject(space=space), permissions or ALL_PERMISSIONS
+        return (await self.access.create_token("Ada", subject, granted, 10_000, None))[1]
+
+
+@asynccontextmanager
+async def open_site(home: Path) -> AsyncIterator[Site]:
+    """Serve a note, a hostile file, and a secret in another space."""
+    language = StagedLanguage()
+    async with (
+        BotStore.open(home / "bot.db") as store,
+        echo_language.open_engine_context(home / "home", language) as engine_context,
+    ):
+        for document in _build_documents():
+            await engine_context.engine.add(document)
+        await engine_context.engine.wait_until_indexed()
+        access = AccessControl(store)
+        context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=home / "uploads")
+        app = build_app(LocalService(context), PageOptions(HERE, "always"))
+        server = Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none"))
+        with bind("127.0.0.1", 0) as bound:
+            async with child_task(server.serve(sockets=[bound]), "site") as serving:
+                yield Site(f"http://localhost:{bound.getsockname()[1]}", language, access)
+                server.should_exit = server.force_exit = True
+                async with asyncio.timeout(PATIENCE):
+                    await serving
+
+
+def _build_documents() -> list[Document]:
+    note = Passage("1", "The ferry Gudgeon leaves at **noon**. Mina sells the tickets.", link=LINK, author="Mina")
+    hostile = Passage("1", HOSTILE, author=f"<b onclick={OWNED}>Eve")
+    secret = Passage("1", f"The password of the vault Pike is {SECRET}.")
+    return [
+        Document("note", HERE, f"{HERE}:harbor", "Harbor", (note,)),
+        Document("mill", HERE, f"{HERE}:mill", f'"><img src=x onerror="{OWNED}">', (hostile,)),
+        Document("vault", VAULT, f"{VAULT}:vault", "Vault", (secret,)),
+    ]
