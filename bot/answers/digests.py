@@ -95,7 +95,9 @@ class DigestWriter:
         await self._store.digests.update_progress(replace(current, due_at=self._clock() + delay, failures=failures))
 
     async def _report_end(self, digest: Digest, error: PermissionDenied) -> None:
-        """Tell the person who scheduled a digest why it ended."""
+        """Tell the person who scheduled a digest why it ended, unless they were forgotten."""
+        if not digest.person:
+            return
         platform = self._context.platform_for(digest.location)
         try:
             direct = await platform.open_direct(digest.location.workspace, digest.person)

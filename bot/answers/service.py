@@ -119,7 +119,9 @@ class AnswerService:
     async def find_refusal(self, request: AnswerRequest) -> tuple[str, bool]:
         """Why a question is refused, in the asker's language, and whether that is because of who asks."""
         with use_language(await find_language(self._context, request, private=True)):
-            if not request.digest and (found := await self._askers.find_refusal(request.location, request.person)):
+            if request.digest:  # nobody asks it
+                return await self._quotas.check_budget(request.location), False
+            if found := await self._askers.find_refusal(request.location, request.person):
                 return found, True
             return await self._quotas.check_question(request.location, request.person), False
 
@@ -129,7 +131,7 @@ class AnswerService:
         if refusal and request.overheard:
             return False
         was_told = forbidden and not request.handle and self._askers.was_told(request.location, request.person)
-        if refusal and not was_told:
+        if refusal and not was_told and request.person:
             await self._context.send_private(request.reply_target(), Card(refusal))
         await self._context.store.answers.begin(request.to_stored_answer())
         if refusal:

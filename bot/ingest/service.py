@@ -210,7 +210,7 @@ class IngestService:
                     await self._documents.forget_document(file.document)
             await store.answers.redact([author_key(platform, where, person)])
             await store.answers.delete_by_asker(platform, where, person)
-            await store.digests.delete_personal(platform, where, person)
+            await store.digests.delete_person(platform, where, person)
             await store.verified_answers.delete_by_person(platform, where, person)
             await store.experts.delete_person(platform, where, person)
 

@@ -31,6 +31,10 @@ class Quotas:
         who = (location.platform, location.workspace, person)
         if not await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock()):
             return gettext(texts.TOO_MANY_QUESTIONS)
+        return await self.check_budget(location)
+
+    async def check_budget(self, location: Location) -> str:
+        """Why no more tokens may be spent today in a workspace; empty if they may."""
         return gettext(texts.BUDGET_SPENT) if await self.is_budget_spent(location) else ""
 
     async def is_budget_spent(self, location: Location) -> bool:

@@ -87,6 +87,8 @@ class MessageStreams:
 
         Raises an error whose outcome is unknown (retries.is_outcome_unknown).
         """
+        if not (target.person or target.location.channel.startswith("D")):
+            return None  # Slack wants to know for whom a stream in a channel is
         if self.is_disabled or not await self._rate_limits.starts.acquire(within=START_TIMEOUT):
             return None
         try:

@@ -20,8 +20,9 @@ _DIGEST_COLUMNS = "platform, workspace, channel, person, personal, schedule, sin
 class Digest:
     """A digest of `location`, or, if it is `personal`, of all that `person` can read, sent to them there.
 
-    `person` asked for it. `since`: what happened before was in an earlier one. `posted`: the message above the digest
-    that is being written, if there is one. `failures`: consecutive failed attempts to write it.
+    `person` asked for it, empty if that person was forgotten. `since`: what happened before was in an earlier one.
+    `posted`: the message above the digest that is being written, if there is one. `failures`: consecutive failed
+    attempts to write it.
     """
 
     location: Location
@@ -59,15 +60,16 @@ class Digests:
         progress = to_micros(digest.since), to_micros(digest.due_at), digest.posted, digest.failures
         await self._database.execute(
             "UPDATE digest SET since = ?, due_at = ?, posted = ?, failures = ?"
-            " WHERE room = ? AND person = ? AND schedule = ?",
+            " WHERE room = ? AND person IN (?, '') AND schedule = ?",
             (*progress, digest.location.room, digest.person, digest.schedule),
         )
 
-    async def delete_personal(self, platform: str, workspace: str, person: str) -> None:
-        """Delete the digests that a person gets in direct messages."""
-        await self._database.execute(
-            "DELETE FROM digest WHERE platform = ? AND workspace = ? AND person = ? AND personal",
-            (platform, workspace, person),
+    async def delete_person(self, platform: str, workspace: str, person: str) -> None:
+        """Delete the digests that a person gets in direct messages, and their name from those of channels."""
+        where = "platform = ? AND workspace = ? AND person = ?"
+        await self._database.execute_all(
+            (f"DELETE FROM digest WHERE {where} AND personal", (platform, workspace, person)),
+            (f"UPDATE digest SET person = '' WHERE {where}", (platform, workspace, person)),
         )
 
     async def get(self, room: str) -> Digest | None:
