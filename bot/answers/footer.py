@@ -50,7 +50,8 @@ def format_source_title(source: Source) -> str:
     day = f"{source.time:%Y-%m-%d}" if source.time else ""
     if instant := message_time(source):
         return " · ".join(filter(None, (name, label.removesuffix(f"{instant:{_MINUTE_FORMAT}}").rstrip(", "))))
-    return " · ".join(filter(None, (name, label, "" if day in label else day)))
+    section = "" if name.startswith(label) else label
+    return " · ".join(filter(None, (name, section, "" if day in f"{name} {label}" else day)))
 
 
 def message_time(source: Source) -> datetime | None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from bot.i18n import gettext
 from bot.platform.models import Card
 from bot.store.schedules.digests import Digest
-from bot.text.format import format_utc
-from bot.text.schedule import parse_schedule
+from bot.text.format import format_local
+from bot.text.schedule import find_zone, parse_schedule
 from engine.errors import InvalidQuestion
 
 if TYPE_CHECKING:
@@ -36,12 +36,24 @@ async def digest_command(call: CommandContext) -> Card:
     if words.casefold() == "off":
         ended = await call.store.digests.delete(location.room)
         return Card(gettext("There will be no more digests here.") if ended else gettext("There was no digest."))
-    schedule = parse_schedule(words)
+    schedule = parse_schedule(words, await _find_caller_zone(call))
     former = await call.store.digests.get(location.room)
     since = former.since if former else call.now  # what is new since the last digest comes with the next one
     digest = Digest(location, call.invocation.person, personal, str(schedule), since, schedule.next_after(call.now))
     await call.store.digests.save(digest)
     return Card(_describe(call, digest, personal=personal))
+
+
+async def _find_caller_zone(call: CommandContext) -> str:
+    """The time zone of the caller's profile; UTC if the platform does not tell one."""
+    location = call.location
+    person = await call.services.context.audience.get_person(
+        location.platform, location.workspace, call.invocation.person
+    )
+    try:
+        return find_zone(person.time_zone)
+    except InvalidQuestion:
+        return "UTC"
 
 
 async def _direct_messages(call: CommandContext) -> Location:
@@ -59,4 +71,6 @@ def _describe(call: CommandContext, digest: Digest | None, *, personal: bool) ->
         state = gettext("The digest of what you can read comes {schedule}, in direct messages, next on {time}.")
     else:
         state = gettext("The digest of this channel comes {schedule}, next on {time}.")
-    return state.format(schedule=digest.schedule, time=format_utc(digest.due_at))
+    return state.format(
+        schedule=digest.schedule, time=format_local(digest.due_at, parse_schedule(digest.schedule).zone)
+    )

@@ -137,7 +137,7 @@ class Conversations:
         """Delete a conversation; its messages belong to no document anymore."""
         await self._database.execute_all(
             ("DELETE FROM conversation WHERE document = ?", (document,)),
-            ("UPDATE message SET document = '', applied = true WHERE document = ?", (document,)),
+            ("UPDATE message SET document = '', applied = true WHERE document = ? AND document <> ''", (document,)),
         )
 
     async def _select(self, condition: str, *parameters: Any) -> list[ConversationRecord]:

@@ -30,7 +30,8 @@ _OF_THREAD = (
 )
 _OF_WORKSPACE = "substr(room, 1, length(?1)) = ?1"
 _DELETE_EMPTY = (
-    "DELETE FROM conversation WHERE document = ?1 AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1)"
+    "DELETE FROM conversation WHERE document = ?1"
+    " AND NOT EXISTS (SELECT 1 FROM message WHERE document = ?1 AND document <> '')"
 )
 _EXTEND_CONVERSATION = (
     "INSERT INTO conversation (document, room, thread, first, last, tokens, open) VALUES (?, ?, ?, ?, ?, ?, ?)"

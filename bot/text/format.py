@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, time, timedelta
 from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
 
 from babel.dates import format_date
 from babel.lists import format_list as babel_format_list
@@ -45,6 +46,11 @@ def format_list(parts: Sequence[str]) -> str:
 def format_utc(instant: datetime) -> str:
     """Format an instant, to the minute, in UTC."""
     return f"{instant.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def format_local(instant: datetime, zone: str) -> str:
+    """Format an instant, to the minute, in a time zone (an IANA name), with its name."""
+    return f"{instant.astimezone(ZoneInfo(zone)):%Y-%m-%d %H:%M} {zone}"
 
 
 def format_day(instant: datetime) -> str:

@@ -41,8 +41,8 @@ class Schedule:
             day += timedelta(days=1)
 
 
-def parse_schedule(text: str) -> Schedule:
-    """Parse a schedule; without a time zone it is in UTC. Raises InvalidQuestion."""
+def parse_schedule(text: str, zone: str = "UTC") -> Schedule:
+    """Parse a schedule; `zone`: of one that names none. Raises InvalidQuestion."""
     words = text.split()
     period = words.pop(0).casefold() if words else ""
     weekday = None
@@ -66,7 +66,7 @@ def parse_schedule(text: str) -> Schedule:
         raise InvalidQuestion(
             gettext("“{text}” is not a schedule that I understand.").format(text=text), hint=SCHEDULE_HINT
         )
-    return Schedule(at, weekday, find_zone(words[0]) if words else "UTC")
+    return Schedule(at, weekday, find_zone(words[0]) if words else zone)
 
 
 def _parse_time(text: str) -> time | None:

@@ -97,4 +97,4 @@ async def _build_field(call: CommandContext, field: SettingField, now: ChannelSe
 
 def _label_choice(call: CommandContext, field: SettingField, choice: str) -> str:
     general = find_default(call, field) if choice == DEFAULT_VALUE else ""
-    return f"{choice} ({general})" if general else choice
+    return gettext("{general} (by default)").format(general=general) if general else choice

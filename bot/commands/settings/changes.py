@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bot.commands.settings.fields import DEFAULT_VALUE, FIELDS, apply_value, get_value
+from bot.commands.settings.fields import ALL_CONTENT, DEFAULT_VALUE, EVERYONE, FIELDS, apply_value, get_value
 from bot.errors import PermissionDenied
 from bot.i18n import N_, gettext
 from bot.permissions.askers import list_groups, list_people
@@ -86,11 +86,12 @@ async def _check_askers(call: CommandContext, askers: str) -> None:
 async def format_value(call: CommandContext, field: SettingField, now: ChannelSettings) -> str:
     """The value of a field, or the bot's own setting."""
     value = get_value(now, field)
+    general = find_default(call, field)
     if field.name == "askers" and value not in field.choices:
         value = await format_askers(call, value)
-    if value and value != DEFAULT_VALUE:
+    is_default = value == DEFAULT_VALUE or (value == general and DEFAULT_VALUE not in field.choices)
+    if value and not is_default:
         return f"**{escape_markdown(value)}**"
-    general = find_default(call, field)
     return (
         gettext("**{general}** (by default)").format(general=escape_markdown(general))
         if general
@@ -104,11 +105,20 @@ async def format_askers(call: CommandContext, askers: str) -> str:
 
 
 def find_default(call: CommandContext, field: SettingField) -> str:
-    """The bot's own setting, for channels that have none."""
+    """The value for channels that have none of their own."""
     settings = call.settings
-    switches = {"bot-messages": settings.index_bot_messages, "suggestions": settings.suggestions}
-    general = {"mode": settings.retrieval_mode, "reply-to": settings.reply_to, "model": settings.llm_model}
-    return {**general, **{name: "on" if value else "off" for name, value in switches.items()}}.get(field.name, "")
+    defaults = {
+        "mode": settings.retrieval_mode,
+        "reply-to": settings.reply_to,
+        "model": settings.llm_model,
+        "askers": EVERYONE,
+        "ingest": "on" if call.traits.reads_by_default else "off",
+        "content": ALL_CONTENT,
+        "bot-messages": "on" if settings.index_bot_messages else "off",
+        "links": "off",
+        "suggestions": "on" if settings.suggestions else "off",
+    }
+    return defaults.get(field.name, "")
 
 
 async def _describe_change(

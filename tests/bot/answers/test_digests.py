@@ -13,7 +13,7 @@ from bot.errors import ChannelGone, NotAllowed, PermissionDenied, PlatformError,
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location, Person
 from bot.store.schedules.digests import Digest
-from tests.support.bot_fixture import BotFixture, run_before
+from tests.support.bot_fixture import BotFixture, run_before, with_settings
 
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
 
@@ -240,7 +240,7 @@ async def test_managers_schedule_the_digest_of_a_channel_and_end_it(bot: BotFixt
     roof = await bot.join("ROOF", "ada", "bob")
     bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True)
     assert "This channel has no digest" in await call(bot, roof, "", "bob")
-    assert "weekly monday 09:00 Europe/Berlin, next on 2026-11-23 08:00 UTC" in await call(
+    assert "weekly monday 09:00 Europe/Berlin, next on 2026-11-23 09:00 Europe/Berlin" in await call(
         bot, roof, "weekly monday 9:00 Europe/Berlin"
     )
     assert "weekly monday" in await call(bot, roof, "", "bob")
@@ -291,6 +291,41 @@ async def test_who_is_forgotten_gets_no_more_digests(bot: BotFixture) -> None:
     await schedule(bot, direct, personal=True)
     await bot.forget_person("ada")
     assert await bot.store.digests.get(direct.room) is None
+
+
+async def test_who_is_forgotten_is_not_named_by_the_digest_of_a_channel_which_still_comes(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada", "bob")
+    await bot.post_indexed(roof, "bob", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    await bot.forget_person("ada")
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert found.person == ""
+    await writer(bot, 23).write_due()
+    [reply] = bot.platform.replies
+    assert "the tiles are red" in reply.text
+    found = await bot.store.digests.get(roof.room)
+    assert found is not None
+    assert found.due_at == START + timedelta(hours=47)
+
+
+@with_settings(questions_per_minute=1)
+async def test_a_digest_is_no_question_of_the_person_who_scheduled_it(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    await bot.post_indexed(roof, "bob", "We decided that the tiles are red.")
+    await schedule(bot, roof)
+    await writer(bot, 23).write_due()
+    assert "red" in (await bot.ask(roof, "ada", "What color are the tiles?")).text
+    assert bot.platform.private_messages == []
+
+
+async def test_a_time_without_a_zone_is_in_the_zone_of_the_person(bot: BotFixture) -> None:
+    roof = await bot.join("ROOF", "ada")
+    bot.platform.people["ada"] = Person("ada", "Ada", is_manager=True, time_zone="America/New_York")
+    assert "comes daily 09:00 America/New_York, next on 2026-11-20 09:00 America/New_York" in await call(
+        bot, roof, "daily 9:00"
+    )
+    assert "daily 09:00 UTC, next on 2026-11-21 09:00 UTC" in await call(bot, roof, "daily 9:00 UTC")
 
 
 async def test_nothing_is_left_out_when_a_digest_is_scheduled_at_another_time(bot: BotFixture) -> None:

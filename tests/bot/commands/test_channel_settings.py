@@ -48,7 +48,12 @@ async def test_a_refused_command_changes_nothing(
 
 async def test_settings_are_shown_with_their_defaults(workspace: Workspace) -> None:
     text = await workspace.text("ada", "settings")
-    for line in ("- `reply-to` is **thread** (by default): ", "- `language` is not set: ", "- `ingest` is **on**: "):
+    for line in (
+        "- `reply-to` is **thread** (by default): ",
+        "- `language` is not set: ",
+        "- `ingest` is **on** (by default): ",
+        "- `links` is **off** (by default): ",
+    ):
         assert line in text
 
 

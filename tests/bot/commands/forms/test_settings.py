@@ -51,7 +51,7 @@ async def test_a_form_shows_the_present_values(workspace: Workspace) -> None:
         "links": "off",
     }
     shown = {each.name: [option.label for option in each.options] for each in (*answers.fields, *reading.fields)}
-    assert shown["model"] == ["a/small", "b/large", "default (a/default)"]
+    assert shown["model"] == ["a/small", "b/large", "a/default (by default)"]
     assert shown["askers"] == ["everyone", "members", "managers", "@Bob"]
     assert [each.value for each in (await workspace.command("ada", "settings")).buttons] == ["answers", "reading"]
 
