@@ -6,6 +6,7 @@ installed into the environment of this Python first.
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -35,7 +36,9 @@ def find_npm() -> list[str]:
 
 
 def run_npm(npm: list[str], *words: str) -> None:
-    done = subprocess.run([*npm, *words], cwd=FRONTEND, capture_output=True, text=True, check=False)
+    # The programs of packages look for node on the PATH.
+    environment = {**os.environ, "PATH": os.pathsep.join((str(Path(npm[0]).parent), os.environ.get("PATH", "")))}
+    done = subprocess.run([*npm, *words], cwd=FRONTEND, env=environment, capture_output=True, text=True, check=False)
     if done.returncode:
         sys.exit(f"npm {' '.join(words)} failed:\n{done.stdout}{done.stderr}")
 
