@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import nullcontext
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
@@ -53,8 +53,8 @@ class Api:
         return await self.client.request(method, path, headers=headers, json=body)
 
 
-@pytest.fixture
-async def api(tmp_path: Path) -> AsyncIterator[Api]:
+@asynccontextmanager
+async def open_api(tmp_path: Path) -> AsyncIterator[Api]:
     async with (
         BotStore.open(tmp_path / "bot.db") as store,
         echo_language.open_engine_context(tmp_path / "home") as engine_context,
@@ -71,3 +71,9 @@ async def api(tmp_path: Path) -> AsyncIterator[Api]:
             api = Api(client, app, access, "")
             api.token = await api.create_token("ask", "read", "write")
             yield api
+
+
+@pytest.fixture
+async def api(tmp_path: Path) -> AsyncIterator[Api]:
+    async with open_api(tmp_path) as api:
+        yield api

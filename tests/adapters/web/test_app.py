@@ -132,6 +132,28 @@ async def test_a_body_is_not_read_without_a_valid_token(api: Api) -> None:
             assert problem(refused)["status"] == 401
 
 
+async def test_a_revoked_token_is_worth_nothing_and_no_path_goes_around_it(api: Api) -> None:
+    replayed = await api.create_token("ask", "read", "write")
+    assert (await api.call("GET", "/api/v1/documents", token=replayed)).status_code == 200
+    await api.access.revoke_token(replayed.split("_")[1])
+    for path in (
+        "/api/v1/documents",
+        "/api/v1/documents/",
+        "/api/v1//documents",
+        "/api/v1/health/../documents",
+        "/api/v1/health/%2e%2e/documents",
+        "/api/v1/health%2f..%2fdocuments",
+        "/api/v1/documents/..%2f..%2fbot.db",
+        "/API/v1/documents",
+        "/static/..%2f..%2fapp.py",
+        "/static/%2e%2e/%2e%2e/__init__.py",
+    ):
+        for token in (replayed, ""):
+            refused = await api.client.get(path, headers={"Authorization": f"Bearer {token}"})
+            assert refused.status_code in {401, 404, 307, 422}, path
+            assert "import " not in refused.text
+
+
 async def test_a_token_permits_what_it_says_and_so_often(api: Api) -> None:
     reader, seldom = await api.create_token("read"), await api.create_token("read", limit=1)
     assert problem(await api.call("POST", "/api/v1/query", token=reader, body=FERRY))["status"] == 403
