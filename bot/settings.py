@@ -153,6 +153,8 @@ class Settings(BaseSettings):
     web_host: str = "127.0.0.1"
     web_port: int = Field(default=8630, ge=0, le=65535)
     web_login: Literal["auto", "always"] = "auto"
+    web_url: str = ""
+    web_login_clients: SecretStr = SecretStr("")
     monitoring_host: str = "127.0.0.1"
     monitoring_port: int = Field(default=0, ge=0, le=65535)
     watchdog_seconds: float = Field(default=120.0, ge=0)

@@ -23,11 +23,12 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
     from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
+    from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import read_page_options  # noqa: PLC0415  - as above
     from adapters.web.protocol import MAX_HEADER_BYTES, LimitedProtocol  # noqa: PLC0415  - as above
 
     config = uvicorn.Config(
-        build_app(service, read_page_options(settings)),
+        build_app(service, read_page_options(settings), read_login_options(settings)),
         log_config=None,
         access_log=False,
         server_header=False,

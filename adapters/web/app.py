@@ -9,6 +9,7 @@ from fastapi import FastAPI
 
 from adapters.web import openai_api, problems
 from adapters.web.admission import OriginCheck, RequestSlots, TokenCheck
+from adapters.web.oauth.options import LoginOptions
 from adapters.web.pages import assets, errors, table
 from adapters.web.pages.login import FailedLogins
 from adapters.web.pages.session import PageOptions
@@ -28,7 +29,9 @@ details (RFC 9457).
 """
 
 
-def build_app(service: AdminService, page_options: PageOptions | None = None) -> FastAPI:
+def build_app(
+    service: AdminService, page_options: PageOptions | None = None, login_options: LoginOptions | None = None
+) -> FastAPI:
     """The application on a service: of this process, or of a running one over the local socket."""
     app = FastAPI(
         title="Threadlore",
@@ -43,6 +46,7 @@ def build_app(service: AdminService, page_options: PageOptions | None = None) ->
     app.state.service = service
     app.state.uploads = UploadGate()
     app.state.page_options = page_options or PageOptions()
+    app.state.login_options = login_options or LoginOptions()
     app.state.failed_logins = FailedLogins()
     app.state.navigation = table.NAVIGATION
     problems.register(app, errors.respond)

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
 from bot.admin.access.authorized import limit_to_space
-from bot.admin.access.requests import CheckToken
+from bot.admin.access.requests import CheckToken, LogIn, LogOut
 from bot.admin.requests import Authorized
-from bot.admin.results import TokenChecked
+from bot.admin.results import Completed, TokenChecked, TokenCreated
 from engine.errors import StoreError
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request
 
+    from adapters.web.oauth.providers import Identity
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
     from bot.admin.rpc.service import AdminService
@@ -46,6 +47,19 @@ async def check_token(http: Request, token: str) -> TokenChecked:
     """A valid token, without its secret. Raises InvalidToken."""
     service: AdminService = http.app.state.service
     return await _find_result(service.perform(CheckToken(token)), TokenChecked)
+
+
+async def log_in(http: Request, identity: Identity) -> str:
+    """The token of a login. Raises NotAllowed, PlatformError."""
+    service: AdminService = http.app.state.service
+    request = LogIn(identity.platform, identity.person, identity.workspaces, with_guests=identity.with_guests)
+    return (await _find_result(service.perform(request), TokenCreated)).text
+
+
+async def log_out(http: Request, token: str) -> None:
+    """End a login; a token of a command is kept. Raises InvalidToken."""
+    service: AdminService = http.app.state.service
+    await _find_result(service.perform(LogOut(token)), Completed)
 
 
 async def get_result(http: Request, access: Access, request: OperationRequest, kind: type[Result]) -> Result:

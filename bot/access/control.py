@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from datetime import UTC, datetime, timedelta
+from operator import itemgetter
 from typing import TYPE_CHECKING
 
 from bot import texts
@@ -14,19 +15,24 @@ from bot.permissions.managers import list_correctable
 from bot.permissions.provenance import can_read
 from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
-from bot.store import AccessToken
+from bot.store import AccessToken, Subject
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Collection, Iterable
 
     from bot.permissions.provenance import Provenance
     from bot.permissions.resolver import AudienceResolver
-    from bot.store import BotStore, Permission, Subject, UsageRow
+    from bot.platform.models import Person
+    from bot.store import BotStore, Permission, UsageRow
     from engine import Usage
 
 SPACE_PLATFORM = "space"  # in the table of usage
 USE_INTERVAL = timedelta(minutes=1)  # between two records of a token's last use
+LOGIN_LIFETIME = timedelta(hours=12)  # tokens of commands last whole days
+LOGIN_REQUESTS_PER_MINUTE = 600
+MAX_LOGIN_WORKSPACES = 20  # in which a person is looked up
+LOGIN_REFUSED = "You are not a member of a workspace that this bot serves."
 
 
 class AccessControl:
@@ -72,15 +78,59 @@ class AccessControl:
         """Revoke a token; returns whether it existed."""
         return await self._store.access_tokens.delete(id_)
 
+    async def log_in(
+        self, platform: str, person: str, workspaces: Collection[str], *, with_guests: bool
+    ) -> tuple[AccessToken, str]:
+        """A token for a person of one of these workspaces, for some hours. Raises NotPermitted, PlatformError.
+
+        Of several it is one that they manage, or the first; only those that the bot serves count. `with_guests`:
+        whether people who may not read every open channel are members, too.
+        """
+        if self._audience is None:
+            raise NotConnected(f"There is no connection to {platform}.")
+        served = {each.workspace for each in await self._store.channels.list_joined(platform)} - {""}
+        found: list[tuple[bool, str, Person]] = []
+        for workspace in sorted(served.intersection(workspaces))[:MAX_LOGIN_WORKSPACES]:
+            known = await self._audience.get_person(platform, workspace, person)
+            if not (known.is_bot or known.is_deactivated or (known.is_guest and not with_guests)):
+                found.append((not known.is_manager, workspace, known))
+        if not found:
+            raise NotPermitted(LOGIN_REFUSED)
+        _, workspace, known = min(found, key=itemgetter(0, 1))
+        permissions: tuple[Permission, ...] = ("ask", "read", "write", *(("manage",) if known.is_manager else ()))
+        subject = Subject(platform, workspace, person)
+        await self._delete_expired_logins(subject)
+        return await self.create_token(known.name, subject, permissions, LOGIN_REQUESTS_PER_MINUTE, LOGIN_LIFETIME)
+
+    async def _delete_expired_logins(self, subject: Subject) -> None:
+        for token in await self.list_tokens():
+            if token.subject == subject and is_login(token) and token.is_expired(self._now()):
+                await self.revoke_token(token.id)
+
+    async def log_out(self, text: str) -> None:
+        """Revoke the token of a login; any other is kept. Raises InvalidToken."""
+        token = await self.authenticate(text)
+        if is_login(token):
+            await self.revoke_token(token.id)
+
     async def authorize(self, text: str, permission: Permission) -> AccessToken:
         """The token with this text, whose use is counted. Raises InvalidToken, NotPermitted, TooManyRequests."""
         token = await self.authenticate(text)
         if permission not in token.permissions:
             raise NotPermitted(f"This access token does not permit “{permission}”.")
+        if permission == "manage" and is_login(token):
+            await self._check_manager(token.subject)
         who = ("token", "", token.id)
         if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock()):
             raise TooManyRequests(f"This access token permits {token.requests_per_minute} requests a minute.")
         return token
+
+    async def _check_manager(self, subject: Subject) -> None:
+        """Raise NotPermitted unless a person manages their workspace now, and PlatformError if that is unknown."""
+        if self._audience is None:
+            raise NotConnected(f"There is no connection to {subject.platform}.")
+        if not (await self._audience.get_person(subject.platform, subject.workspace, subject.person)).is_manager:
+            raise NotPermitted("You do not manage this workspace any more.")
 
     async def authenticate(self, text: str) -> AccessToken:
         """The token with this text. Raises InvalidToken, with one message whatever is wrong."""
@@ -139,6 +189,11 @@ class AccessControl:
 
     def _now(self) -> datetime:
         return datetime.fromtimestamp(self._clock(), UTC)
+
+
+def is_login(token: AccessToken) -> bool:
+    """Whether a token was made by a login."""
+    return token.expires_at is not None and token.expires_at - token.created_at == LOGIN_LIFETIME
 
 
 def own_scope(subject: Subject) -> Scope:

@@ -56,6 +56,8 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     token_requests.CreateToken: tokens.create_token,
     token_requests.ListTokens: tokens.list_tokens,
     token_requests.RevokeToken: tokens.revoke_token,
+    token_requests.LogIn: tokens.log_in,
+    token_requests.LogOut: tokens.log_out,
     **dict.fromkeys(get_args(ManagementRequest), management.manage),
     GetUsage: management.get_usage,
     GetHealth: management.get_health,

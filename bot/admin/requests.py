@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime  # noqa: TC003  - the socket reads the fields' types at run time
 from typing import Literal
 
-from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
+from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
 from bot.admin.documents.requests import DocumentRequest
 from bot.admin.graph.requests import GraphRequest
 from bot.admin.management.requests import ManagementRequest
@@ -273,6 +273,8 @@ OperationRequest = (
     | CreateToken
     | ListTokens
     | RevokeToken
+    | LogIn
+    | LogOut
     | DocumentRequest
     | GraphRequest
     | ManagementRequest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict, deque
+from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 from urllib.parse import parse_qs
 
@@ -11,13 +12,17 @@ from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from adapters.web.operations import check_token
+from adapters.web.operations import log_out as revoke_login
 from adapters.web.pages.guard import to_local_path
 from adapters.web.pages.session import delete_cookie, get_cookie, set_cookie
 from adapters.web.pages.shell import render_shell
 from bot.errors import InvalidToken, TooManyRequests
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from adapters.web.oauth.options import LoginOptions
 
 router = APIRouter(include_in_schema=False)
 
@@ -47,6 +52,13 @@ class FailedLogins:
             self._times.popitem(last=False)
 
 
+def render_login(http: Request, target: str, error: str = "", status: int = 200, *, reload: bool = False) -> Response:
+    """The page with all ways to log in."""
+    options: LoginOptions = http.app.state.login_options
+    logins = {name: options.providers[name].label for name in options.clients}
+    return render_shell(http, None, "login.html", status, target=target, error=error, reload=reload, logins=logins)
+
+
 @router.get("/login")
 async def show_login(http: Request, next_path: Annotated[str, Query(alias="next", max_length=2000)] = "/") -> Response:
     """Ask for an access token, unless the browser has a valid one; forget one that is not valid."""
@@ -54,11 +66,11 @@ async def show_login(http: Request, next_path: Annotated[str, Query(alias="next"
     if not (token := get_cookie(http)):
         # A browser that comes from another site sends its cookie with the second request only (SameSite=Strict).
         is_foreign = http.headers.get("sec-fetch-site") == "cross-site"
-        return render_shell(http, None, "login.html", target=target, error="", reload=is_foreign)
+        return render_login(http, target, reload=is_foreign)
     try:
         await check_token(http, token)
     except InvalidToken as error:
-        response = render_shell(http, None, "login.html", target=target, error=str(error), reload=False)
+        response = render_login(http, target, str(error))
         delete_cookie(http, response)
         return response
     return RedirectResponse(target, 303)
@@ -77,7 +89,7 @@ async def log_in(http: Request) -> Response:
         await check_token(http, token)
     except InvalidToken as error:
         failures.record(address)
-        return render_shell(http, None, "login.html", 401, target=target, error=str(error), reload=False)
+        return render_login(http, target, str(error), 401)
     response = RedirectResponse(target, 303)
     set_cookie(http, response, token)
     return response
@@ -85,7 +97,10 @@ async def log_in(http: Request) -> Response:
 
 @router.post("/logout")
 async def log_out(http: Request) -> Response:
-    """Forget the access token."""
+    """Forget the access token, and revoke it if a login made it."""
+    if token := get_cookie(http):
+        with suppress(EngineError):  # whatever is wrong with it, the browser forgets it
+            await revoke_login(http, token)
     response = RedirectResponse("/", 303)
     delete_cookie(http, response)
     return response

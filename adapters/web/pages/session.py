@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 COOKIE, SECURE_COOKIE = "threadlore", "__Host-threadlore"
 COOKIE_SECONDS = 30 * 24 * 3600
+ATTEMPT_SECONDS = 600
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +83,29 @@ def set_cookie(http: Request, response: Response, token: str) -> None:
         samesite="strict",
         secure=_is_remote(http),
     )
+
+
+def set_attempt_cookie(http: Request, response: Response, attempt: str) -> None:
+    """Remember an attempt to log in, until the platform sends the browser back from its own site."""
+    response.set_cookie(
+        f"{_cookie_name(http)}-login",
+        attempt,
+        max_age=ATTEMPT_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure=_is_remote(http),
+    )
+
+
+def get_attempt_cookie(http: Request) -> str:
+    """The attempt to log in that the browser remembers; empty if there is none."""
+    return http.cookies.get(f"{_cookie_name(http)}-login", "")
+
+
+def delete_attempt_cookie(http: Request, response: Response) -> None:
+    """Forget the attempt to log in."""
+    name, is_remote = f"{_cookie_name(http)}-login", _is_remote(http)
+    response.delete_cookie(name, httponly=True, samesite="lax", secure=is_remote)
 
 
 def delete_cookie(http: Request, response: Response) -> None:

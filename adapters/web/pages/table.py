@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.web.pages import ask, login
+from adapters.web.pages import ask, login, oauth
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,5 +13,5 @@ if TYPE_CHECKING:
 
     from adapters.web.pages.shell import NavigationEntry
 
-ROUTERS: Sequence[APIRouter] = (ask.router, login.router)
+ROUTERS: Sequence[APIRouter] = (ask.router, login.router, oauth.router)
 NAVIGATION: Sequence[NavigationEntry] = (ask.ENTRY,)

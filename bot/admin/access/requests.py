@@ -35,3 +35,23 @@ class RevokeToken:
     """Revoke an access token by its id."""
 
     id: str
+
+
+@dataclass(frozen=True, slots=True)
+class LogIn:
+    """Create a token for a person whom their platform has identified, in one of these workspaces.
+
+    `with_guests`: guests of them may log in, too.
+    """
+
+    platform: str
+    person: str
+    workspaces: tuple[str, ...]
+    with_guests: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class LogOut:
+    """Revoke the token of a login."""
+
+    token: str = field(repr=False)

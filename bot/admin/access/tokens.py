@@ -1,4 +1,4 @@
-"""Operations on access tokens: check, create, list and revoke."""
+"""Operations on access tokens: check, create, list and revoke; logins and their end."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from bot.access.control import AccessControl
-    from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, RevokeToken
+    from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, LogIn, LogOut, RevokeToken
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
 
@@ -46,6 +46,22 @@ async def revoke_token(engine_context: EngineContext, request: RevokeToken) -> A
         if not await access.revoke_token(request.id):
             raise NotFound(f"There is no access token “{request.id}”.", hint="`threadlore token list` shows their ids.")
     yield Completed(f"Revoked: {request.id}")
+
+
+async def log_in(engine_context: EngineContext, request: LogIn) -> AsyncGenerator[OperationResult]:
+    """Yield the token of a login. Raises NotPermitted, and PlatformError if the person cannot be looked up."""
+    async with _open_access(engine_context) as access:
+        token, text = await access.log_in(
+            request.platform, request.person, request.workspaces, with_guests=request.with_guests
+        )
+    yield TokenCreated(token, text)
+
+
+async def log_out(engine_context: EngineContext, request: LogOut) -> AsyncGenerator[OperationResult]:
+    """End a login. Raises InvalidToken."""
+    async with _open_access(engine_context) as access:
+        await access.log_out(request.token)
+    yield Completed("Logged out.")
 
 
 def _open_access(engine_context: EngineContext) -> AbstractAsyncContextManager[AccessControl]:

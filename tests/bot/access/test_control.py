@@ -118,3 +118,48 @@ async def test_questions_of_a_token_count_against_the_budget_of_its_workspace(de
         await access.check_budget(ADA)
     await access.record_usage(SPACE, [Usage("answer", "m", 60, 40, 0.0)])
     await access.check_budget(SPACE)
+
+
+async def test_a_login_is_of_a_member_of_a_served_workspace(desk: Desk) -> None:
+    people, log_in = desk.platform.people, desk.access.log_in
+    people["guest"] = Person("guest", "Guest", is_guest=True)
+    people["robot"] = Person("robot", "Robot", is_bot=True)
+    people["gone"] = Person("gone", "Gone", is_deactivated=True)
+    token, _ = await log_in("slack", "ada", ("T0", "T1"), with_guests=False)
+    assert (token.name, token.subject, token.permissions) == ("ada", ADA, ("ask", "read", "write"))
+    await log_in("slack", "guest", ("T1",), with_guests=True)
+    refused = [("ada", ("T2",)), ("ada", ()), ("ada", ("",)), ("guest", ("T1",)), ("robot", ("T1",)), ("gone", ("T1",))]
+    for person, workspaces in refused:
+        with pytest.raises(NotPermitted, match="not a member"):
+            await log_in("slack", person, workspaces, with_guests=False)
+    with pytest.raises(PlatformError):
+        await log_in("slack", "nobody", ("T1",), with_guests=True)
+    with pytest.raises(NotConnected):
+        await AccessControl(desk.store).log_in("slack", "ada", ("T1",), with_guests=True)
+
+
+async def test_a_login_ends_by_itself_or_by_logging_out(desk: Desk) -> None:
+    _, first = await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
+    kept = await desk.create(ADA, days=1)
+    await desk.access.log_out(first)
+    await desk.access.log_out(kept)  # a program may use it, too
+    await desk.access.authenticate(kept)
+    _, second = await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
+    desk.now += 12 * 3600
+    for text in (first, second):
+        with pytest.raises(InvalidToken):
+            await desk.access.authenticate(text)
+    await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
+    assert len(await desk.access.list_tokens()) == 2  # the expired one is deleted
+
+
+async def test_who_manages_no_more_does_not_manage_by_an_old_login(desk: Desk) -> None:
+    desk.platform.people["ada"] = Person("ada", "ada", is_manager=True)
+    _, text = await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
+    await desk.access.authorize(text, "manage")
+    desk.platform.people["ada"] = Person("ada", "ada")
+    with pytest.raises(NotPermitted, match="any more"):
+        await desk.access.authorize(text, "manage")
+    del desk.platform.people["ada"]
+    with pytest.raises(PlatformError):
+        await desk.access.authorize(text, "manage")

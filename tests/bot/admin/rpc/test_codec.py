@@ -69,6 +69,8 @@ REQUESTS: list[OperationRequest] = [
     token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
     token_requests.ListTokens(),
     token_requests.RevokeToken("1"),
+    token_requests.LogIn("slack", "U1", ("T1",), with_guests=True),
+    token_requests.LogOut("tl_1_x"),
     document_requests.Summarize(Scope.of("s"), "roof", "k", NOON, None, "digest"),
     management_requests.ListChannels(Subject(space="s")),
     management_requests.GetChannel("slack:T1:C1"),

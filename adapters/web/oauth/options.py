@@ -1,0 +1,59 @@
+"""Read from the settings which platforms people can log in with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from adapters.web.oauth.providers import PROVIDERS, LoginProvider, OAuthClient
+from adapters.web.pages.guard import is_loopback_host
+from bot.errors import BadSetting
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bot.settings import Settings
+
+PARTS = 3  # of a client: its platform, id and secret
+
+
+@dataclass(frozen=True, slots=True)
+class LoginOptions:
+    """The providers of logins by name, and the application as each knows it."""
+
+    clients: Mapping[str, OAuthClient] = field(default_factory=dict)
+    providers: Mapping[str, LoginProvider] = field(default_factory=lambda: PROVIDERS)
+
+
+def read_login_options(settings: Settings) -> LoginOptions:
+    """The logins that the settings name; none without an address of the page. Raises BadSetting."""
+    words = settings.web_login_clients.get_secret_value().split(",")
+    found = [each.strip().split(":") for each in words if each.strip()]
+    if not found:
+        return LoginOptions()
+    if any(len(each) != PARTS or each[0] not in PROVIDERS or not all(each) for each in found):
+        raise BadSetting(
+            "THREADLORE_WEB_LOGIN_CLIENTS cannot be used.",
+            hint=f"Write PLATFORM:CLIENT_ID:CLIENT_SECRET, separated by commas; platforms: {', '.join(PROVIDERS)}.",
+        )
+    base = check_url(settings.web_url)
+    return LoginOptions(
+        {name: OAuthClient(id_, secret, f"{base}/login/{name}/callback") for name, id_, secret in found}
+    )
+
+
+def check_url(url: str) -> str:
+    """The address of the page without a slash at its end. Raises BadSetting unless it is safe to log in there."""
+    try:
+        parts = urlsplit(url)
+        is_safe = parts.scheme == "https" or (parts.scheme == "http" and is_loopback_host(parts.netloc))
+        is_origin = bool(parts.hostname) and not (parts.path.strip("/") or parts.query or parts.fragment)
+    except ValueError:
+        is_safe = is_origin = False
+    if not (is_safe and is_origin) or "@" in parts.netloc:
+        raise BadSetting(
+            "Logins need the address of the page in THREADLORE_WEB_URL.",
+            hint="Write https://HOST, or http://localhost:PORT on this machine.",
+        )
+    return f"{parts.scheme}://{parts.netloc}"
