@@ -42,7 +42,7 @@ async def context(engine_context: EngineContext) -> EngineContext:
         (Summarize(HERE, f"{LOCAL_SPACE}:pier"), {"pier"}),
         (Summarize(HERE, document="chat:roof"), {"roof"}),
     ],
-    ids=lambda each: str(each)[-40:],
+    ids=lambda each: str(sorted(each) if isinstance(each, set) else each)[-40:],
 )
 async def test_a_summary_has_sources_of_what_it_is_about(
     context: EngineContext, request_: Summarize, rooms: set[str]
