@@ -32,6 +32,7 @@ WORDS = ["[1]", "[2]", "[3]", " ", "word", "`a[1]` ", "\n```\nx[1]\n```\n", ".",
         ({"title": "#roof: Minutes of 2026-11-19"}, "#roof: Minutes of 2026-11-19 · Ada"),
         (PAGE, "notes.pdf · p. 3 · 2026-11-20"),
         ({"title": "notes.pdf", "label": "notes.pdf › Nails", "time": None}, "notes.pdf · Nails"),
+        ({"title": "Fair (town.example, read 2026-11-20)", "label": "Fair"}, "Fair (town.example, read 2026-11-20)"),
     ],
 )
 def test_a_title_names_document_place_and_day_once(changes: dict[str, Any], title: str) -> None:
