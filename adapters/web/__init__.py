@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import structlog
+
 from engine import child_task
 
 if TYPE_CHECKING:
@@ -13,6 +15,8 @@ if TYPE_CHECKING:
 
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
+
+log = structlog.get_logger(__name__)
 
 DRAIN_SECONDS = 10  # for requests that are running when the program stops
 
@@ -41,6 +45,8 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
     )
     server = Server(config)
     with bind(settings.web_host, settings.web_port) as bound:
+        host, port = bound.getsockname()[:2]
+        log.info("web.listening", url=f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
         async with child_task(_stop_with(server, stop), "stop web"):
             await server.serve(sockets=[bound])
 

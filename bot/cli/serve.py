@@ -30,7 +30,7 @@ def serve(
     platform: Annotated[
         list[str] | None, typer.Option("--platform", help="Serve only this platform; repeatable.", show_default=False)
     ] = None,
-    web: Annotated[bool, typer.Option("--web", help="Serve the HTTP API, too.")] = False,  # noqa: FBT002  - an option
+    web: Annotated[bool, typer.Option("--web", help="Serve the page and the HTTP API, too.")] = False,  # noqa: FBT002  - an option
 ) -> None:
     """Serve until a signal arrives; a second signal exits immediately."""
 

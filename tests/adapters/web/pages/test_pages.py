@@ -11,6 +11,7 @@ import pytest
 from adapters.web.app import build_app
 from adapters.web.pages.login import MAX_FAILURES, WINDOW_SECONDS, FailedLogins
 from adapters.web.pages.session import PageOptions, read_page_options
+from bot import texts
 from bot.errors import TooManyRequests
 from bot.settings import Settings
 from tests.adapters.web.conftest import HERE, SECRET, Api
@@ -85,6 +86,13 @@ async def test_an_answer_is_streamed_with_its_sources_and_no_secret(api: Api) ->
     assert 'class="passage"' in end["sources"]
     hidden = await api.client.post("/ask", json={"question": "What is the password of the vault?"}, headers=OWN)
     assert SECRET not in hidden.text
+
+
+async def test_what_could_not_be_checked_is_said_below_the_answer(api: Api) -> None:
+    api.access.gap = "partial"
+    api.client.cookies.set("__Host-threadlore", api.token)
+    end = json.loads((await api.client.post("/ask", json=FERRY, headers=OWN)).text.splitlines()[-1])
+    assert end["notices"] == [texts.GAP_NOTICES["partial"]]
 
 
 async def test_what_a_token_does_not_permit_is_refused_in_words(api: Api) -> None:

@@ -54,11 +54,12 @@ function showPassage(preview: HTMLElement, citation: HTMLAnchorElement | null): 
   place(preview, citation.getBoundingClientRect());
 }
 
-/** Put the preview above a place, or below it where there is no room, and within the window. */
+/** Put the preview below a place, or above it where there is no room, and within the window. */
 function place(preview: HTMLElement, at: DOMRect): void {
   const { width, height } = preview.getBoundingClientRect();
   const left = Math.min(Math.max(at.left + at.width / 2 - width / 2, GAP), window.innerWidth - width - GAP);
-  const top = at.top - height - GAP > 0 ? at.top - height - GAP : at.bottom + GAP;
+  const above = at.top - height - GAP;
+  const top = at.bottom + GAP + height < window.innerHeight || above < 0 ? at.bottom + GAP : above;
   preview.style.left = `${left}px`;
   preview.style.top = `${top}px`;
 }
