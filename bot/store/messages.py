@@ -191,7 +191,7 @@ async def _insert_messages(db: Connection, messages: Sequence[MessageRecord], th
 async def _move_message(db: Connection, room: str, id_: str, document: str) -> None:
     """Move a message to another document; delete its former conversation if that is now empty."""
     before = await fetch(db, "SELECT document FROM message WHERE room = ? AND id = ?", (room, id_))
-    await db.execute("UPDATE message SET document = ?, applied = true WHERE room = ? AND id = ?", (document, room, id_))
+    await db.execute("UPDATE message SET document = ? WHERE room = ? AND id = ?", (document, room, id_))
     await db.executemany(_DELETE_EMPTY, before)
 
 

@@ -7,8 +7,10 @@ import asyncio
 import pytest
 
 from bot.errors import PermissionDenied, PlatformError
+from bot.ingest.documents import ConversationDocuments
 from bot.platform.events import MessageEdited
 from bot.platform.models import Person
+from engine.errors import StoreError
 from tests.support import steps
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
@@ -105,6 +107,21 @@ async def test_documents_hold_what_may_be_known(
 ) -> None:
     await run_steps(bot, happened)
     assert await bot.document_texts(ROOF) == documents
+
+
+async def test_a_root_that_could_not_be_stored_is_stored_after_its_reply(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def fail(*_: object, **__: object) -> None:
+        raise StoreError("The disk is busy.")
+
+    await run_steps(bot, [write("ada", "Who has the ladder?")])
+    with monkeypatch.context() as patch:
+        patch.setattr(ConversationDocuments, "_amend_or_add", fail)
+        with pytest.raises(StoreError):
+            await run_steps(bot, [receive(1)])
+    await run_steps(bot, [say("bob", "Mina has it.", thread=1), receive(1)])
+    assert await bot.document_texts(ROOF) == {"thread:m1": [LADDER, MINA]}
 
 
 async def test_a_passage_says_who_when_and_where(bot: BotFixture) -> None:
