@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -111,6 +111,9 @@ bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single s
 
 bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces rate limits
 	$(BIN)/python -m tests.bench.concurrent_questions
+
+bench-web: $(DEV) ## fifty streams of the HTTP API at once, and memory over 500
+	$(BIN)/python -m tests.bench.web_streams
 
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m tests.bench.crash --seeds 50

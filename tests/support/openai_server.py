@@ -1,7 +1,8 @@
 """A loopback server that speaks the OpenAI-compatible wire: chat (plain and streamed), embeddings, rerank.
 
 In a test it is an async context manager whose replies and faults are scripted; beside a benchmark it is a process:
-`python -m tests.support.openai_server --port 0 [--replier module:function] [--pace SECONDS]`, which prints its port.
+`python -m tests.support.openai_server --port 0 [--replier module:function] [--pace SECONDS] [--delay SECONDS]`, which
+prints its port.
 """
 
 from __future__ import annotations
@@ -69,17 +70,26 @@ def echo(messages: Sequence[Mapping[str, Any]]) -> str:
 class OpenAIServer:
     """The server; `faults` are used up one a request, in order; `gate` holds every chat request while it is closed.
 
-    `pace`: seconds between two pieces of a stream, as of a slow model; `thoughts` are streamed before each reply.
+    `pace`: seconds between two pieces of a stream, as of a slow model; `delay`: before each reply; `thoughts` are
+    streamed before each reply.
     """
 
     def __init__(
-        self, replier: Replier = echo, *, port: int = 0, dim: int = 32, record: bool = True, pace: float = 0.0
+        self,
+        replier: Replier = echo,
+        *,
+        port: int = 0,
+        dim: int = 32,
+        record: bool = True,
+        pace: float = 0.0,
+        delay: float = 0.0,
     ) -> None:
         self.replier = replier
         self.port = port
         self.dim = dim
         self.record = record
         self.pace = pace
+        self.delay = delay
         self.requests: list[RecordedRequest] = []
         self.faults: deque[Fault] = deque()
         self.scores: list[dict[str, Any]] | None = None
@@ -149,6 +159,8 @@ class OpenAIServer:
 
     async def _chat(self, request: web.BaseRequest, body: Mapping[str, Any], fault: Fault | None) -> web.StreamResponse:
         await self.gate.wait()
+        if self.delay:
+            await asyncio.sleep(self.delay)
         text = self.replier(body["messages"])
         finish = "length" if fault is not None and fault.kind == "length" else "stop"
         if body.get("stream"):
@@ -194,9 +206,16 @@ def _named(name: str) -> Replier:
     return replier
 
 
-async def serve(port: int, replier: Replier, dim: int, pace: float) -> None:
+async def serve(options: argparse.Namespace) -> None:
     """Run until cancelled; the port is the first line on stdout."""
-    async with OpenAIServer(replier, port=port, dim=dim, record=False, pace=pace) as server:
+    async with OpenAIServer(
+        _named(options.replier),
+        port=options.port,
+        dim=options.dim,
+        record=False,
+        pace=options.pace,
+        delay=options.delay,
+    ) as server:
         sys.stdout.write(f"{server.port}\n")
         sys.stdout.flush()
         await asyncio.Event().wait()
@@ -209,9 +228,10 @@ def main() -> None:
     parser.add_argument("--replier", default="tests.support.openai_server:echo")
     parser.add_argument("--dim", type=int, default=32)
     parser.add_argument("--pace", type=float, default=0.0)
+    parser.add_argument("--delay", type=float, default=0.0)
     options = parser.parse_args()
     with contextlib.suppress(KeyboardInterrupt):
-        asyncio.run(serve(options.port, _named(options.replier), options.dim, options.pace))
+        asyncio.run(serve(options))
 
 
 if __name__ == "__main__":

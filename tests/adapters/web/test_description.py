@@ -25,7 +25,7 @@ from schemathesis.specs.openapi.checks import (
 from tests.adapters.web.conftest import SECRET, Api, open_api
 
 CHECKS: list[Any] = [content_type_conformance, response_schema_conformance, status_code_conformance]
-EXAMPLES, THOROUGH_EXAMPLES = 4, 150  # of each operation, half of them against its description
+EXAMPLES, THOROUGH_EXAMPLES = 4, 40  # of each operation, half of them against its description
 UPLOADS = {("POST", "/api/v1/documents")}  # each is parsed in a process of its own
 SKIPPED_HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
 
