@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 MAX_BODY_BYTES = 2 * 2**20
 READ_SECONDS = 30.0  # for the body of a request
 MIN_UPLOAD_RATE = 8 * 2**10  # bytes a second of an upload, on average after READ_SECONDS
-UPLOADS = frozenset({("POST", "/api/v1/documents")})  # requests whose bodies are read piece by piece
+UPLOADS = frozenset({("POST", "/api/v1/documents"), ("POST", "/documents/upload")})  # bodies that are read in pieces
 HEADERS = (
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"x-content-type-options", b"nosniff"),

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from fastapi import Request
     from python_multipart.multipart import MultipartCallbacks
 
+    from adapters.web.operations import Access
     from bot.admin.results import OperationResult
 
 FIELD = "file"  # the part of the form that is the file
@@ -52,13 +53,13 @@ class UploadGate:
             self.running -= 1
 
 
-async def add_upload(http: Request, token: str) -> AsyncGenerator[OperationResult]:
+async def add_upload(http: Request, access: Access) -> AsyncGenerator[OperationResult]:
     """Receive the file of a request, then yield the results of adding it. Raises EngineError."""
     gate: UploadGate = http.app.state.uploads
     async with gate.enter():
-        place = await get_result(http, token, PrepareUpload(), UploadPlace)  # before anything is received
+        place = await get_result(http, access, PrepareUpload(), UploadPlace)  # before anything is received
         async with receive_file(http, place) as (path, name):
-            results = perform(http, token, AddUpload(str(path), name))
+            results = perform(http, access, AddUpload(str(path), name))
             try:
                 async for result in results:
                     yield result

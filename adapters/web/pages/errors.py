@@ -32,9 +32,10 @@ TITLES = {
 
 def respond(http: Request, problem: Problem) -> Response:
     """The response to a request that failed."""
-    if is_api_path(http.url.path) or "text/html" not in http.headers.get("accept", "text/html"):
+    is_part = http.headers.get("hx-request") == "true"  # htmx accepts */*
+    is_page = is_part or "text/html" in http.headers.get("accept", "text/html")
+    if is_api_path(http.url.path) or not is_page:
         return to_response(problem)
-    is_part = http.headers.get("hx-request") == "true"
     if problem.status == 401:
         return _ask_for_login(http, is_part=is_part)
     title = TITLES.get(problem.status, "Something went wrong")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.web.pages import ask, login, oauth
+from adapters.web.pages import ask, documents, login, oauth
+from adapters.web.pages.management import channels, health, questions, usage
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -13,5 +14,21 @@ if TYPE_CHECKING:
 
     from adapters.web.pages.shell import NavigationEntry
 
-ROUTERS: Sequence[APIRouter] = (ask.router, login.router, oauth.router)
-NAVIGATION: Sequence[NavigationEntry] = (ask.ENTRY,)
+ROUTERS: Sequence[APIRouter] = (
+    ask.router,
+    documents.router,
+    channels.router,
+    questions.router,
+    usage.router,
+    health.router,
+    login.router,
+    oauth.router,
+)
+NAVIGATION: Sequence[NavigationEntry] = (
+    ask.ENTRY,
+    documents.ENTRY,
+    channels.ENTRY,
+    questions.ENTRY,
+    usage.ENTRY,
+    health.ENTRY,
+)

@@ -18,7 +18,9 @@ from tests.adapters.web.conftest import HERE, SECRET, Api
 
 FERRY = {"question": "When does the ferry Gudgeon leave?"}
 OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-PAGES = ("/",)
+READ_PAGES = ("/", "/documents", "/documents/list", f"/documents/item?key=note:{HERE}")
+MANAGER_PAGES = ("/channels", "/channels/slack:T1:C1", "/questions", "/usage", "/health", "/health/state")
+PAGES = (*READ_PAGES, *MANAGER_PAGES)
 
 
 async def log_in(api: Api, token: str = "", **headers: str) -> httpx.Response:

@@ -1,0 +1,128 @@
+"""The pages of documents: a table with their state, uploads, and one document with its passages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Form, Query, Request, Response
+from fastapi.responses import StreamingResponse  # noqa: TC002  - read at run time
+
+from adapters.web.operations import Access, TerminalSpace, check_token, get_result
+from adapters.web.pages.session import PageAccess, get_viewer
+from adapters.web.pages.shell import NavigationEntry, render_page, render_part
+from adapters.web.routes.documents import list_upload_events
+from adapters.web.scope import OF_TOKEN
+from adapters.web.streams import NDJSON, StreamFormat, open_stream
+from adapters.web.uploads import add_upload
+from bot.admin.documents.requests import GetDocument
+from bot.admin.documents.results import DocumentResult
+from bot.admin.requests import Forget, ListDocuments
+from bot.admin.results import Completed, DocumentList
+
+if TYPE_CHECKING:
+    from engine import DocumentInfo
+
+router = APIRouter(include_in_schema=False)
+
+ENTRY = NavigationEntry("/documents", "Documents", "documents", "read")
+PAGE_SIZE = 50
+STATES = {
+    "pending": ("Waiting", "", "It was stored and is found by its words; its vectors are still missing."),
+    "searchable": ("Searchable", "warn", "Questions find it; its names and relations are still being read."),
+    "indexed": ("Indexed", "good", "All of it is searchable, and in the graph."),
+    "failed": ("Failed", "bad", "It could not be indexed completely."),
+}
+Search = Annotated[str, Query(max_length=200)]
+Status = Annotated[str, Query(max_length=20)]
+Offset = Annotated[int, Query(ge=0, le=10**9)]
+Key = Annotated[str, Query(min_length=1, max_length=2000)]
+
+
+@router.get("/documents")
+async def show_documents(
+    http: Request, access: PageAccess, search: Search = "", status: Status = "", offset: Offset = 0
+) -> Response:
+    """Show the documents that the visitor can read."""
+    values = await _list_documents(http, access, search, status, offset)
+    return await render_page(http, access, "documents.html", **values)
+
+
+@router.get("/documents/list")
+async def show_list(
+    http: Request, access: PageAccess, search: Search = "", status: Status = "", offset: Offset = 0
+) -> Response:
+    """Show the table alone."""
+    return render_part("parts/documents.html", **await _list_documents(http, access, search, status, offset))
+
+
+@router.get("/documents/item")
+async def show_document(http: Request, access: PageAccess, key: Key, offset: Offset = 0) -> Response:
+    """Show a document with its passages."""
+    found = await get_result(http, access, GetDocument(key, OF_TOKEN, offset, PAGE_SIZE), DocumentResult)
+    values: dict[str, Any] = {
+        "document": found.document,
+        "passages": found.passages,
+        "states": STATES,
+        "offset": offset,
+        "size": PAGE_SIZE,
+        "owned": await _find_owned(http, access, [found.document]),
+    }
+    return await render_page(http, access, "document.html", **values)
+
+
+@router.post("/documents/upload")
+async def upload_document(http: Request, access: PageAccess) -> StreamingResponse:
+    """Add a file, and stream each step as lines of JSON."""
+    return await open_stream(list_upload_events(add_upload(http, access)), StreamFormat(NDJSON))
+
+
+@router.post("/documents/forget")
+async def forget_document(
+    http: Request,
+    access: PageAccess,
+    key: Annotated[str, Form(min_length=1, max_length=2000)],
+    title: Annotated[str, Form(max_length=2000)] = "",
+) -> Response:
+    """Forget a document, and show the table without it."""
+    await get_result(http, access, Forget(key, OF_TOKEN), Completed)
+    values = await _list_documents(http, access, "", "", 0)
+    return render_part("parts/documents.html", **{**values, "done": f"“{title or key}” is forgotten."})
+
+
+async def _list_documents(http: Request, access: Access, search: str, status: str, offset: int) -> dict[str, Any]:
+    """What the table shows."""
+    listed = (await get_result(http, access, ListDocuments(OF_TOKEN), DocumentList)).documents
+    words = search.casefold().strip()
+    found = [
+        each
+        for each in listed
+        if status in {"", each.status} and (words in each.title.casefold() or words in each.key.casefold())
+    ]
+    page = found[offset : offset + PAGE_SIZE]
+    return {
+        "documents": page,
+        "total": len(found),
+        "known": len(listed),
+        "search": search,
+        "chosen": status,
+        "offset": offset,
+        "size": PAGE_SIZE,
+        "states": STATES,
+        "is_working": any(each.status in {"pending", "searchable"} for each in page),
+        "owned": await _find_owned(http, access, page),
+        "is_space": bool(await _get_space(http, access)),
+        "done": "",
+    }
+
+
+async def _find_owned(http: Request, access: Access, documents: list[DocumentInfo]) -> frozenset[str]:
+    """The keys of those that the visitor may forget: in their own space, or shared with the bot alone."""
+    if "write" not in (await get_viewer(http, access)).permissions:
+        return frozenset()
+    space = await _get_space(http, access)
+    return frozenset(each.key for each in documents if (each.space == space if space else ":dm:" in each.space))
+
+
+async def _get_space(http: Request, access: Access) -> str:
+    """The visitor's space of the terminal; empty for a person of a workspace."""
+    return access.name if isinstance(access, TerminalSpace) else (await check_token(http, access)).token.subject.space

@@ -1,0 +1,1 @@
+"""Pages of managers: channels, questions, usage and health."""

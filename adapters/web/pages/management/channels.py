@@ -1,0 +1,49 @@
+"""The pages of channels: which are read, and the settings of each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Path, Request, Response
+
+from adapters.web.operations import Access, get_result
+from adapters.web.pages.management.plain_words import to_plain_lines
+from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
+from adapters.web.pages.shell import NavigationEntry, render_page, render_part
+from bot.admin.management.requests import ChangeChannel, GetChannel, ListChannels
+from bot.admin.management.results import ChannelResult, WorkspaceChannels
+from bot.admin.results import Completed
+
+router = APIRouter(include_in_schema=False)
+
+ENTRY = NavigationEntry("/channels", "Channels", "channels", "manage")
+MAX_VALUE_LENGTH = 1000
+Room = Annotated[str, Path(min_length=1, max_length=300)]
+
+
+@router.get("/channels")
+async def show_channels(http: Request, access: PageAccess) -> Response:
+    """Show the channels that the manager can read."""
+    found = await get_result(http, access, ListChannels(), WorkspaceChannels)
+    return await render_page(http, access, "channels.html", channels=found.channels)
+
+
+@router.get("/channels/{room}")
+async def show_channel(http: Request, access: PageAccess, room: Room) -> Response:
+    """Show the settings of a channel."""
+    found = await _get_channel(http, access, room)
+    return await render_page(http, access, "channel.html", found=found, done=[])
+
+
+@router.post("/channels/{room}")
+async def change_channel(http: Request, access: PageAccess, room: Room) -> Response:
+    """Save what was changed in a form, and show the settings as they are now."""
+    form = await http.form()
+    values = tuple((name, str(value)[:MAX_VALUE_LENGTH]) for name, value in form.items())
+    done = await get_result(http, access, ChangeChannel(room, values), Completed)
+    found = await _get_channel(http, access, room)
+    return render_part("parts/channel.html", found=found, done=to_plain_lines(done.text))
+
+
+async def _get_channel(http: Request, access: Access, room: str) -> ChannelResult:
+    return await get_result(http, access, GetChannel(room), ChannelResult)

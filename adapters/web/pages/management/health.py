@@ -1,0 +1,55 @@
+"""The page of health: connections, queues, models and what is being indexed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter, Request, Response
+
+from adapters.web.operations import Access, get_result
+from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
+from adapters.web.pages.shell import NavigationEntry, render_page, render_part
+from adapters.web.scope import OF_TOKEN
+from bot.admin.management.requests import GetHealth
+from bot.admin.management.results import HealthReport
+from bot.admin.requests import GetStatus
+from bot.admin.results import StatusResult
+
+router = APIRouter(include_in_schema=False)
+
+ENTRY = NavigationEntry("/health", "Health", "health", "manage")
+STATES = {
+    "ok": ("Everything works", "good"),
+    "degraded": ("Something needs attention", "warn"),
+    "failing": ("Something fails", "bad"),
+}
+
+
+@router.get("/health")
+async def show_health(http: Request, access: PageAccess) -> Response:
+    """Show the state of the program, as far as it concerns the visitor."""
+    return await render_page(http, access, "health.html", **await _load(http, access))
+
+
+@router.get("/health/state")
+async def show_state(http: Request, access: PageAccess) -> Response:
+    """Show the state alone."""
+    return render_part("parts/health.html", **await _load(http, access))
+
+
+async def _load(http: Request, access: Access) -> dict[str, Any]:
+    report = await get_result(http, access, GetHealth(), HealthReport)
+    status = (await get_result(http, access, GetStatus(OF_TOKEN), StatusResult)).status
+    title, tone = STATES[report.status]
+    return {"report": report, "index": status, "title": title, "tone": tone, "format_duration": format_duration}
+
+
+def format_duration(seconds: float | None) -> str:
+    """A time span in words of its largest unit."""
+    if seconds is None:
+        return "none"
+    for size, unit in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if seconds >= size:
+            count = int(seconds // size)
+            return f"{count} {unit}{'s' * (count != 1)}"
+    return f"{seconds:.0f} s"

@@ -1,0 +1,91 @@
+"""The page of usage: answers, tokens, cost and votes by day, as a picture of bars and as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+from fastapi import APIRouter, Query, Request, Response
+
+from adapters.web.operations import get_result
+from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
+from adapters.web.pages.shell import NavigationEntry, render_page
+from bot.admin.management.requests import GetUsage
+from bot.admin.management.results import DayUsage, UsageReport
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+router = APIRouter(include_in_schema=False)
+
+ENTRY = NavigationEntry("/usage", "Usage", "usage", "manage")
+PERIODS = (7, 30, 90)
+CHART_HEIGHT, CHART_WIDTH = 120, 720  # units of the picture
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A bar of the picture in its units, and what it stands for."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    title: str
+
+
+@router.get("/usage")
+async def show_usage(http: Request, access: PageAccess, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Response:
+    """Show what the workspace of the manager used."""
+    report = await get_result(http, access, GetUsage(days), UsageReport)
+    has_cost = any(each.cost for each in report.days)
+    values = [each.cost if has_cost else float(each.tokens) for each in report.days]
+    titles = [
+        f"{each.day:%b %-d}: {format_cost(each.cost) if has_cost else f'{each.tokens:,}'}" for each in report.days
+    ]
+    return await render_page(
+        http,
+        access,
+        "usage.html",
+        report=report,
+        total=add_up(report.days),
+        used=[each for each in reversed(report.days) if each != DayUsage(each.day)],
+        bars=build_bars(values, titles),
+        measure="Cost" if has_cost else "Tokens",
+        most=format_cost(max(values)) if has_cost else f"{max(values):,.0f}",
+        periods=PERIODS,
+        days=days,
+        format_cost=format_cost,
+        width=CHART_WIDTH,
+        height=CHART_HEIGHT,
+    )
+
+
+def add_up(days: Sequence[DayUsage]) -> DayUsage:
+    """The sums of all days."""
+    return DayUsage(
+        days[-1].day,
+        sum(each.answers for each in days),
+        sum(each.tokens for each in days),
+        sum(each.cost for each in days),
+        sum(each.votes_up for each in days),
+        sum(each.votes_down for each in days),
+    )
+
+
+def format_cost(cost: float) -> str:
+    """US dollars, with as many digits as small sums need."""
+    if cost and cost < 0.01:
+        return f"${cost:.4f}"
+    return f"${cost:,.2f}"
+
+
+def build_bars(values: Sequence[float], titles: Sequence[str]) -> list[Bar]:
+    """The bars of values, from left to right; the highest one fills the picture."""
+    step, most = CHART_WIDTH / len(values), max(values) or 1.0
+    bars = []
+    for number, (value, title) in enumerate(zip(values, titles, strict=True)):
+        height = round(max(value / most * CHART_HEIGHT, 1.5 if value else 0.0), 1)
+        x, width = round(number * step + step * 0.12, 1), round(step * 0.76, 1)
+        bars.append(Bar(x, round(CHART_HEIGHT - height, 1), width, height, title))
+    return bars
