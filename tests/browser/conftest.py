@@ -28,7 +28,7 @@ async def browser() -> AsyncIterator[Browser]:
     if not are_built():
         pytest.skip("the page is not built: make test")
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=PATIENCE * 1000)
         yield browser
         await browser.close()
 

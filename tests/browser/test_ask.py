@@ -101,3 +101,16 @@ async def test_the_theme_is_remembered_and_a_telephone_shows_everything(visit: V
     await expect(page.locator("html")).to_have_attribute("data-theme", "dark")
     assert await page.evaluate("document.documentElement.scrollWidth") <= 360
     await expect(page.get_by_label("Your question")).to_be_in_viewport()
+
+
+async def test_a_link_of_another_site_leads_in_and_a_form_of_it_does_nothing(visit: Visit) -> None:
+    url, foreign = visit.site.url, "https://foreign.example/"
+    body = f'<a href="{url}/">in</a><form method="post" action="{url}/logout"><button>out</button></form>'
+    await visit.context.route(foreign, lambda route: route.fulfill(body=body, content_type="text/html"))
+    page = await visit.context.new_page()
+    await page.goto(foreign)
+    await page.get_by_role("button", name="out").click()
+    await expect(page.locator("body")).to_contain_text("does not come from a page of this server")
+    await page.goto(foreign)
+    await page.get_by_role("link", name="in").click()
+    await expect(page.get_by_label("Your question")).to_be_visible()
