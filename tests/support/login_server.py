@@ -10,6 +10,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from hashlib import sha256
+from html import escape
 from typing import Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -22,11 +23,15 @@ CLIENT = ("client1", "client-secret")
 
 @dataclass(slots=True)
 class LoginServer:
-    """The server. `claims` replace those of ID tokens; `guilds` are those of everybody; `status` of all replies."""
+    """The server. `claims` replace those of ID tokens; `guilds` are those of everybody; `status` of all replies.
+
+    A browser that opens the page of a platform is that of `visitor`, who permits the login by a link.
+    """
 
     claims: dict[str, Any] = field(default_factory=dict)
     guilds: Any = field(default_factory=lambda: [{"id": "1"}, {"id": "2"}])
     status: int = 200
+    visitor: str = "U1"
     port: int = 0
     grants: dict[str, dict[str, str]] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -58,17 +63,15 @@ class LoginServer:
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         if self.status != 200:
             return web.Response(status=self.status, headers={"Location": "http://127.0.0.1:1/"})
+        if request.path.endswith("/authorize"):
+            link = escape(self.permit(f"{self.base}{request.raw_path}", self.visitor))
+            return web.Response(text=f'<a href="{link}">Allow</a>', content_type="text/html")
         form = {name: str(value) for name, value in (await request.post()).items()}
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")
         if request.path == "/slack/api/openid.connect.token":
             return web.json_response(self._exchange_slack(form))
         if request.path == "/discord/api/oauth2/token":
-            grant = self._take_grant(form)
-            hashed = base64.urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).rstrip(b"=").decode()
-            if grant is None or grant["code_challenge"] != hashed:
-                return web.json_response({"error": "invalid_grant"}, status=400)
-            self.tokens[token := secrets.token_urlsafe(8)] = grant["person"]
-            return web.json_response({"access_token": token, "token_type": "Bearer", "scope": grant["scope"]})
+            return self._exchange_discord(form)
         if bearer not in self.tokens:
             return web.json_response({"message": "401: Unauthorized"}, status=401)
         is_list = request.path.endswith("/guilds")
@@ -78,6 +81,14 @@ class LoginServer:
         grant = self.grants.pop(form.get("code", ""), None)
         fits = grant is not None and (form["client_id"], form["client_secret"]) == CLIENT
         return grant if grant and fits and form["redirect_uri"] == grant["redirect_uri"] else None
+
+    def _exchange_discord(self, form: Mapping[str, str]) -> web.Response:
+        grant = self._take_grant(form)
+        hashed = base64.urlsafe_b64encode(sha256(form["code_verifier"].encode()).digest()).rstrip(b"=").decode()
+        if grant is None or grant["code_challenge"] != hashed:
+            return web.json_response({"error": "invalid_grant"}, status=400)
+        self.tokens[token := secrets.token_urlsafe(8)] = grant["person"]
+        return web.json_response({"access_token": token, "token_type": "Bearer", "scope": grant["scope"]})
 
     def _exchange_slack(self, form: Mapping[str, str]) -> dict[str, Any]:
         if (grant := self._take_grant(form)) is None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import uvicorn
+from fastapi import FastAPI
 
 from adapters.web.app import build_app
 from adapters.web.listener import Server, bind
@@ -57,6 +58,7 @@ class Site:
     """A running server, and what tests change about it."""
 
     url: str
+    app: FastAPI
     language: StagedLanguage
     access: AccessControl
 
@@ -82,7 +84,7 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
         server = Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none"))
         with bind("127.0.0.1", 0) as bound:
             async with child_task(server.serve(sockets=[bound]), "site") as serving:
-                yield Site(f"http://localhost:{bound.getsockname()[1]}", language, access)
+                yield Site(f"http://localhost:{bound.getsockname()[1]}", app, language, access)
                 server.should_exit = server.force_exit = True
                 async with asyncio.timeout(PATIENCE):
                     await serving
