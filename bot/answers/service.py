@@ -159,7 +159,8 @@ class AnswerService:
         if draft.silent:
             await self._discard(draft)
             return False
-        await self._suggestions.add_to(draft)
+        if not self._query_slots.locked():  # other questions come first
+            await self._suggestions.add_to(draft)
         await self._finish_answer(draft, delivery)
         if delivery.first_shown_at is not None:
             self._metrics.record_first_token(draft.request.location.platform, delivery.first_shown_at - began)

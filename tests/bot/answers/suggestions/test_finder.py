@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from typing import Any
@@ -14,8 +15,10 @@ from bot.i18n import use_language
 from bot.platform.models import SUGGESTION_ACTION, Button, Location
 from engine import Context, Engine, Question
 from engine.errors import ModelUnavailable
+from engine.models import SearchQuery
 from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF
+from tests.support.echo_language import EchoLanguage
 from tests.support.fake_platform import RecordedReply
 
 RULES = b"""# Harbour Rules
@@ -143,3 +146,33 @@ async def test_a_removed_source_of_a_suggestion_takes_it_back(bot: BotFixture) -
     [document] = stored.documents
     await bot.store.answers.redact([document])
     assert (await bot.stored(reply)).suggestions == ()
+
+
+class BusySlots(contextlib.AbstractAsyncContextManager[None]):
+    """Slots of which the last one was given away."""
+
+    def locked(self) -> bool:
+        return True
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+async def test_while_many_questions_are_asked_an_answer_suggests_none(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bot.answer_service, "_query_slots", BusySlots())
+    assert suggested(await bot.ask(ROOF, "bob", ASKED)) == []
+
+
+async def test_no_model_is_called_for_keywords(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    rewritten = list[str]()
+    original = EchoLanguage.rewrite_query
+
+    async def rewrite(language: EchoLanguage, text: str, *others: Any, **more: Any) -> SearchQuery:
+        rewritten.append(text)
+        return await original(language, text, *others, **more)
+
+    monkeypatch.setattr(EchoLanguage, "rewrite_query", rewrite)
+    assert len(suggested(await bot.ask(ROOF, "bob", ASKED))) == 2
+    assert rewritten == [ASKED]

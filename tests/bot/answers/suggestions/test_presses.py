@@ -7,7 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bot import texts
+from bot.answers.service import AnswerService
 from bot.answers.suggestions.presses import SuggestionPresses
+from bot.errors import PlatformError
 from bot.platform.events import ButtonPressed
 from bot.platform.models import Location
 from bot.store import AnswerResult
@@ -110,4 +112,27 @@ async def test_a_failed_question_can_be_asked_again(bot: BotFixture) -> None:
     await press(bot)
     bot.language.reply = ()
     assert await press(bot, id_="k2") == ""
+    assert "Monday" in bot.last_reply.text
+
+
+async def test_in_a_direct_message_it_is_asked_there(bot: BotFixture) -> None:
+    alone = bot.platform.add_channel("ALONE", "bob", kind="direct")
+    await bot.store.answers.delete("a1")
+    await store_answer(bot, location=alone, asker="bob")
+    assert await press(bot, at=alone) == ""
+    [reply] = bot.platform.replies
+    assert (reply.target.location, reply.target.private) == (alone, False)
+    assert await press(bot, "ada", at=alone, id_="k2") == texts.NO_ANSWER
+
+
+async def test_after_a_crash_the_same_press_goes_on(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    async def crash(*_: object) -> bool:
+        raise PlatformError("Away.")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AnswerService, "answer", crash)
+        with pytest.raises(PlatformError):
+            await press(bot)
+    assert bot.platform.replies == []
+    assert await press(bot) == ""
     assert "Monday" in bot.last_reply.text
