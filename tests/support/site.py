@@ -25,7 +25,7 @@ from tests.support.patience import PATIENCE
 
 HERE, VAULT = "console:local", "slack:T1:VAULT"
 SECRET = "zircon"
-LINK = "https://t.example/note"
+LINK, CREW_LINK = "https://t.example/note", "https://t.example/crew"
 OWNED = "document.title = 'owned'"
 HOSTILE = (
     f'The mill Barbel grinds at night. <script>{OWNED}</script> <img src=x onerror="{OWNED}"> '
@@ -93,9 +93,11 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
 def _build_documents() -> list[Document]:
     note = Passage("1", "The ferry Gudgeon leaves at **noon**. Mina sells the tickets.", link=LINK, author="Mina")
     hostile = Passage("1", HOSTILE, author=f"<b onclick={OWNED}>Eve")
+    crew = Passage("1", "Otto met Perla. Perla knows Quentin. Quentin owns Rosalba.", link=CREW_LINK, author="Mina")
     secret = Passage("1", f"The password of the vault Pike is {SECRET}.")
     return [
         Document("note", HERE, f"{HERE}:harbor", "Harbor", (note,)),
         Document("mill", HERE, f"{HERE}:mill", f'"><img src=x onerror="{OWNED}">', (hostile,)),
+        Document("crew", HERE, f"{HERE}:harbor", "Crew", (crew,)),
         Document("vault", VAULT, f"{VAULT}:vault", "Vault", (secret,)),
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from adapters.web.pages import ask, documents, login, oauth
+from adapters.web.pages import ask, documents, graph, login, oauth
 from adapters.web.pages.management import channels, health, questions, usage
 
 if TYPE_CHECKING:
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 ROUTERS: Sequence[APIRouter] = (
     ask.router,
+    graph.router,
     documents.router,
     channels.router,
     questions.router,
@@ -26,6 +27,7 @@ ROUTERS: Sequence[APIRouter] = (
 )
 NAVIGATION: Sequence[NavigationEntry] = (
     ask.ENTRY,
+    graph.ENTRY,
     documents.ENTRY,
     channels.ENTRY,
     questions.ENTRY,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Annotated
 
 from fastapi import APIRouter, Path, Query, Request
-from fastapi.exceptions import RequestValidationError
 
 from adapters.web.models import MAX_NAME_LENGTH, EntityBody, EntityItem, RelationItem
 from adapters.web.operations import get_result
@@ -17,6 +16,7 @@ from adapters.web.routes.graph_models import (
     CorrectionsBody,
     EntitiesBody,
     EntitySummaryItem,
+    NameQuery,
     ProvenanceBody,
     SubgraphBody,
     SubgraphParameters,
@@ -31,7 +31,6 @@ from bot.admin.results import Completed, EntityResult
 router = APIRouter(tags=["graph"])
 
 MAX_FACTS = 200
-NameQuery = Annotated[str, Query(min_length=1, max_length=MAX_NAME_LENGTH)]
 FactLimit = Annotated[int, Query(ge=1, le=MAX_FACTS)]
 
 
@@ -92,7 +91,5 @@ async def list_corrections(http: Request, token: Token) -> CorrectionsBody:
 @router.post("/graph/corrections")
 async def correct(http: Request, token: Token, body: CorrectionBody) -> CorrectedBody:
     """Merge two names, hide, describe or separate; responds once the correction is visible."""
-    if body.action in {"merge", "separate"} and not body.other:
-        raise RequestValidationError([{"loc": ("body", "other"), "msg": f"{body.action} needs a second name"}])
     done = await get_result(http, token, body.to_request(), Completed)
     return CorrectedBody(message=done.text, undo=body.to_undo())

@@ -5,9 +5,10 @@ from __future__ import annotations
 from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types at run time
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from pydantic import AwareDatetime, BaseModel, Field
+from fastapi import Query
+from pydantic import AwareDatetime, BaseModel, Field, model_validator
 
-from adapters.web.models import Body, EntityItem, Name, Names, RelationItem, SourceItem
+from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Name, Names, RelationItem, SourceItem
 from adapters.web.scope import OF_TOKEN
 from bot.admin.graph.requests import GetSubgraph
 from bot.admin.requests import Hide, Merge, Separate, SetDescription
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 MAX_DESCRIPTION_LENGTH = 5000
 MAX_ENTITIES = 200
-OptionalName = Annotated[str, Field(max_length=500)]
+OptionalName = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
+NameQuery = Annotated[str, Query(min_length=1, max_length=MAX_NAME_LENGTH)]
 
 
 class SubgraphParameters(Body):
@@ -170,6 +172,13 @@ class CorrectionBody(Body):
     other: OptionalName = ""
     description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] = ""
     space: OptionalName = ""
+
+    @model_validator(mode="after")
+    def check_names(self) -> CorrectionBody:
+        """Raise ValueError if a second name is missing."""
+        if self.action in {"merge", "separate"} and not self.other:
+            raise ValueError(f"{self.action} needs a second name")
+        return self
 
     def to_request(self) -> Merge | Separate | Hide | SetDescription:
         """The request of the correction."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from bot.access.control import own_scope
 from bot.admin import requests
-from bot.admin.access.correction_limits import limit_correction
+from bot.admin.access.correction_limits import limit_correction, limit_to_own_space
 from bot.admin.access.question_record import QuestionRecord
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.errors import word_errors
@@ -174,6 +174,8 @@ class _Reading:
 def limit_to_space(inner: OperationRequest, space: str) -> OperationRequest:
     """The request in a space of the terminal, without a token. Raises NotPermitted where no token permits it either."""
     _get_permission(inner)
+    if type(inner) in CORRECTING:
+        return limit_to_own_space(inner, space)
     return _limit_request(inner, Scope.of(space), Subject(space=space))
 
 

@@ -20,6 +20,13 @@ REFUSED = "You can't correct what is known there."
 MANAGERS_ONLY = "Managers of a workspace can."
 
 
+def limit_to_own_space(inner: OperationRequest, space: str) -> OperationRequest:
+    """The correction in a space of the terminal, with names that occur there."""
+    fields: dict[str, Any] = {"must_exist": True} if isinstance(inner, Merge) else {}
+    fields["space"] = space
+    return replace(inner, **fields)
+
+
 async def limit_correction(
     engine: Engine, inner: OperationRequest, subject: Subject, spaces: frozenset[str]
 ) -> OperationRequest:
@@ -27,18 +34,16 @@ async def limit_correction(
 
     Tokens merge only names that both occur there. Raises NotPermitted, and InvalidQuestion if the space is unclear.
     """
-    fields: dict[str, Any] = {"must_exist": True} if isinstance(inner, Merge) else {}
     if subject.space:
-        fields["space"] = subject.space
-        return replace(inner, **fields)
+        return limit_to_own_space(inner, subject.space)
     if isinstance(inner, AddFact):
         raise NotPermitted("The token of a person cannot add facts; use the command in the chat.")
     request: Any = inner
     space = request.space or await _find_space(engine, request.name, spaces)
     if space not in spaces:
         raise NotPermitted(REFUSED, hint=MANAGERS_ONLY)
-    fields |= {"space": space, "room": room_of(space)}
-    return replace(inner, **fields)
+    fields: dict[str, Any] = {"room": room_of(space)}
+    return replace(limit_to_own_space(inner, space), **fields)
 
 
 async def _find_space(engine: Engine, name: str, spaces: frozenset[str]) -> str:

@@ -18,7 +18,7 @@ from tests.adapters.web.conftest import HERE, SECRET, Api
 
 FERRY = {"question": "When does the ferry Gudgeon leave?"}
 OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
-READ_PAGES = ("/", "/documents", "/documents/list", f"/documents/item?key=note:{HERE}")
+READ_PAGES = ("/", "/graph", "/documents", "/documents/list", f"/documents/item?key=note:{HERE}")
 MANAGER_PAGES = ("/channels", "/channels/slack:T1:C1", "/questions", "/usage", "/health", "/health/state")
 PAGES = (*READ_PAGES, *MANAGER_PAGES)
 

@@ -199,6 +199,14 @@ async def test_a_person_corrects_only_where_they_may(context: EngineContext, acc
         await run(context, Authorized(token, requests.Merge("", "Password", "Otto")))
 
 
+async def test_somebody_at_the_terminal_corrects_names_of_its_space_alone(context: EngineContext) -> None:
+    merge = requests.Merge(SECRET_SPACE, "Password", "The")
+    limited = authorized.limit_to_space(merge, LOCAL_SPACE)
+    assert limited == replace(merge, space=LOCAL_SPACE, must_exist=True)
+    with pytest.raises(NotFound):
+        await run(context, limited)
+
+
 async def test_what_belongs_to_the_owner_of_the_data_needs_no_token_to_be_refused(
     context: EngineContext, access: ScriptedAccess
 ) -> None:
