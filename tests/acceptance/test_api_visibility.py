@@ -52,6 +52,7 @@ class TokenHolders:
         """The passwords in an answer and in everything that comes with it."""
         texts = [(await self.call(person, f"/api/v1/{path}", {"question": QUESTION})).text for path in PATHS]
         texts.append((await self.call(person, "/api/v1/documents")).text)
+        texts.append((await self.call(person, "/api/v1/summaries", {"kind": "digest"})).text)
         return find_secrets("\n".join(texts))
 
     async def list_joined(self) -> list[Any]:
