@@ -25,7 +25,6 @@ from dataclasses import MISSING, fields, is_dataclass
 from datetime import UTC, date, datetime
 from functools import cache
 from pathlib import Path
-from re import _parser  # type: ignore[attr-defined]
 from typing import Any
 from zlib import crc32
 
@@ -36,6 +35,7 @@ import bot
 import engine
 from tests.support.source_trees import ROOT, list_imports, list_modules, list_nodes, relative_name
 
+_parser: Any = importlib.import_module("re._parser")
 SIZE, SHORTEST = 1_000, 250  # characters
 QUICK = 0.0006  # seconds; the square of SIZE in steps of a pattern takes several times as long
 LONG = 2 * QUICK  # a slow call is measured on texts that take about as long
