@@ -29,7 +29,8 @@ MAX_HEADING_WORDS = 6
 
 _FILE_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[A-Z]\.|§ ?\d+)\s+")
-_PLAIN = re.compile(r"(?!.*\w\.\w)[^\W_](?:[^\W_]|[ ,;:'’()&+–—.-])*")  # no markup, no address, no mention
+_PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ,;:'’()&+–—.-])*")  # no markup, no mention
+_ADDRESS = re.compile(r"\w\.\w")
 _DIGIT = re.compile(r"\d")
 _GENERIC_HEADINGS = frozenset(
     re.findall(
@@ -121,11 +122,16 @@ def passage_text(source: Source) -> str:
 def find_heading(source: Source) -> str:
     """The heading of a section without its number; empty for a page, a line, a message, or an unclear one."""
     heading = _NUMBERING.sub("", source.label.rpartition(" › ")[2]).strip()
-    if source.author or source.label == source.title or not _PLAIN.fullmatch(heading):
+    if source.author or source.label == source.title or not _is_plain(heading):
         return ""
     has_words = heading[0].isupper() and not _DIGIT.search(heading)
     clear = has_words and heading.casefold() not in _GENERIC_HEADINGS
     return heading if clear and len(heading.split()) <= MAX_HEADING_WORDS else ""
+
+
+def _is_plain(text: str) -> bool:
+    """Whether a text has no markup, mention or address."""
+    return _PLAIN.fullmatch(text) is not None and _ADDRESS.search(text) is None
 
 
 def _find_title(source: Source) -> str:
@@ -206,7 +212,7 @@ def _propose_sections(evidence: Evidence) -> Iterator[Candidate]:
             continue
         title = _find_title(each)
         is_named = evidence.says(heading) or heading.casefold() in title.casefold()
-        if is_named or not _PLAIN.fullmatch(title):
+        if is_named or not _is_plain(title):
             continue
         distance = min(abs(each.position - at) for at in positions[each.document])
         yield Candidate("section", heading, title, 1.35 - min(distance, 20) / 100, document=each.document)
