@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from bot.admin.document_lookup import LOCAL_SPACE, build_scope
 from bot.admin.documents.results import UploadPlace, UploadResult
@@ -31,6 +32,7 @@ LEFTOVER_SECONDS = 24 * 60 * 60.0  # after which a file that nobody added is del
 POLL_SECONDS = 0.2  # between two looks at the state of a document
 WAIT_SECONDS = 60 * 60.0  # for a file to become searchable; it goes on without its uploader
 UPLOAD_ROOM = "files"
+_ESCAPES = str.maketrans({each: quote(each) for each in "%:#"})  # what separates the parts of a key
 
 
 async def prepare_upload(engine_context: EngineContext, request: PrepareUpload) -> AsyncGenerator[OperationResult]:
@@ -75,6 +77,12 @@ def clean_name(name: str) -> str:
     return shown[: MAX_NAME_LENGTH - len(suffix)] + suffix
 
 
+def build_key(space: str, name: str) -> str:
+    """The key of an upload to a space of the terminal; no two spaces or files share one, as keys are unique."""
+    parts = [name] if space == LOCAL_SPACE else [space, name]
+    return ":".join(["upload", *(each.translate(_ESCAPES) for each in parts)])
+
+
 async def _open_target(engine_context: EngineContext, subject: Subject, name: str) -> FileTarget:
     """Where the files of a subject are added. Raises NotPermitted and NotConnected."""
     if subject.space:
@@ -92,7 +100,7 @@ class _SpaceTarget:
     def __init__(self, engine_context: EngineContext, space: str, name: str) -> None:
         self._context = engine_context
         self.space = space
-        self.key = f"upload:{name}" if space == LOCAL_SPACE else f"upload:{space}:{name}"
+        self.key = build_key(space, name)
 
     async def add(self, document: Document) -> bool:
         """Add a document of the file; returns whether anything changed."""

@@ -12,6 +12,8 @@ import pytest
 from bot.admin.documents.requests import AddUpload, GetDocument, PrepareUpload
 from bot.admin.documents.results import DocumentResult, UploadPlace, UploadResult
 from bot.admin.documents.uploads import LEFTOVER_SECONDS, MAX_NAME_LENGTH, clean_name
+from bot.admin.requests import ListDocuments
+from bot.admin.results import DocumentList
 from bot.context import EngineContext
 from bot.errors import NotConnected, NotPermitted
 from bot.store import Subject
@@ -27,11 +29,11 @@ def context(engine_context: EngineContext, tmp_path: Path) -> EngineContext:
     return replace(engine_context, upload_dir=tmp_path / "uploads")
 
 
-async def upload(context: EngineContext, text: str, name: str = "tiles.txt") -> UploadResult:
-    place = last(await run(context, PrepareUpload(SHED)), UploadPlace)
+async def upload(context: EngineContext, text: str, name: str = "tiles.txt", subject: Subject = SHED) -> UploadResult:
+    place = last(await run(context, PrepareUpload(subject)), UploadPlace)
     path = Path(place.folder, "x")
     await asyncio.to_thread(path.write_text, text)
-    return last(await run(context, AddUpload(str(path), name, SHED)), UploadResult)
+    return last(await run(context, AddUpload(str(path), name, subject)), UploadResult)
 
 
 @pytest.mark.parametrize(
@@ -64,6 +66,21 @@ async def test_an_upload_is_a_document_that_the_same_file_leaves_and_another_rep
     assert info.status in {"searchable", "indexed"}
     found = last(await run(context, GetDocument(info.key, Scope.of("shed"))), DocumentResult)
     assert [each.text for each in found.passages] == ["Tiles come on Tuesday."]
+
+
+async def test_no_name_replaces_another_file_or_one_of_another_space(context: EngineContext) -> None:
+    places = [
+        ("shed", "tiles.txt"),
+        ("shed", "tiles.txt#1.txt"),
+        ("shed", "a:tiles.txt"),
+        ("shed:a", "tiles.txt"),
+        ("console:local", "shed:tiles.txt"),
+        ("console:local", "shed:a:tiles.txt"),
+    ]
+    for space, name in (*places, places[0]):
+        await upload(context, f"{name} of {space}", name, Subject(space=space))
+    listed = last(await run(context, ListDocuments(Scope.of("shed", "shed:a", "console:local"))), DocumentList)
+    assert sorted((each.space, each.title) for each in listed.documents) == sorted(places)
 
 
 async def test_no_other_file_of_the_machine_is_read(context: EngineContext, tmp_path: Path) -> None:
