@@ -38,10 +38,29 @@ def is_loopback_host(host: str) -> bool:
 
 
 def is_local_browser(headers: Mapping[str, str], http_version: str) -> bool:
-    """Whether a request comes from a browser on this machine, without a proxy; proxies may speak HTTP/1.0."""
+    """Whether a request comes from a browser on this machine, without a proxy; proxies may speak HTTP/1.0.
+
+    A page of another site may lead to a page here, but load nothing: how long that takes could tell what is found.
+    """
     if http_version == "1.0" or any(name in headers for name in PROXY_HEADERS):
         return False
+    if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"} and (
+        headers.get("sec-fetch-dest") != "document"
+    ):
+        return False
     return is_loopback_host(headers.get("host", ""))
+
+
+def find_client_address(peer: str, forwarded: str) -> str:
+    """The address of a client: that of the peer, or what a proxy on this machine or its network says it is.
+
+    `forwarded`: X-Forwarded-For, whose last part is from the proxy itself.
+    """
+    try:
+        is_near = ipaddress.ip_address(peer).is_private
+        return str(ipaddress.ip_address(forwarded.rpartition(",")[2].strip())) if is_near else peer
+    except ValueError:
+        return peer
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:

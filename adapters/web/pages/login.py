@@ -14,10 +14,10 @@ from fastapi.responses import RedirectResponse, Response
 from adapters.web.operations import check_token
 from adapters.web.operations import log_out as revoke_login
 from adapters.web.pages.guard import to_local_path
-from adapters.web.pages.session import delete_cookie, get_cookie, set_cookie
+from adapters.web.pages.session import delete_cookie, get_address, get_cookie, set_cookie
 from adapters.web.pages.shell import render_shell
 from bot.errors import InvalidToken, TooManyRequests
-from engine.errors import EngineError
+from engine.errors import DocumentTooLarge, EngineError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 
 MAX_FAILURES, WINDOW_SECONDS, MAX_ADDRESSES = 20, 60.0, 1000
+MAX_FORM_BYTES = 16 * 1024  # of a token and a path
 
 
 class FailedLogins:
@@ -79,12 +80,16 @@ async def show_login(http: Request, next_path: Annotated[str, Query(alias="next"
 @router.post("/login")
 async def log_in(http: Request) -> Response:
     """Check an access token, and keep it in a cookie."""
-    form = parse_qs((await http.body()).decode(errors="replace"), keep_blank_values=True)
+    failures: FailedLogins = http.app.state.failed_logins
+    address = get_address(http)
+    failures.check(address)
+    body = await http.body()
+    if len(body) > MAX_FORM_BYTES:
+        failures.record(address)
+        raise DocumentTooLarge(f"A form of a login has at most {MAX_FORM_BYTES} bytes.")
+    form = parse_qs(body.decode(errors="replace"), keep_blank_values=True)
     token = form.get("token", [""])[0].strip()
     target = to_local_path(form.get("next", ["/"])[0])
-    failures: FailedLogins = http.app.state.failed_logins
-    address = http.client.host if http.client else ""
-    failures.check(address)
     try:
         await check_token(http, token)
     except InvalidToken as error:

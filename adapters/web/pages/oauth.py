@@ -13,7 +13,13 @@ from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_att
 from adapters.web.operations import log_in
 from adapters.web.pages.guard import to_local_path
 from adapters.web.pages.login import render_login
-from adapters.web.pages.session import delete_attempt_cookie, get_attempt_cookie, set_attempt_cookie, set_cookie
+from adapters.web.pages.session import (
+    delete_attempt_cookie,
+    get_address,
+    get_attempt_cookie,
+    set_attempt_cookie,
+    set_cookie,
+)
 from bot.errors import NotAllowed, PlatformError
 
 if TYPE_CHECKING:
@@ -66,7 +72,7 @@ async def _complete(http: Request, attempt: LoginAttempt, code: str) -> Response
     """Log in whom the platform names; failures are counted, because each asks the platform."""
     options, target = _get_options(http, attempt.provider), to_local_path(attempt.target)
     failures: FailedLogins = http.app.state.failed_logins
-    address = http.client.host if http.client else ""
+    address = get_address(http)
     failures.check(address)
     try:
         client = options.clients[attempt.provider]

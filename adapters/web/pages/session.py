@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import Depends, Request
 
 from adapters.web.operations import Access, TerminalSpace, check_token
-from adapters.web.pages.guard import is_local_browser, is_loopback_host
+from adapters.web.pages.guard import find_client_address, is_local_browser, is_loopback_host
 from bot.admin.access.authorized import ALL_PERMISSIONS
 from bot.errors import InvalidToken
 
@@ -42,8 +42,13 @@ class Viewer:
 
 
 def read_page_options(settings: Settings) -> PageOptions:
-    """How the settings say that pages are served; without a login on a loopback address at most."""
+    """How the settings say that pages are served; without a login on a loopback address at most.
+
+    An address of the page elsewhere means a proxy, which need not show itself in what it passes on.
+    """
     is_local = is_loopback_host(f"[{settings.web_host}]" if ":" in settings.web_host else settings.web_host)
+    if settings.web_url:
+        is_local &= is_loopback_host(settings.web_url.partition("://")[2].partition("/")[0])
     return PageOptions(settings.space, settings.web_login if is_local else "always")
 
 
@@ -66,6 +71,12 @@ async def get_viewer(http: Request, access: Access) -> Viewer:
         return Viewer("This computer", ALL_PERMISSIONS, can_leave=False)
     token = (await check_token(http, access)).token
     return Viewer(token.name, token.permissions, can_leave=True)
+
+
+def get_address(http: Request) -> str:
+    """The address of a client, by which failed logins are counted."""
+    peer = http.client.host if http.client else ""
+    return find_client_address(peer, ",".join(http.headers.getlist("x-forwarded-for")))
 
 
 def get_cookie(http: Request) -> str:

@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from adapters.web.app import build_app
-from adapters.web.pages.login import MAX_FAILURES, WINDOW_SECONDS, FailedLogins
+from adapters.web.pages.login import MAX_FAILURES, MAX_FORM_BYTES, WINDOW_SECONDS, FailedLogins
 from adapters.web.pages.session import PageOptions, read_page_options
 from bot import texts
 from bot.errors import TooManyRequests
@@ -137,6 +137,18 @@ async def test_a_browser_on_this_machine_sees_the_space_of_the_terminal(local: h
     assert (await local.get("/api/v1/status")).status_code == 401
 
 
+async def test_wrong_tokens_from_one_address_lock_out_nobody_else_behind_a_proxy(api: Api) -> None:
+    for _ in range(MAX_FAILURES):
+        await log_in(api, "tl_0123456789_secret", **{"X-Forwarded-For": "203.0.113.9"})
+    assert (await log_in(api, **{"X-Forwarded-For": "203.0.113.9"})).status_code == 429
+    assert (await log_in(api, **{"X-Forwarded-For": "203.0.113.10"})).status_code == 303
+
+
+async def test_a_login_with_very_many_fields_is_refused_before_they_are_read(api: Api) -> None:
+    content = b"a&" * MAX_FORM_BYTES
+    assert (await api.client.post("/login", content=content, headers=OWN)).status_code == 413
+
+
 async def test_too_many_wrong_tokens_are_refused_for_a_while() -> None:
     now = 0.0
     failed = FailedLogins(lambda: now)
@@ -164,4 +176,18 @@ async def test_too_many_wrong_tokens_are_refused_for_a_while() -> None:
 )
 def test_a_login_is_optional_on_a_loopback_address_only(host: str, login: str, expected: str) -> None:
     settings = Settings(_env_file=None, web_host=host, web_login=login)  # type: ignore[arg-type, call-arg]
+    assert read_page_options(settings).login == expected
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("http://localhost:8630", "auto"),
+        ("https://127.0.0.1/", "auto"),
+        ("https://lore.example.org", "always"),
+        ("lore.example.org", "always"),
+    ],
+)
+def test_a_page_with_an_address_elsewhere_always_needs_a_login(url: str, expected: str) -> None:
+    settings = Settings(_env_file=None, web_url=url)  # type: ignore[call-arg]
     assert read_page_options(settings).login == expected
