@@ -86,8 +86,11 @@ def start(*words: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def chatting() -> Iterator[subprocess.Popen[str]]:
-    """A conversation in another process, which has answered once."""
-    with start("chat") as process:
+    """A conversation in another process, which has answered once. It inherits that Ctrl-C is not ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    conversation = start("chat")
+    signal.signal(signal.SIGINT, before)
+    with conversation as process:
         assert process.stdin
         assert process.stdout
         process.stdin.write("/status\n")
