@@ -39,10 +39,7 @@ async def list_questions(manager: Manager, request: ListQuestions) -> QuestionLi
 
 async def verify_answer(manager: Manager, request: VerifyAnswer) -> Completed:
     """Verify an answer, as it is or in other words. Raises NotFound, NotAllowed and InvalidQuestion."""
-    stored = await manager.services.context.store.answers.get(request.answer)
-    if stored is None:
-        raise NotFound(gettext(texts.NO_ANSWER))
-    await manager.open_channel(stored.location.room)
+    stored = await _open_answer(manager, request.answer)
     if not (request.text.strip() or stored.sources):
         raise InvalidQuestion("This question found nothing.", hint="Write the answer to it.")
     return Completed(await _verifier(manager).verify(stored, manager.subject.person, request.text.strip()))
@@ -81,6 +78,19 @@ async def _open_channels(manager: Manager) -> AsyncGenerator[CommandContext]:
     for room, _ in await manager.services.context.store.channels.list_names(subject.platform, subject.workspace):
         with suppress(NotFound, PlatformError):
             yield await manager.open_channel(room)
+
+
+async def _open_answer(manager: Manager, id_: str) -> StoredAnswer:
+    """An answer that the manager may verify. Raises NotFound with one message for all others, so that none shows."""
+    stored = await manager.services.context.store.answers.get(id_)
+    if stored is None:
+        raise NotFound(gettext(texts.NO_ANSWER))
+    try:
+        await manager.open_channel(stored.location.room)
+    except NotFound as error:
+        raise NotFound(gettext(texts.NO_ANSWER)) from error
+    await _verifier(manager).check(stored, manager.subject.person)
+    return stored
 
 
 def _verifier(manager: Manager) -> AnswerVerifier:

@@ -9,6 +9,7 @@ from typing import TypeVar, get_args
 
 import pytest
 
+from bot import texts
 from bot.admin.management import requests
 from bot.admin.management.requests import GetHealth, GetUsage, ManagementRequest
 from bot.admin.management.results import ChannelEntry, ChannelResult, QuestionList, VerifiedList, WorkspaceChannels
@@ -151,10 +152,11 @@ async def test_texts_of_closed_channels_and_private_answers_stay_there(workspace
     assert (await do(workspace, requests.ListQuestions("", ADA), QuestionList)).questions == ()
     [question] = (await do(workspace, requests.ListQuestions(ATTIC.room, ADA), QuestionList)).questions
     assert question.question == "Where is the chest of gold?"
-    for answer in ("a2", "unheard"):
-        with pytest.raises(NotFound):
-            await do(workspace, requests.VerifyAnswer(answer, "x", ADA), Completed)
     workspace.platform.people["max"] = replace(workspace.platform.people["ada"], id="max", name="Max")
+    max_ = replace(ADA, person="max")
+    for answer, text, manager in (("a1", "x", max_), ("a2", "x", ADA), ("a2", "", ADA), ("unheard", "x", ADA)):
+        with pytest.raises(NotFound, match=texts.NO_ANSWER):  # the same for what exists and what does not
+            await do(workspace, requests.VerifyAnswer(answer, text, manager), Completed)
     await ask(workspace, "a3", "Who is in the attic at night?", SECRET_SOURCE)
     await workspace.context.store.feedback.record("a3", "bob", up=False)
     for person, text in (("max", ""), ("ada", "On Monday. [1]")):
