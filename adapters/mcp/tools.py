@@ -61,7 +61,7 @@ class Tools:
         self,
         name: NameText,
         context: Context[Any, Any],
-        depth: Annotated[int, Field(ge=1, le=3)] = 1,
+        depth: Annotated[int, Field(ge=1, le=2)] = 1,
         limit: Annotated[int, Field(ge=1, le=200)] = 30,
     ) -> Neighborhood:
         """List who and what a person, a thing or a place is related to, the strongest relations first."""

@@ -6,9 +6,9 @@ from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Query
-from pydantic import AwareDatetime, BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, model_validator
 
-from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Name, Names, RelationItem, SourceItem
+from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from adapters.web.scope import OF_TOKEN
 from bot.admin.graph.requests import GetSubgraph
 from bot.admin.requests import Hide, Merge, Separate, SetDescription
@@ -29,8 +29,8 @@ class SubgraphParameters(Body):
     depth: Annotated[int, Field(ge=1, le=2)] = 1
     limit: Annotated[int, Field(ge=1, le=MAX_ENTITIES)] = 60
     type: Names = Field(default=[])
-    since: AwareDatetime | None = None
-    until: AwareDatetime | None = None
+    since: Instant | None = None
+    until: Instant | None = None
 
     def to_request(self) -> GetSubgraph:
         """The request of the subgraph, whose scope is that of the token."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.admin.documents.results import DocumentResult, UploadResult
-from bot.admin.results import DocumentList
+from bot.admin.results import DocumentList, StatusResult
 from bot.i18n import gettext
 
 if TYPE_CHECKING:
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 
 def word_errors(result: OperationResult) -> OperationResult:
-    """The result, with the errors of its documents in the words of the chat."""
+    """The result, with the errors of documents in the words of the chat."""
+    if isinstance(result, StatusResult):
+        return replace(result, status=replace(result.status, trouble=_word_trouble(result.status.trouble)))
     if isinstance(result, DocumentList | UploadResult):
         return replace(result, documents=tuple(map(_word_error, result.documents)))
     if isinstance(result, DocumentResult):
@@ -27,6 +29,14 @@ def word_errors(result: OperationResult) -> OperationResult:
 def _word_error(document: DocumentInfo) -> DocumentInfo:
     if not document.error:
         return document
-    has_failed = document.status == "failed"
-    sentence = gettext(texts.EMBEDDING_REFUSED if has_failed else texts.MODEL_TROUBLE)
-    return replace(document, error=sentence[:1].upper() + sentence[1:], hint="")
+    sentence = texts.EMBEDDING_REFUSED if document.status == "failed" else texts.MODEL_TROUBLE
+    return replace(document, error=_to_sentence(sentence), hint="")
+
+
+def _word_trouble(error: str) -> str:
+    return _to_sentence(texts.MODEL_TROUBLE) if error else ""
+
+
+def _to_sentence(text: str) -> str:
+    worded = gettext(text)
+    return worded[:1].upper() + worded[1:]

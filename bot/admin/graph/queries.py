@@ -31,7 +31,7 @@ async def get_subgraph(engine_context: EngineContext, request: GetSubgraph) -> A
     )
     found = await engine_context.engine.get_subgraph(query)
     if not found.nodes:
-        raise await build_not_found(engine_context.engine, request.name, request.scope)
+        raise await _build_subgraph_error(engine_context.engine, request)
     yield SubgraphResult(found)
 
 
@@ -50,6 +50,14 @@ async def list_corrections(engine_context: EngineContext, request: ListCorrectio
     """Yield the corrections of the scope's spaces."""
     found = await engine_context.engine.list_corrections(request.scope)
     yield CorrectionList(tuple(sorted(request.scope.spaces)), tuple(found))
+
+
+async def _build_subgraph_error(engine: Engine, request: GetSubgraph) -> NotFound:
+    """The error for a name that is not in scope, or about which nothing of the time that was asked for is known."""
+    is_timed = request.since is not None or request.until is not None
+    if is_timed and await engine.get_entity(request.name, request.scope) is not None:
+        return NotFound(f"Nothing of this time is known about “{request.name}”.", hint="Choose a longer time.")
+    return await build_not_found(engine, request.name, request.scope)
 
 
 async def build_not_found(engine: Engine, name: str, scope: Scope) -> NotFound:

@@ -94,9 +94,11 @@ async def call(client: Client, name: str, arguments: dict[str, Any]) -> Any:
 @pytest.mark.parametrize("way", ["connect", "connect_over_http"])
 async def test_every_tool_is_listed_with_its_meaning_and_called(desk: Desk, way: str, mode: str) -> None:
     async with getattr(desk, way)(await desk.create_token("ask", "read"), mode=mode) as client:
-        listed = {each.name: each.description for each in (await client.list_tools()).tools}
+        listed = {each.name: each for each in (await client.list_tools()).tools}
         assert set(listed) == {name for name, _ in CALLS}
-        assert all(listed.values())
+        assert all(each.description for each in listed.values())
+        deepest = listed["neighborhood"].input_schema["properties"]["depth"]["maximum"]
+        assert not (await call(client, "neighborhood", {"name": "Mina", "depth": deepest})).is_error
         found = {name: await call(client, name, arguments) for name, arguments in CALLS}
     assert not any(each.is_error for each in found.values())
     answer = found["ask"].structured_content

@@ -37,9 +37,13 @@ async def test_a_name_is_searched_and_its_neighbors_are_drawn(api: Api) -> None:
     keys = {each["key"] for each in graph["nodes"]}
     assert {end for edge in graph["edges"] for end in (edge["source"], edge["target"])} <= keys
     assert (await get(api, "graph?entity=Mina&type=planet"))["edges"] == []
-    for wrong in ("entity=", "entity=Mina&depth=3", "entity=Mina&limit=201", "entity=Mina&since=2026-01-01T00:00:00"):
+    times = ("since=2026-01-01T00:00:00", "since=0")
+    for wrong in ("entity=", *(f"entity=Mina&{each}" for each in ("depth=3", "limit=201", *times))):
         assert (await api.call("GET", f"/api/v1/graph?{wrong}")).status_code == 422
-    assert (await api.call("GET", "/api/v1/graph?entity=Zebra")).status_code == 404
+    early = await api.call("GET", "/api/v1/graph?entity=Mina&until=1999-01-01T00:00:00Z")
+    assert (early.status_code, early.json()["detail"]) == (404, "Nothing of this time is known about “Mina”.")
+    unknown = await api.call("GET", "/api/v1/graph?entity=Zebra&until=1999-01-01T00:00:00Z")
+    assert (unknown.status_code, unknown.json()["detail"]) == (404, "There is no entity “Zebra”.")
 
 
 async def test_every_fact_leads_to_its_passage(api: Api) -> None:

@@ -59,3 +59,8 @@ async def test_a_stock_client_lists_the_model_and_is_told_what_is_wrong(client: 
         await client.with_options(api_key="wrong").models.list()
     with pytest.raises(openai.UnprocessableEntityError, match="last message"):
         await client.chat.completions.create(model="threadlore", messages=QUESTION[:3])
+
+
+async def test_the_model_is_listed_for_a_token_that_may_only_ask(api: Api) -> None:
+    asker = await api.create_token("ask")
+    assert (await api.call("GET", "/v1/models", token=asker)).json()["data"][0]["id"] == "threadlore"
