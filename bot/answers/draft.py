@@ -102,8 +102,8 @@ class AnswerDraft:
 
     @property
     def used_source_keys(self) -> frozenset[str]:
-        """The keys of the documents and messages that the answer and its suggestions used."""
-        return self._answer_keys | self.suggestion_keys
+        """The keys of the documents and messages that the answer, its question and its suggestions used."""
+        return self._answer_keys | self.suggestion_keys | self.request.question_keys
 
     @property
     def _answer_keys(self) -> frozenset[str]:

@@ -29,6 +29,7 @@ class AnswerRequest:
     `id` is that of the answer, always the same for the same question. `since`: only messages of this channel since
     then are searched, for a personal digest those of all channels. `overheard`: a message that does not mention the
     bot; without sources or after a failure, the bot stays silent. `attempt`: how often the question was asked again.
+    `question_keys`: of what the text itself rests on, if somebody else's words may be in it.
     """
 
     id: str
@@ -45,6 +46,7 @@ class AnswerRequest:
     overheard: bool = False
     digest: Literal["", "channel", "personal"] = ""
     attempt: int = 0
+    question_keys: frozenset[str] = frozenset()
 
     @property
     def uploads(self) -> tuple[Upload, ...]:

@@ -71,7 +71,10 @@ class AnswerRepeater:
         return stored, int(attempt)
 
     async def _build_request(self, stored: StoredAnswer, pressed: ButtonPressed, attempt: int) -> AnswerRequest:
-        """The same question at the same place, as it was asked at that time."""
+        """The same question at the same place, as it was asked at that time.
+
+        A question without a message may have been a suggested one, whose words go with what it rests on.
+        """
         return AnswerRequest(
             stored.id,
             stored.location,
@@ -83,6 +86,7 @@ class AnswerRepeater:
             handle=pressed.handle if stored.private else "",
             origin=await self._find_origin(stored),
             attempt=attempt + 1,
+            question_keys=frozenset() if stored.message_id else stored.documents,
         )
 
     async def _find_origin(self, stored: StoredAnswer) -> Message | QuestionAsked | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -95,7 +96,10 @@ def _is_place_of(pressed: ButtonPressed, stored: StoredAnswer) -> bool:
 
 
 def _build_request(pressed: ButtonPressed, stored: StoredAnswer, text: str) -> AnswerRequest:
-    """The question as a command of the person, which has the same id whenever they press the button."""
+    """The question as a command of the person, which has the same id whenever they press the button.
+
+    Its words come from what the answer with the button rests on, and go with that.
+    """
     asked = QuestionAsked(
         f"suggestion:{pressed.value}:{pressed.person}",
         stored.location if stored.private else pressed.location,
@@ -106,4 +110,4 @@ def _build_request(pressed: ButtonPressed, stored: StoredAnswer, text: str) -> A
         handle=pressed.handle if stored.private else "",
         locale=pressed.locale,
     )
-    return request_from_command(asked)
+    return replace(request_from_command(asked), question_keys=stored.documents)

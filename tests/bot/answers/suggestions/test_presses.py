@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 
 import pytest
 
 from bot import texts
+from bot.answers.control.repeats import AnswerRepeater
 from bot.answers.service import AnswerService
 from bot.answers.suggestions.presses import SuggestionPresses
 from bot.errors import PlatformError
@@ -29,9 +31,9 @@ async def _answer(bot: BotFixture) -> None:
     await store_answer(bot)
 
 
-async def store_answer(bot: BotFixture, **facts: object) -> None:
+async def store_answer(bot: BotFixture, *, used_keys: frozenset[str] = frozenset(), **facts: object) -> None:
     await bot.store.answers.begin(make_answer(**{"location": THREAD, **facts}))  # type: ignore[arg-type]
-    result = AnswerResult("Soon.", spaces=frozenset({"slack:T1:open"}), suggestions=(QUESTION,))
+    result = AnswerResult("Soon.", documents=used_keys, spaces=frozenset({"slack:T1:open"}), suggestions=(QUESTION,))
     assert await bot.store.answers.finish("a1", result)
 
 
@@ -55,6 +57,25 @@ async def test_the_question_is_asked_in_the_thread_as_whoever_pressed_and_once(b
     assert bot.platform.replies == [reply]
     assert await press(bot, "ada", id_="k3") == ""
     assert len(bot.platform.replies) == 2
+
+
+async def test_a_removed_source_of_the_button_takes_back_the_question_that_was_asked(bot: BotFixture) -> None:
+    await bot.store.answers.delete("a1")
+    await store_answer(bot, used_keys=frozenset({"slack:T1:ROOF:message:m7"}))
+    bot.language.reply = ("Monday. [1]",)
+    assert await press(bot) == ""
+    asked = bot.last_reply.target.answer
+    again = AnswerRepeater(bot.context, bot.answer_service)
+    await again.handle(ButtonPressed("k2", THREAD, "bob", "again", f"{asked}:0", "h"))
+    stored = await bot.store.answers.get(asked)
+    assert stored is not None
+    assert (stored.question, stored.attempt, stored.state) == (QUESTION, 1, "done")
+    await bot.store.answers.redact(["slack:T1:ROOF:message:m7"])
+    stored = await bot.store.answers.get(asked)
+    assert stored is not None
+    assert (stored.question, stored.state) == ("", "redacted")
+    due = await bot.store.answer_corrections.list_due(time.time() + 60, ["slack:T1"], 9)
+    assert asked in {each.answer_id for each in due}
 
 
 async def test_a_private_answer_suggests_to_its_asker_alone_and_in_private(bot: BotFixture) -> None:
