@@ -127,7 +127,9 @@ class DiscordPlatform:
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
         found = await self._fetch_user(workspace, person)
-        return replace(found, locale=self.locales.get(person) or self._guild_locale(workspace))
+        has_left = bool(workspace) and found.is_guest  # guests of a server are those who are not members
+        locale = self.locales.get(person) or self._guild_locale(workspace)
+        return replace(found, locale=locale, is_deactivated=has_left)
 
     def _guild_locale(self, workspace: str) -> str:
         """The language that a community server chose; other servers cannot choose one."""

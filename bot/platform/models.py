@@ -56,8 +56,8 @@ class Person:
     """A person. `is_guest`: may not read every open channel (an invited guest, or a person of another workspace).
 
     `is_manager`: may change settings and forget what others wrote. `locale`: of their client, such as pt-BR; empty if
-    the platform does not report it. `is_deactivated`: their account is closed. `time_zone`: its IANA name; empty if the
-    platform does not report it.
+    the platform does not report it. `is_deactivated`: their account is closed, or they are in the workspace no more.
+    `time_zone`: its IANA name; empty if the platform does not report it.
     """
 
     id: str

@@ -93,6 +93,7 @@ async def test_people_are_members_managers_or_guests(town: Town) -> None:
     people = [await town.platform.fetch_person(town.guild.id, each) for each in ids]
     expected = [("Ada", True, False), ("Bob", False, False), ("Eve", False, True)]
     assert [(each.name, each.is_manager, each.is_guest) for each in people] == expected
+    assert [each.is_deactivated for each in people] == [False, False, True]
 
 
 async def test_members_have_roles_and_strangers_none(town: Town) -> None:
