@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bot.admin.document_lookup import build_scope
 from bot.admin.ingest.progress import run_with_progress, wait_until_applied
-from bot.admin.results import Completed, DuplicatesResult
+from bot.admin.results import Completed, Corrected, DuplicatesResult
 from bot.texts.corrections import (
     format_description,
     format_merge,
@@ -15,7 +15,7 @@ from bot.texts.corrections import (
     format_unmerge,
     format_visibility,
 )
-from engine import build_fact
+from engine import build_fact, normalize_name
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
     from bot.admin.requests import AddFact, FindDuplicates, Hide, Merge, Separate, SetDescription
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
-    from engine import DuplicateReport
+    from engine import DuplicateReport, ManualCorrection
 
 
 async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
     """Merge an entity into another one, or undo a merge."""
+    previous = await _find_made(engine_context, request.space, "merge", (request.name,))
     if request.into:
         if request.must_exist:
             await _check_exist(engine_context, request.space, (request.name, request.into))
@@ -39,7 +40,19 @@ async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator
         message = format_unmerge(request.name)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Completed(message)
+    yield Corrected(message, request.space, previous)
+
+
+async def _find_made(
+    engine_context: EngineContext, space: str, kind: str, names: tuple[str, ...]
+) -> ManualCorrection | None:
+    """The correction of a kind that people made of these names in a space; a merge is found by its first name."""
+    sought = {normalize_name(each) for each in names if each}
+    for made in await engine_context.engine.list_corrections(build_scope([space])):
+        named = (made.name,) if kind == "merge" else (made.name, made.other)
+        if made.kind == kind and {normalize_name(each) for each in named if each} == sought:
+            return made
+    return None
 
 
 async def _check_exist(engine_context: EngineContext, space: str, names: Iterable[str]) -> None:
@@ -54,7 +67,7 @@ async def separate(engine_context: EngineContext, request: Separate) -> AsyncGen
     await engine_context.engine.separate(request.space, request.name, request.other, room=request.room)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Completed(format_separation(request.name, request.other))
+    yield Corrected(format_separation(request.name, request.other), request.space)
 
 
 async def find_duplicates(engine_context: EngineContext, request: FindDuplicates) -> AsyncGenerator[OperationResult]:
@@ -71,21 +84,25 @@ async def find_duplicates(engine_context: EngineContext, request: FindDuplicates
 
 async def set_description(engine_context: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:
     """Override a description, or restore the original."""
+    previous = await _find_made(engine_context, request.space, "describe", (request.name, request.other))
     await engine_context.engine.describe(
         request.space, request.name, request.description, request.other, room=request.room
     )
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Completed(format_description(format_subject(request.name, request.other), request.description))
+    message = format_description(format_subject(request.name, request.other), request.description)
+    yield Corrected(message, request.space, previous)
 
 
 async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
     """Hide an entity or a relation, or show it again."""
+    previous = await _find_made(engine_context, request.space, "hide", (request.name, request.other))
     act = engine_context.engine.hide if request.hidden else engine_context.engine.unhide
     await act(request.space, request.name, request.other, room=request.room)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Completed(format_visibility(format_subject(request.name, request.other), hidden=request.hidden))
+    message = format_visibility(format_subject(request.name, request.other), hidden=request.hidden)
+    yield Corrected(message, request.space, previous)
 
 
 async def add_fact(engine_context: EngineContext, request: AddFact) -> AsyncGenerator[OperationResult]:

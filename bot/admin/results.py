@@ -16,6 +16,7 @@ from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket rea
     DuplicateReport,
     IndexStatus,
     LLMMessage,
+    ManualCorrection,
     Source,
     Usage,
 )
@@ -175,6 +176,14 @@ class Completed:
 
 
 @dataclass(frozen=True, slots=True)
+class Corrected(Completed):
+    """A correction was made in a space. `previous`: the one of its kind that people had made there before, if any."""
+
+    space: str = ""
+    previous: ManualCorrection | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class TokenCreated:
     """A new access token, and its text, which is shown once."""
 
@@ -212,6 +221,7 @@ OperationResult = (
     | VerifyResult
     | ExportLine
     | Completed
+    | Corrected
     | TokenCreated
     | TokenChecked
     | TokenList

@@ -24,7 +24,7 @@ from adapters.web.routes.graph_models import (
 from adapters.web.scope import OF_TOKEN
 from bot.admin.graph.requests import GetProvenance, ListCorrections, SearchEntities
 from bot.admin.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
-from bot.admin.results import Completed
+from bot.admin.results import Corrected
 from bot.errors import InvalidToken, NotAllowed
 
 router = APIRouter(include_in_schema=False)
@@ -77,8 +77,8 @@ async def show_corrections(http: Request, access: PageAccess) -> Response:
 @router.post("/graph/corrections")
 async def correct(http: Request, access: PageAccess, body: CorrectionBody) -> CorrectedBody:
     """Make a correction; responds once it is visible."""
-    done = await get_result(http, access, body.to_request(), Completed)
-    return CorrectedBody(message=done.text, undo=body.to_undo())
+    done = await get_result(http, access, body.to_request(), Corrected)
+    return CorrectedBody(message=done.text, undo=body.to_undo(done))
 
 
 async def _list_corrections(http: Request, access: Access) -> CorrectionsBody:

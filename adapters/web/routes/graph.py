@@ -26,7 +26,7 @@ from adapters.web.security import Token  # noqa: TC001  - read at run time
 from bot.admin.graph.requests import GetProvenance, ListCorrections, SearchEntities
 from bot.admin.graph.results import CorrectionList, EntityList, ProvenanceResult, SubgraphResult
 from bot.admin.requests import GetEntity
-from bot.admin.results import Completed, EntityResult
+from bot.admin.results import Corrected, EntityResult
 
 router = APIRouter(tags=["graph"])
 
@@ -91,5 +91,5 @@ async def list_corrections(http: Request, token: Token) -> CorrectionsBody:
 @router.post("/graph/corrections")
 async def correct(http: Request, token: Token, body: CorrectionBody) -> CorrectedBody:
     """Merge two names, hide, describe or separate; responds once the correction is visible."""
-    done = await get_result(http, token, body.to_request(), Completed)
-    return CorrectedBody(message=done.text, undo=body.to_undo())
+    done = await get_result(http, token, body.to_request(), Corrected)
+    return CorrectedBody(message=done.text, undo=body.to_undo(done))

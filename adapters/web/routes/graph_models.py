@@ -6,14 +6,16 @@ from datetime import datetime  # noqa: TC003  - pydantic reads the fields' types
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Query
-from pydantic import BaseModel, Field, model_validator
+from pydantic import BaseModel, Field, StringConstraints, model_validator
 
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from adapters.web.scope import OF_TOKEN
 from bot.admin.graph.requests import GetSubgraph
 from bot.admin.requests import Hide, Merge, Separate, SetDescription
+from engine import normalize_name
 
 if TYPE_CHECKING:
+    from bot.admin.results import Corrected
     from engine import EntitySummary, FactProvenance, ManualCorrection, StatedFact, Subgraph
 
 MAX_DESCRIPTION_LENGTH = 5000
@@ -170,7 +172,7 @@ class CorrectionBody(Body):
     action: Literal["merge", "unmerge", "separate", "hide", "show", "describe"]
     name: Name
     other: OptionalName = ""
-    description: Annotated[str, Field(max_length=MAX_DESCRIPTION_LENGTH)] = ""
+    description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_LENGTH, strip_whitespace=True)] = ""
     space: OptionalName = ""
 
     @model_validator(mode="after")
@@ -190,17 +192,31 @@ class CorrectionBody(Body):
             return SetDescription(self.space, self.name, self.description, self.other)
         return Hide(self.space, self.name, self.other, hidden=self.action == "hide")
 
-    def to_undo(self) -> CorrectionBody | None:
-        """The correction that undoes this one, if there is one."""
-        undo = {"merge": "unmerge", "hide": "show", "show": "hide", "describe": "describe"}.get(self.action)
-        if undo is None or (self.action == "describe" and not self.description):
-            return None
-        other = "" if self.action == "merge" else self.other
-        return self.model_copy(update={"action": undo, "other": other, "description": ""})
+    def to_undo(self, made: Corrected) -> CorrectionBody | None:
+        """The correction that leads back to what was before this one, if there is one; None if nothing changed."""
+        previous = made.previous
+        match self.action:
+            case "describe":
+                before = previous.description if previous else ""
+                return None if before == self.description else self._change(made, description=before)
+            case "hide" | "show":
+                was_hidden = previous is not None
+                action = "show" if self.action == "hide" else "hide"
+                return None if was_hidden == (self.action == "hide") else self._change(made, action=action)
+            case "merge" | "unmerge" if previous is not None:
+                is_same = normalize_name(previous.other) == normalize_name(self.other) and self.action == "merge"
+                return None if is_same else self._change(made, action="merge", other=previous.other)
+            case "merge":
+                return self._change(made, action="unmerge", other="")
+        return None
+
+    def _change(self, made: Corrected, **changed: str) -> CorrectionBody:
+        """A correction of the same names, where this one was made."""
+        return self.model_copy(update={"description": "", "space": made.space, **changed})
 
 
 class CorrectedBody(BaseModel):
-    """The correction is made and visible. `undo`: the body of the correction that undoes it, if there is one."""
+    """The correction is made and visible. `undo`: the body of the correction that leads back, if there is one."""
 
     message: str
     undo: CorrectionBody | None

@@ -82,6 +82,23 @@ async def test_a_correction_shows_at_once_and_its_undo_ends_it(manager: Api) -> 
     assert separated["undo"] is None
 
 
+async def test_an_undo_leads_back_to_the_correction_of_another_person(manager: Api) -> None:
+    first = {"action": "describe", "name": "Mina", "description": "She sells tickets."}
+    await correct(manager, first)
+    second = await correct(manager, {**first, "description": " She owns the ferry. "})
+    assert (second["undo"]["description"], second["undo"]["space"]) == ("She sells tickets.", HERE)
+    await correct(manager, second["undo"])
+    assert (await get(manager, "graph/entity?name=Mina"))["entity"]["description"] == "She sells tickets."
+    assert (await correct(manager, first))["undo"] is None  # it was so before
+    merged = await correct(manager, {"action": "merge", "name": "Mina", "other": "Gudgeon"})
+    assert (await correct(manager, {"action": "merge", "name": "mina", "other": "gudgeon"}))["undo"] is None
+    parted = await correct(manager, merged["undo"])
+    assert (parted["undo"]["action"], parted["undo"]["other"]) == ("merge", "Gudgeon")
+    hide = {"action": "hide", "name": "Mina"}
+    assert (await correct(manager, hide))["undo"]["action"] == "show"
+    assert (await correct(manager, hide))["undo"] is None
+
+
 async def test_a_correction_needs_the_permission_and_names_of_its_space(manager: Api) -> None:
     reader = await manager.create_token("ask", "read", "write")
     hide = {"action": "hide", "name": "Mina"}

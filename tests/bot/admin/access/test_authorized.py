@@ -19,7 +19,7 @@ from bot.admin.graph.requests import ListCorrections
 from bot.admin.graph.results import CorrectionList
 from bot.admin.operations import run_operation
 from bot.admin.requests import Authorized, OperationRequest
-from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult
+from bot.admin.results import AnswerDelta, AnswerEnd, Completed, Corrected, DocumentList, OperationResult
 from bot.context import EngineContext
 from bot.errors import AudienceChanged, InvalidToken, NotAllowed, NotPermitted
 from bot.monitoring.metrics import Metrics
@@ -192,7 +192,8 @@ async def test_a_person_corrects_only_where_they_may(context: EngineContext, acc
         assert "there" in str(caught.value)
     await run(context, requests.AddFact(LOCAL_SPACE, "Mina", "She sells tickets to Otto.", "Otto"))
     access.scopes = [EVERYTHING] * 3
-    assert isinstance((await run(context, Authorized(token, requests.Hide("", "Mina"))))[-1], Completed)
+    made = last(await run(context, Authorized(token, requests.Hide("", "Mina"))), Corrected)
+    assert made.space == LOCAL_SPACE  # where its undo is made, too
     listed = last(await run(context, Authorized(token, ListCorrections(EVERYTHING))), CorrectionList)
     assert (listed.spaces, [each.name for each in listed.corrections]) == ((LOCAL_SPACE,), ["Mina"])
     with pytest.raises(NotFound):

@@ -108,6 +108,7 @@ EVENTS: list[OperationResult] = [
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),
+    results.Corrected("Well.", "s", ManualCorrection("merge", "s", "Mina", "Ada", "")),
     results.TokenCreated(TOKEN, "tl_1_x"),
     results.TokenChecked(TOKEN),
     results.TokenList((TOKEN,)),
