@@ -52,6 +52,7 @@ class SuggestionPresses:
         if stored.private and pressed.person != stored.asker:
             return gettext(texts.NOT_THE_ASKER)
         if not text or not await self._may_read(pressed, stored):
+            await self._withdraw(_build_request(pressed, stored, text))
             is_replaced = stored.state != "redacted" and pressed.value.split(":")[1] != str(stored.attempt)
             return gettext(control_texts.REPLACED if is_replaced else texts.NO_ANSWER)
         request = _build_request(pressed, stored, text)
@@ -69,6 +70,14 @@ class SuggestionPresses:
             await answers.begin(request.to_stored_answer())
         await self._service.answer(request)
         return ""
+
+    async def _withdraw(self, request: AnswerRequest) -> None:
+        """Take back what a process that crashed had begun to post of a question that may not be asked any more."""
+        answers = self._context.store.answers
+        begun = await answers.get(request.id)
+        if begun is not None and begun.state == "started":
+            await answers.fail(request.id)
+            await answers.redact_one(request.id)
 
     async def _find(self, pressed: ButtonPressed) -> tuple[StoredAnswer | None, str]:
         """The answer with the button, and its question; empty if it is not suggested any more."""

@@ -157,3 +157,20 @@ async def test_after_a_crash_the_same_press_goes_on(bot: BotFixture, monkeypatch
     assert bot.platform.replies == []
     assert await press(bot) == ""
     assert "Monday" in bot.last_reply.text
+
+
+async def test_a_question_that_a_crash_interrupted_goes_if_it_is_suggested_no_more(bot: BotFixture) -> None:
+    assert await press(bot) == ""
+    asked = bot.last_reply.target.answer
+    begun = await bot.store.answers.get(asked)
+    assert begun is not None
+    await bot.store.answers.delete(asked)
+    await bot.store.answers.begin(begun)
+    await bot.store.answers.save_reply_ref(asked, begun.reply_ref)
+    await bot.store.answers.redact_one("a1")
+    assert await press(bot) == texts.NO_ANSWER
+    left = await bot.store.answers.get(asked)
+    assert left is not None
+    assert (left.question, left.state) == ("", "failed")
+    due = await bot.store.answer_corrections.list_due(time.time() + 60, ["slack:T1"], 9)
+    assert asked in {each.answer_id for each in due}
