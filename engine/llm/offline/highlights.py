@@ -35,9 +35,11 @@ _DECISION = re.compile(
     r"beschlossen|entschieden|vereinbart|genehmigt|abgelehnt|decidi(?:ó|do|mos)|acord(?:ó|ado|amos)|aprobad[oa]|"
     r"décidé|convenu|adopté|approuvé|decidid[oa]|combinad[oa]|aprovad[oa])\b|"
     r"\b(?:we(?:.ll| will| are going to|.re going to)|let.s|let us) (?:go with|settle on|stick (?:with|to))\b|"
-    r"\bwir (?:nehmen|machen|bleiben bei|einigen uns auf)\b|"
-    r"\b(?:nos quedamos con|vamos a (?:usar|tomar)|on (?:part sur|prend|garde)|nous (?:prenons|gardons)|"
-    r"ficamos com|vamos (?:de|com)|fica (?:decidido|combinado))\b|"
+    r"\b(?:wir (?:nehmen (?:also|dann|nun)|bleiben bei|einigen uns auf)|(?:also|dann) nehmen wir|"
+    r"(?:wir machen|machen wir) (?:es |das )?so)\b|"
+    r"\b(?:on part sur|(?:alors|donc) (?:on (?:prend|garde)|nous (?:prenons|gardons))|"
+    r"(?:on (?:prend|garde)|nous (?:prenons|gardons)) (?:alors|donc))\b|"
+    r"\b(?:nos quedamos con|vamos a (?:usar|tomar)|ficamos com|vamos com (?:os?|as?)|fica (?:decidido|combinado))\b|"
     r"(?:に(?:決まり|決め(?:ました|よう|ます)|決定|します|しましょう)|ことに(?:なりました|しました)|で(?:決まり|決定))",
     re.IGNORECASE,
 )

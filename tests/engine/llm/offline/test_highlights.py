@@ -69,6 +69,9 @@ CANOE = [
         "Fine, we'll go with the red tin.",
         "So let's stick with red this year.",
         "Gut, wir nehmen also die rote Dose.",
+        "Also gut, wir machen es so wie letztes Jahr.",
+        "Bon, alors on prend la boîte rouge.",
+        "Então vamos com a lata vermelha.",
         "Vale, nos quedamos con la roja.",
         "Bon, on part sur la boîte rouge.",
         "Então ficamos com a lata vermelha.",
@@ -83,7 +86,17 @@ def test_a_summary_keeps_a_decision_that_refers_to_what_was_said_before(decision
     assert "Green paint" in find_highlights(said, "summary")
 
 
-@pytest.mark.parametrize("said", ["If it is decided, tell me the color.", "We go with Bela to the fair on Monday."])
+@pytest.mark.parametrize(
+    "said",
+    [
+        "If it is decided, tell me the color.",
+        "We go with Bela to the fair on Monday.",
+        "Wir nehmen an, dass die Farbe bis Mai trocknet.",
+        "Wir machen am Montag eine Pause auf dem Markt.",
+        "On prend souvent le bus pour aller au marché.",
+        "Vamos com calma, que a tinta ainda está fresca.",
+    ],
+)
 def test_what_is_not_decided_is_no_decision(said: str) -> None:
     assert not find_highlights([source(1, f"[2026-05-04 09:07] Ada: {said}", "c1")], "decisions")
 
