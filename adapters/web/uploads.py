@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import tempfile
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from starlette.requests import ClientDisconnect
 from adapters.web.operations import get_result, perform
 from bot.admin.documents.requests import AddUpload, PrepareUpload
 from bot.admin.documents.results import UploadPlace
+from bot.admin.results import ProgressUpdate
 from bot.errors import TooManyRequests
 from engine.errors import DocumentTooLarge, InvalidDocument
 
@@ -56,12 +57,15 @@ class UploadGate:
 async def add_upload(http: Request, access: Access) -> AsyncGenerator[OperationResult]:
     """Receive the file of a request, then yield the results of adding it. Raises EngineError."""
     gate: UploadGate = http.app.state.uploads
-    async with gate.enter():
+    async with AsyncExitStack() as slot:
+        await slot.enter_async_context(gate.enter())
         place = await get_result(http, access, PrepareUpload(), UploadPlace)  # before anything is received
         async with receive_file(http, place) as (path, name):
             results = perform(http, access, AddUpload(str(path), name))
             try:
                 async for result in results:
+                    if isinstance(result, ProgressUpdate) and result.stage == "indexing":
+                        await slot.aclose()  # it has been read; a model that is away may keep it waiting for long
                     yield result
             finally:
                 await results.aclose()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +12,13 @@ import httpx
 import pytest
 
 from adapters.web import security, uploads
+from adapters.web.app import build_app
 from adapters.web.security import RequestLimits
-from engine import ParserLimits
+from bot.admin.documents.requests import AddUpload, PrepareUpload
+from bot.admin.documents.results import UploadPlace
+from bot.admin.requests import Authorized, OperationRequest
+from bot.admin.results import OperationResult, ProgressUpdate
+from engine import ParserLimits, child_task
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
 
@@ -166,6 +171,34 @@ async def test_an_upload_that_stops_is_not_waited_for(
     begun = {"type": "http.request", "body": HEAD + TILES, "more_body": True}
     assert await run_upload(api, [begun], read_seconds=0.5) == [408]
     assert left_behind(tmp_path) == []
+
+
+class AwayService:
+    """A service whose uploads wait for a model that is away."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.is_waiting = asyncio.Event()
+
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        inner = request.request if isinstance(request, Authorized) else request
+        if isinstance(inner, PrepareUpload):
+            yield UploadPlace(str(self.folder), 1000)
+        elif isinstance(inner, AddUpload):
+            yield ProgressUpdate("indexing", 0, 1)
+            self.is_waiting.set()
+            await asyncio.Event().wait()
+
+
+async def test_an_upload_that_waits_for_a_model_keeps_nobody_else_from_uploading(tmp_path: Path) -> None:
+    service = AwayService(tmp_path)
+    app = build_app(service)
+    async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver") as client:
+        headers = {"Authorization": "Bearer x", **TYPE}
+        sending = client.post("/api/v1/documents", content=HEAD + TILES + b"\r\n--x--\r\n", headers=headers)
+        async with child_task(sending, "upload"):
+            await asyncio.wait_for(service.is_waiting.wait(), 60)
+            assert app.state.uploads.running == 0
 
 
 async def test_an_upload_whose_client_leaves_adds_nothing(api: Api, tmp_path: Path) -> None:
