@@ -128,6 +128,8 @@ async def test_a_question_is_answered_and_its_answer_corrected_and_removed(works
     await do(workspace, requests.PinAnswer(ROOF.room, question.question, "On Sunday.", ADA), Completed)
     [verified] = (await do(workspace, requests.ListVerified("", ADA), VerifiedList)).answers
     assert (verified.text, verified.verifier, verified.channel) == ("On Sunday.", "Ada", "roof")
+    with pytest.raises(NotFound):  # the chat takes the start of an id, a program names one answer
+        await do(workspace, requests.RemoveVerified(ROOF.room, verified.id[:1], ADA), Completed)
     await do(workspace, requests.RemoveVerified(ROOF.room, verified.id, ADA), Completed)
     assert (await do(workspace, requests.ListVerified(ROOF.room, ADA), VerifiedList)).answers == ()
 
