@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from engine import DocumentInfo
 
 MAX_NAME_LENGTH = 200  # characters
-LEFTOVER_SECONDS = 24 * 60 * 60.0  # after which a file that nobody added is deleted
+LEFTOVER_SECONDS = 60 * 60.0  # without another byte, after which a file that nobody added is deleted
 POLL_SECONDS = 0.2  # between two looks at the state of a document
 WAIT_SECONDS = 60 * 60.0  # for a file to become searchable; it goes on without its uploader
 UPLOAD_ROOM = "files"
