@@ -93,7 +93,7 @@ def is_internal(problem: Problem) -> bool:
 
 def to_response(problem: Problem) -> Response:
     """A problem as a response."""
-    headers = {"Cache-Control": "no-store"}
+    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if problem.status in {429, 503}:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator
 
 import httpx
 import pytest
@@ -12,6 +12,8 @@ from adapters.web.app import build_app
 from adapters.web.pages.login import MAX_FAILURES, MAX_FORM_BYTES, WINDOW_SECONDS, FailedLogins
 from adapters.web.pages.session import PageOptions, read_page_options
 from bot import texts
+from bot.admin.requests import OperationRequest
+from bot.admin.results import OperationResult
 from bot.errors import TooManyRequests
 from bot.settings import Settings
 from tests.adapters.web.conftest import HERE, SECRET, Api
@@ -147,6 +149,23 @@ async def test_wrong_tokens_from_one_address_lock_out_nobody_else_behind_a_proxy
 async def test_a_login_with_very_many_fields_is_refused_before_they_are_read(api: Api) -> None:
     content = b"a&" * MAX_FORM_BYTES
     assert (await api.client.post("/login", content=content, headers=OWN)).status_code == 413
+
+
+class BrokenService:
+    """A service that fails in a way that nobody foresaw."""
+
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        raise RuntimeError(SECRET)
+        yield  # a generator
+
+
+@pytest.mark.parametrize("accept", ["text/html", "application/json"])
+async def test_an_unforeseen_failure_is_as_guarded_as_any_page(accept: str) -> None:
+    transport = httpx.ASGITransport(build_app(BrokenService(), PageOptions(HERE, "auto")), raise_app_exceptions=False)
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8630") as client:
+        failed = await client.get("/documents", headers={"Accept": accept})
+    assert (failed.status_code, SECRET in failed.text) == (500, False)
+    assert (failed.headers["cache-control"], failed.headers["x-content-type-options"]) == ("no-store", "nosniff")
 
 
 async def test_too_many_wrong_tokens_are_refused_for_a_while() -> None:
