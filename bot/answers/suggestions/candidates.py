@@ -30,7 +30,7 @@ MAX_HEADING_WORDS = 6
 _FILE_ENDING = re.compile(r"\.[a-z][a-z0-9]{1,4}$", re.IGNORECASE)
 _NUMBERING = re.compile(r"^(?:\d+(?:\.\d+)*[.)]|\d+(?:\.\d+)+|[A-Z]\.|§ ?\d+)\s+")
 _PLAIN = re.compile(r"[^\W_](?:[^\W_]|[ ,;:'’()&+–—.-])*")  # no markup, no mention
-_ADDRESS = re.compile(r"\w\.\w")
+_ADDRESS = re.compile(r"\w\.\w|:\w")  # or the name of an emoji, or a search filter
 _DIGIT = re.compile(r"\d")
 _GENERIC_HEADINGS = frozenset(
     re.findall(
@@ -130,7 +130,7 @@ def find_heading(source: Source) -> str:
 
 
 def _is_plain(text: str) -> bool:
-    """Whether a text has no markup, mention or address."""
+    """Whether a text has no markup, mention, address or search filter."""
     return _PLAIN.fullmatch(text) is not None and _ADDRESS.search(text) is None
 
 

@@ -99,6 +99,8 @@ def test_other_sections_of_a_cited_document_are_asked_for() -> None:
     [
         *("Introduction", "19 April", "lower case", "p. 4", "One two three four five six seven"),
         *("See https://evil.example", "Evil.com", "<!channel> now", "Hi @everyone", "*Bold*", "[a](b)", "A_b", "A\nb"),
+        "Harbour :fire: Rules",
+        "Rules since:yesterday",
     ],
 )
 def test_a_heading_with_markup_or_no_meaning_is_not_asked_for(heading: str) -> None:
