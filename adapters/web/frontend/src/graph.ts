@@ -1,12 +1,14 @@
 // The explorer of the graph: search a name, expand what is around it, check where it comes from, and correct it.
-import { colorOf, currentPalette, onThemeChange } from "./graph/colors";
+import { onThemeChange } from "./graph/colors";
 import { Corrections } from "./graph/corrections";
 import type { Correction } from "./graph/corrections";
+import { Details } from "./graph/details";
 import { GraphModel, MAX_NODES } from "./graph/model";
 import type { Subgraph } from "./graph/model";
 import { Picture } from "./graph/picture";
 import { SearchBox } from "./graph/search";
 import { Table } from "./graph/table";
+import { TypeFilter } from "./graph/type_filter";
 import { find } from "./lib/dom";
 import { describeProblem, readProblem } from "./lib/problems";
 
@@ -20,7 +22,6 @@ const ARROWS: Record<string, [number, number]> = {
 };
 
 const canvas = find("#graph-canvas", HTMLElement);
-const details = find("#graph-details", HTMLElement);
 const status = find("#graph-status", HTMLElement);
 const welcome = find("#graph-welcome", HTMLElement);
 const since = find("#graph-since", HTMLInputElement);
@@ -38,6 +39,12 @@ const picture = new Picture(find("#graph-picture", HTMLElement), model, {
 });
 const search = new SearchBox((name) => void open(name));
 const corrections = new Corrections(refresh);
+const details = new Details(model, (source, target) => void selectRelation(source, target));
+const types = new TypeFilter(model, () => {
+  picture.update(model.center);
+  table.update();
+  say(model.describe());
+});
 
 /** Show the picture around another entity. */
 async function open(name: string): Promise<void> {
@@ -71,7 +78,7 @@ async function expand(key: string): Promise<void> {
   render(key);
   const full = added.length >= room ? ` The picture is full at ${MAX_NODES} names.` : "";
   if (selected) {
-    showRelations(selected);
+    details.showRelations(selected);
   }
   const count = added.length === 1 ? "1 name" : `${added.length} names`;
   say(added.length ? `Added ${count} around ${node.name}.${full}` : `Nothing new around ${node.name}.${full}`);
@@ -113,30 +120,7 @@ async function load(name: string, limit: number): Promise<Subgraph | null> {
 function render(from: string): void {
   picture.update(from);
   table.update();
-  renderTypes();
-}
-
-function renderTypes(): void {
-  const palette = currentPalette();
-  const chips = model.countTypes().map(([type, count]) => {
-    const label = document.createElement("label");
-    label.className = "graph-type";
-    const box = document.createElement("input");
-    box.type = "checkbox";
-    box.checked = !model.hiddenTypes.has(type);
-    box.addEventListener("change", () => {
-      model.setTypeShown(type, box.checked);
-      picture.update(model.center);
-      table.update();
-      say(model.describe());
-    });
-    const dot = document.createElement("span");
-    dot.className = "graph-dot";
-    dot.style.backgroundColor = colorOf(type, palette);
-    label.append(box, dot, `${type} `, Object.assign(document.createElement("small"), { textContent: String(count) }));
-    return label;
-  });
-  find("#graph-types", HTMLElement).replaceChildren(...chips);
+  types.update();
 }
 
 async function select(key: string): Promise<void> {
@@ -147,9 +131,8 @@ async function select(key: string): Promise<void> {
   selected = key;
   picture.selectNode(key);
   table.select(key);
-  await showDetails(new URLSearchParams({ name: node.name }));
-  if (selected === key) {
-    showRelations(key);
+  if (await details.load(new URLSearchParams({ name: node.name }))) {
+    details.showRelations(key);
   }
 }
 
@@ -158,48 +141,8 @@ async function selectRelation(source: string, target: string): Promise<void> {
   if (one && other) {
     selected = "";
     picture.selectEdge(source, target);
-    await showDetails(new URLSearchParams({ name: one.name, other: other.name }));
+    await details.load(new URLSearchParams({ name: one.name, other: other.name }));
   }
-}
-
-async function showDetails(query: URLSearchParams): Promise<void> {
-  const response = await fetch(`/graph/details?${query}`);
-  if (response.ok) {
-    details.innerHTML = await response.text(); // the server escapes every text of a source
-    details.scrollTop = 0;
-  } else {
-    details.textContent = "What sources say cannot be shown.";
-  }
-}
-
-/** List the relations of the entity in the picture: buttons that lead to their sources, and to the other ends. */
-function showRelations(key: string): void {
-  const edges = model.relationsOf(key);
-  const head = details.querySelector(".graph-head");
-  const before = details.querySelector(".graph-related");
-  before?.remove();
-  if (!edges.length || !head) {
-    return;
-  }
-  const section = document.createElement("details");
-  section.className = "graph-related";
-  section.open = before instanceof HTMLDetailsElement && before.open;
-  const title = document.createElement("summary");
-  title.textContent = `Related in the picture (${edges.length})`;
-  const list = document.createElement("ul");
-  for (const edge of edges) {
-    const item = document.createElement("li");
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "quiet small";
-    const keyword = edge.keywords.split(",")[0] ?? "";
-    button.textContent = [model.otherEnd(edge, key)?.name ?? "", keyword].filter(Boolean).join(" · ");
-    button.addEventListener("click", () => void selectRelation(edge.source, edge.target));
-    item.append(button);
-    list.append(item);
-  }
-  section.append(title, list);
-  head.after(section);
 }
 
 /** Load what a correction may have changed, and keep the picture otherwise as it is. */
@@ -306,7 +249,7 @@ document.addEventListener("click", (event) => {
 find("#graph-in", HTMLElement).addEventListener("click", () => picture.zoomBy(1.3));
 find("#graph-out", HTMLElement).addEventListener("click", () => picture.zoomBy(1 / 1.3));
 find("#graph-fit", HTMLElement).addEventListener("click", () => picture.fit());
-onThemeChange(renderTypes);
+onThemeChange(() => types.update());
 const named = find("#graph-name", HTMLInputElement).value.trim();
 if (named) {
   void open(named);
