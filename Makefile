@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ demo-discord: $(READY) ## a day on a simulated Discord server; no tokens needed
 
 serve: $(READY) $(PAGE) ## serve the platforms whose tokens are set in .env
 	@$(BIN)/threadlore $(ENV_FILE) serve
+
+page: $(READY) $(PAGE) ## the page and the HTTP API over your own documents, on http://127.0.0.1:8630
+	@$(BIN)/threadlore $(ENV_FILE) serve --web
 
 chat: $(READY) ## chat with your own documents in the terminal
 	@$(BIN)/threadlore $(ENV_FILE) chat

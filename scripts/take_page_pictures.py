@@ -1,4 +1,4 @@
-"""Draws docs/images/page-light.png and page-dark.png: a question to the demo town, on the page.
+"""Draws docs/images/page-*.png and explorer-*.png: a question to the demo town and its graph, light and dark.
 
 `threadlore --data-dir FOLDER demo --keep`, then `python -m scripts.take_page_pictures FOLDER/demo`.
 """
@@ -12,6 +12,7 @@ import sys
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
+from urllib.parse import quote
 
 from playwright.sync_api import sync_playwright
 
@@ -22,8 +23,10 @@ if TYPE_CHECKING:
 
 IMAGES = Path(__file__).parents[1] / "docs" / "images"
 PORT = 8639
+NAME = "Patient Agnes"
 QUESTION = "Who holds permit 17-B, and what did the holder of permit 17-B promise to do before the Mending?"
 START_SECONDS = 60
+SETTLE_MILLISECONDS = 3000  # until the names stand still
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
 
@@ -37,7 +40,7 @@ def wait_for_server() -> None:
     sys.exit("The server does not start.")
 
 
-def take_picture(browser: Browser, scheme: Literal["light", "dark"]) -> None:
+def take_pictures(browser: Browser, scheme: Literal["light", "dark"]) -> None:
     context = browser.new_context(color_scheme=scheme, viewport={"width": 1120, "height": 640}, device_scale_factor=1.5)
     page = context.new_page()
     page.goto(f"http://127.0.0.1:{PORT}/")
@@ -46,6 +49,10 @@ def take_picture(browser: Browser, scheme: Literal["light", "dark"]) -> None:
     page.locator(".turn.is-over .sources").wait_for()
     page.locator("a.citation").last.hover()
     page.screenshot(path=IMAGES / f"page-{scheme}.png")
+    page.goto(f"http://127.0.0.1:{PORT}/graph?entity={quote(NAME)}")
+    page.locator(".graph-related").wait_for()
+    page.wait_for_timeout(SETTLE_MILLISECONDS)
+    page.screenshot(path=IMAGES / f"explorer-{scheme}.png")
     context.close()
 
 
@@ -58,8 +65,8 @@ def main() -> None:
             wait_for_server()
             with sync_playwright() as playwright:
                 browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS)
-                take_picture(browser, "light")
-                take_picture(browser, "dark")
+                take_pictures(browser, "light")
+                take_pictures(browser, "dark")
                 browser.close()
         finally:
             server.terminate()

@@ -43,7 +43,7 @@ def test_everything_that_the_program_reads_of_its_own_is_in_the_wheel(wheel: Pat
 
 def test_the_built_page_is_in_the_wheel(wheel: Path) -> None:
     if not (ROOT / STYLES).exists():
-        pytest.skip("the page is not built: make serve")
+        pytest.skip("the page is not built: make page")
     assert STYLES in zipfile.ZipFile(wheel).namelist()
 
 

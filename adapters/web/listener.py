@@ -24,9 +24,8 @@ def bind(host: str, port: int) -> Iterator[socket.socket]:
             bound.bind((host, port))
             bound.listen()  # else another program could still take the port
         except (OSError, OverflowError) as error:
-            raise BadSetting(
-                f"The API cannot listen on {host}:{port}: {error}.", hint="Change THREADLORE_WEB_HOST or _PORT."
-            ) from error
+            hint = "Stop the program that uses the port, or change THREADLORE_WEB_HOST or THREADLORE_WEB_PORT."
+            raise BadSetting(f"The API cannot listen on {host}:{port}: {error}.", hint=hint) from error
         yield bound
 
 

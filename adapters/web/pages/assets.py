@@ -7,6 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ class Assets(StaticFiles):
 
     async def get_response(self, path: str, scope: Scope) -> Response:
         """A file, with how long browsers may keep it."""
+        if not FOLDER.is_dir():
+            raise HTTPException(404)
         response = await super().get_response(path, scope)
         is_versioned = scope["query_string"].startswith(b"v=") or path.startswith(HASHED_FOLDER)
         response.headers["cache-control"] = IMMUTABLE if is_versioned else "no-cache"

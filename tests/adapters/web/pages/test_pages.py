@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, AsyncIterator
+from pathlib import Path
 
 import httpx
 import pytest
 
 from adapters.web.app import build_app
+from adapters.web.pages import assets
 from adapters.web.pages.login import MAX_FAILURES, MAX_FORM_BYTES, WINDOW_SECONDS, FailedLogins
 from adapters.web.pages.session import PageOptions, read_page_options
 from bot import texts
@@ -210,3 +212,10 @@ def test_a_login_is_optional_on_a_loopback_address_only(host: str, login: str, e
 def test_a_page_with_an_address_elsewhere_always_needs_a_login(url: str, expected: str) -> None:
     settings = Settings(_env_file=None, web_url=url)  # type: ignore[call-arg]
     assert read_page_options(settings).login == expected
+
+
+async def test_without_a_built_page_its_files_are_not_found(
+    api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(assets, "FOLDER", tmp_path / "static")
+    assert (await api.client.get("/static/styles.css")).status_code == 404
