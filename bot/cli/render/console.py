@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.progress import Task
 
-    from bot.admin.results import AnswerDelta, AnswerEnd, DocumentList, OperationResult, ProgressUpdate
+    from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult, ProgressUpdate
     from bot.settings import Settings
     from engine.errors import EngineError
 
@@ -61,7 +61,8 @@ class Screen:
             results.ProgressUpdate: self._show_progress,
             results.DocumentList: self._show_documents,
             results.ExportLine: lambda event: self.out.out(event.text, highlight=False),
-            results.Completed: lambda event: self.out.print(tables.safe_text(event.text), soft_wrap=True),
+            results.Completed: self._show_completed,
+            results.Corrected: self._show_completed,
         }
 
     async def show(self, stream: AsyncGenerator[OperationResult]) -> list[OperationResult]:
@@ -106,6 +107,9 @@ class Screen:
 
     def _show_delta(self, event: AnswerDelta) -> None:
         self._write(self._wrap.feed(strip_control_chars(event.text)))
+
+    def _show_completed(self, event: Completed) -> None:
+        self.out.print(tables.safe_text(event.text), soft_wrap=True)
 
     def _show_documents(self, event: DocumentList) -> None:
         if tables.fits_width(event, self.out.width):

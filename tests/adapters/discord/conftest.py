@@ -92,6 +92,7 @@ async def town(fake: FakeDiscord, tmp_path: Path) -> AsyncIterator[Town]:
     square, cellar = fake.channel(guild, "square"), fake.channel(guild, "cellar", only=[ada])
     forum = fake.channel(guild, "ideas", "forum")
     async with connected(fake, tmp_path) as bot:
+        await until(lambda: bot.reconciled)
         await bot.wait_for(WorkspaceJoined)
         bot.events.clear()
         yield Town(fake, bot, guild, square, cellar, forum, ada, bob)

@@ -51,7 +51,7 @@ async def serving(
 async def receive_hello(fake: FakeDiscord, bot: RecordingBot) -> None:
     guild = next(iter(fake.world.guilds.values()), None) or fake.guild("Harbour")
     ada, square = fake.member(guild, "Ada"), fake.channel(guild, "square")
-    await until(lambda: bot.platforms)
+    await until(lambda: bot.reconciled)
     await ada.says(square, "hello")
     assert (await bot.wait_for(MessageReceived)).message.text == "hello"
     assert (bot.suspended > 0, bot.reconciled > 0) == (True, True)
@@ -110,7 +110,7 @@ async def test_a_connection_that_is_refused_for_good_ends_with_a_hint(
     fake: FakeDiscord, tmp_path: Path, code: int
 ) -> None:
     async with serving(fake, tmp_path) as (bot, task):
-        await until(lambda: bot.platforms)
+        await until(lambda: bot.reconciled)
         fake.gateway.disconnect(code)
         with pytest.raises(SetupError, match=str(code)) as refused:
             await asyncio.wait_for(task, PATIENCE)
@@ -175,7 +175,7 @@ async def test_an_event_that_cannot_be_parsed_is_skipped(town: Town, name: str, 
 async def test_an_event_of_the_audience_that_cannot_be_parsed_is_not_skipped(fake: FakeDiscord, tmp_path: Path) -> None:
     guild = fake.guild("Harbour")
     async with serving(fake, tmp_path) as (bot, task):
-        await until(lambda: bot.platforms)
+        await until(lambda: bot.reconciled)
         fake.gateway.sessions.emit("GUILD_ROLE_UPDATE", {"guild_id": guild.id, "role": 5}, 0)
         await until(lambda: bot.reconciled > 1)
         await receive_hello(fake, bot)

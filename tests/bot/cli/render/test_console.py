@@ -13,6 +13,7 @@ from bot.admin.results import (
     AnswerDelta,
     AnswerEnd,
     Completed,
+    Corrected,
     DocumentList,
     ExportLine,
     OperationResult,
@@ -58,6 +59,11 @@ class RecordedScreen:
 @pytest.fixture
 def pipe() -> RecordedScreen:
     return RecordedScreen(terminal=False)
+
+
+async def test_what_a_correction_changed_is_shown(pipe: RecordedScreen) -> None:
+    await pipe.show(Corrected("“HTF” and “Harbor Trust Fund” are separate.", "open"))
+    assert "are separate" in " ".join(pipe.out.split())
 
 
 @pytest.fixture
