@@ -115,8 +115,9 @@ bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single s
 bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces rate limits
 	$(BIN)/python -m tests.bench.concurrent_questions
 
-bench-web: $(DEV) ## fifty streams of the HTTP API at once, and memory over 500
+bench-web: $(DEV) $(PAGE) ## fifty streams of the HTTP API at once, memory over 500, and frame times of the explorer
 	$(BIN)/python -m tests.bench.web_streams
+	$(BIN)/python -m tests.bench.web_frames
 
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m tests.bench.crash --seeds 50
