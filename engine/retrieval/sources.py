@@ -46,6 +46,13 @@ class NumberedSources:
         ]
         return tuple(sorted(list(dict.fromkeys(numbers))[:limit]))
 
+    def find_stating(self, evidence: Iterable[int], sentence: str, limit: int = MAX_SOURCE_NUMBERS) -> tuple[int, ...]:
+        """The numbers of the passages in these chunks that contain a sentence word for word, ascending."""
+        folded = sentence.casefold()
+        pieces = (piece for chunk in evidence for piece in self.pieces_by_chunk.get(chunk, ()))
+        numbers = dict.fromkeys(piece.number for piece in pieces if folded and folded in piece.text)
+        return tuple(sorted(list(numbers)[:limit]))
+
 
 def find_naming_pieces(pieces: Sequence[NumberedPiece], names: Sequence[str]) -> list[int]:
     """The numbers of the pieces that contain the most names (case-folded); the first three if none contains any."""

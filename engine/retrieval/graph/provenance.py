@@ -122,10 +122,17 @@ def _build_facts(rows: Sequence[FactRow], numbered: NumberedSources, names: Sequ
             group[0].type,
             description,
             from_micros(group[0].time or None),
-            numbered.find_supporting([row.chunk for row in group], names),
+            _find_passages([row.chunk for row in group], description, names, numbered),
         )
         for description, group in groups.items()
     ]
+
+
+def _find_passages(
+    chunks: Sequence[int], description: str, names: Sequence[str], numbered: NumberedSources
+) -> tuple[int, ...]:
+    """The numbers of the passages that contain a description word for word; else of those that name its subject."""
+    return numbered.find_stating(chunks, description) or numbered.find_supporting(chunks, names)
 
 
 def _cite(facts: Sequence[StatedFact], numbered: NumberedSources) -> tuple[tuple[StatedFact, ...], tuple[Source, ...]]:

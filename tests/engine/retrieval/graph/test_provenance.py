@@ -15,6 +15,7 @@ TALK = Document(
     (
         Passage("1", "Ada rows the Ferry.", "line 1", "https://t.example/1", "Bob", NOON),
         Passage("2", "It rains.", "line 2", "https://t.example/2", "Bob", NOON),
+        Passage("3", "Ada paints the Harbor.", "line 3", "https://t.example/3", "Bob", NOON),
     ),
 )
 SECRET = doc("vault", "Ada hid Zircon.", space="cellar")
@@ -32,7 +33,7 @@ async def test_every_fact_leads_to_the_passages_that_state_it(indexed: OpenIndex
         ("https://t.example/1", "Bob")
     ]
     assert rowing.time == NOON
-    assert sorted(sources) == [1, 2]
+    assert sorted(sources) == [1, 2, 3]
     assert "zircon" not in str(found).casefold()
     assert len((await engine.get_provenance("Ada", HERE, limit=1)).facts) == 1
 
