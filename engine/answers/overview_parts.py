@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from engine.llm.prompts import render_source
+from engine.llm.source_lines import render_source
 from engine.retrieval.prompt_budget import RESERVED_TOKENS
 
 if TYPE_CHECKING:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import functools
 import json
-import re
-from datetime import UTC, time
 from hashlib import sha256
 from importlib import resources
 from operator import attrgetter
@@ -14,14 +12,14 @@ from typing import TYPE_CHECKING, Literal
 
 from engine.errors import EngineError
 from engine.llm.formats.tuple_extraction import DELIMITER, END_MARKER
+from engine.llm.source_lines import indent_lines, join_words, render_source
 from engine.models import Excerpt, LLMMessage
-from engine.text.message_line import MESSAGE_TIME, MINUTE_FORMAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import date, datetime
+    from datetime import date
 
-    from engine.models import ChatTurn, ContextEntity, ContextRelation, Prompt, Source, SummaryInput
+    from engine.models import ChatTurn, ContextEntity, ContextRelation, Prompt, SummaryInput
 
 ExtractionFormat = Literal["tuples", "json"]
 
@@ -43,10 +41,7 @@ SUMMARY_WORDS = 450
 TEXT_LANGUAGE = "the language of the text"
 DEFAULT_STYLE = "Markdown, as short as the question permits."
 EMPTY_SECTION = "(none)"
-UNDATED = "undated"
 MAX_NAME_LENGTH = 80
-MIDNIGHT = time()
-_MESSAGE_HEAD = re.compile(rf"\[({MESSAGE_TIME})\] ([^:\n]{{1,100}}): ")
 SUMMARY_PROMPTS = ("summarize", "summarize_user", "summarize_several", "summarize_several_user", "summary_rules")
 
 
@@ -62,7 +57,7 @@ def render_extract(
         system = fill_template("extract_system", **values, delimiter=DELIMITER, end=END_MARKER)
     else:
         system = fill_template("extract_json_system", **values)
-    section = f"Its heading (also data): {_single_line(excerpt.section)}\n" if excerpt.section.strip() else ""
+    section = f"Its heading (also data): {join_words(excerpt.section)}\n" if excerpt.section.strip() else ""
     fence = _fence_token(excerpt.text, excerpt.section)
     return _build_messages(system, fill_template("extract_user", section=section, text=excerpt.text, fence=fence))
 
@@ -79,7 +74,7 @@ def render_extract_batch(
     rules = fill_template("extract_several" if output_format == "tuples" else "extract_json_several", **values)
     before, items = "", list[dict[str, object]]()
     for number, excerpt in enumerate(excerpts, 1):
-        under = _single_line(excerpt.section)
+        under = join_words(excerpt.section)
         items.append({"number": number, **({"under": under} if under != before else {}), "text": excerpt.text})
         before = under
     rows = "\n".join(map(_json, items))
@@ -98,7 +93,7 @@ def render_query_rewrite(
 ) -> list[LLMMessage]:
     """Messages that ask for a standalone question and its keywords; `rules`: what else to find out."""
     system = fill_template("condense", occasion=_render_occasion(today, asker))
-    conversation = "\n".join(f"{turn.role}: {_indent_lines(turn.text)}" for turn in history) or EMPTY_SECTION
+    conversation = "\n".join(f"{turn.role}: {indent_lines(turn.text)}" for turn in history) or EMPTY_SECTION
     return _build_messages(
         f"{system}\n\n{rules}" if rules else system,
         fill_template("condense_user", history=conversation, text=text, fence=_fence_token(conversation, text)),
@@ -115,7 +110,7 @@ def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:
     rows = "\n".join(_json(text) for text in summary_input.texts)
     user = fill_template(
         "summarize_user",
-        name=_single_line(summary_input.name),
+        name=join_words(summary_input.name),
         fragments=rows,
         fence=_fence_token(rows, summary_input.name),
     )
@@ -125,7 +120,7 @@ def render_summarize(summary_input: SummaryInput) -> list[LLMMessage]:
 def render_summarize_batch(inputs: Sequence[SummaryInput]) -> list[LLMMessage]:
     """Messages that ask for summaries of several names at once, numbered."""
     items = (
-        {"number": n, "name": _single_line(each.name), "descriptions": each.texts} for n, each in enumerate(inputs, 1)
+        {"number": n, "name": join_words(each.name), "descriptions": each.texts} for n, each in enumerate(inputs, 1)
     )
     rows = "\n".join(map(_json, items))
     system = fill_template("summarize_several", rules=_summary_rules(), delimiter=DELIMITER, end=END_MARKER)
@@ -178,59 +173,6 @@ def render_relation(row: ContextRelation) -> str:
     return _json({**shown, "sources": list(row.sources)})
 
 
-def render_source(source: Source) -> str:
-    """A source as the model sees it: `[n] (title, label, author, date) text`; only its first line begins with [.
-
-    Each part appears once: parts contained in another part are left out, and so is a message head that repeats them.
-    """
-    date = _format_date(source.time) if source.time else UNDATED
-    label = _join_distinct([_single_line(part) for part in (source.title, source.label, source.author, date)])
-    if ":" in date:
-        label = re.sub(rf"(?<!\w){date}(?!\w| UTC)", f"{date} UTC", label, count=1)
-    head = _MESSAGE_HEAD.match(source.text)
-    text = (
-        source.text[head.end() :]
-        if head and all(_contains_words(part, label) for part in head.groups())
-        else source.text
-    )
-    return f"[{source.number}] ({label}) {_indent_lines(text)}"
-
-
-def _format_date(moment: datetime) -> str:
-    """A time in UTC; midnight means a day without a time."""
-    utc = moment.astimezone(UTC)
-    return utc.strftime("%Y-%m-%d" if utc.time() == MIDNIGHT else MINUTE_FORMAT)
-
-
-def _join_distinct(parts: Sequence[str]) -> str:
-    """Join the parts, without those that another part contains."""
-    kept = [
-        part
-        for place, part in enumerate(parts)
-        if part
-        and not any(
-            _contains_words(part, other) and (len(other) > len(part) or at < place)
-            for at, other in enumerate(parts)
-            if at != place
-        )
-    ]
-    return ", ".join(kept)
-
-
-def _contains_words(part: str, text: str) -> bool:
-    """Whether the text contains the words, not as part of longer words."""
-    start = text.find(part)
-    while start >= 0:
-        if not (_is_word(text[start - 1 : start]) or _is_word(text[start + len(part) :][:1])):
-            return True
-        start = text.find(part, start + 1)
-    return False
-
-
-def _is_word(character: str) -> bool:
-    return character.isalnum() or character == "_"
-
-
 def hash_prompts(*names: str) -> str:
     """16 hex digits that change with any word of these prompts; of all prompts if none is named."""
     return _hash(*(part for name in names or _template_names() for part in (name, _load_template(name))))[:16]
@@ -265,7 +207,7 @@ def _summary_rules() -> str:
 def _render_occasion(today: date | None, asker: str) -> str:
     """When and by whom the question is asked, in one line. The name is foreign text, so it is a JSON string."""
     day = f"Today is {today:%A}, {today:%Y-%m-%d} (UTC)." if today else ""
-    name = f"Name of the person asking (data): {_json(_single_line(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
+    name = f"Name of the person asking (data): {_json(join_words(asker)[:MAX_NAME_LENGTH])}." if asker.strip() else ""
     return " ".join(filter(None, (day, name))) or "The date and the person who asks are not known."
 
 
@@ -284,11 +226,3 @@ def _hash(*parts: str) -> str:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
-
-
-def _single_line(text: str) -> str:
-    return " ".join(text.split())
-
-
-def _indent_lines(text: str) -> str:
-    return "\n    ".join(text.strip().splitlines())

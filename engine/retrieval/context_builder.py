@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.llm.base import guard_plugin_call
-from engine.llm.prompts import render_entity, render_relation, render_source
+from engine.llm.prompts import render_entity, render_relation
+from engine.llm.source_lines import render_source
 from engine.models import Context, ContextEntity, ContextRelation
 from engine.retrieval.passage_scores import score_passages
 from engine.retrieval.prompt_budget import (
@@ -204,7 +205,7 @@ class ContextBuilder:
         """Number the distinct texts that fit next to the rows of the graph and the source numbers in them."""
         count = self.runtime.tokenizer.count
         distinct = list({text.text: text for text in reversed(texts)}.values())[::-1][: self.question.chunk_top_k]
-        rendered = ["\n".join(map(render_source, build_sources([text]).values())) for text in distinct]
+        rendered = ["\n".join(map(render_source, build_sources([text], {}).values())) for text in distinct]
         sizes = [count(text) + JOIN_TOKENS for text in rendered]
         left = self._count_available_tokens()
         fitting = count_fitting_sizes(sizes, left)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from engine.models import Source
@@ -69,9 +69,11 @@ def number_sources(chunks: Sequence[ChunkText], scores: Mapping[PassageKey, floa
     Passages with `scores` are numbered by these instead. Several pieces of one passage make one source. Chunks with
     equal texts share the sources of the first one.
     """
-    sources = build_sources(chunks)
+    distinct = list_distinct(chunks)
+    shown = {(piece.document, piece.passage) for chunk in distinct for piece in chunk.pieces}
     order = order_passages(chunks, scores or {})
-    numbers = {key: number for number, key in enumerate((key for key in order if key in sources), 1)}
+    numbers = {key: number for number, key in enumerate((key for key in order if key in shown), 1)}
+    sources = build_sources(distinct, numbers)
     pieces: dict[int, tuple[NumberedPiece, ...]] = {}
     first_by_text: dict[str, int] = {}
     for chunk in chunks:
@@ -79,26 +81,31 @@ def number_sources(chunks: Sequence[ChunkText], scores: Mapping[PassageKey, floa
         pieces[chunk.id] = pieces.get(first) or tuple(
             NumberedPiece(numbers[piece.document, piece.passage], piece.text.casefold()) for piece in chunk.pieces
         )
-    return NumberedSources(tuple(replace(sources[key], number=number) for key, number in numbers.items()), pieces)
+    return NumberedSources(tuple(sources[key] for key in numbers), pieces)
 
 
-def build_sources(chunks: Iterable[ChunkText]) -> dict[PassageKey, Source]:
-    """Sources by passage, in the order of their first piece; only the first of several chunks with equal texts."""
-    sources: dict[PassageKey, Source] = {}
-    texts = set[str]()
+def list_distinct(chunks: Iterable[ChunkText]) -> list[ChunkText]:
+    """The chunks, of several with equal texts only the first."""
+    first: dict[str, ChunkText] = {}
     for chunk in chunks:
-        if chunk.text not in texts:
-            texts.add(chunk.text)
-            for piece in chunk.pieces:
-                key = (piece.document, piece.passage)
-                sources[key] = build_source(piece, chunk.key, sources.get(key), len(sources) + 1)
+        first.setdefault(chunk.text, chunk)
+    return list(first.values())
+
+
+def build_sources(chunks: Iterable[ChunkText], numbers: Mapping[PassageKey, int]) -> dict[PassageKey, Source]:
+    """Sources by passage, in the order of their first piece; 0 is the number of a passage that has none."""
+    sources: dict[PassageKey, Source] = {}
+    for chunk in chunks:
+        for piece in chunk.pieces:
+            key = (piece.document, piece.passage)
+            sources[key] = build_source(piece, chunk.key, sources.get(key), numbers.get(key, 0), len(sources) + 1)
     return sources
 
 
-def build_source(piece: PieceText, chunk: str, existing: Source | None, next_position: int) -> Source:
-    """The unnumbered source of a piece: one at the next position, or the existing one with this piece added."""
+def build_source(piece: PieceText, chunk: str, existing: Source | None, number: int, next_position: int) -> Source:
+    """The source of a piece: one at the next position, or the existing one with this piece added."""
     return Source(
-        number=0,
+        number=number,
         position=existing.position if existing else next_position,
         document=piece.document,
         passage=piece.passage,

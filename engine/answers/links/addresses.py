@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from bisect import bisect_left
 from typing import TYPE_CHECKING
 
 from markdown_it.common.utils import unescapeAll
@@ -16,7 +15,7 @@ from markdown_it.common.utils import unescapeAll
 from engine.answers.mentions import BROADCAST, defuse_broadcasts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
 MAX_ADDRESS_CHARACTERS = 2048
 MAX_CUTS = 16  # candidate ends of one address in a text
@@ -114,61 +113,6 @@ def address_key(address: str) -> str:
     return found[1].lower() + found[2]
 
 
-class AllowedAddresses:
-    """The addresses and names in some texts, which may be shown unchanged; of titles only the names."""
-
-    def __init__(self, texts: Iterable[str], titles: Iterable[str] = ()) -> None:
-        self._links: dict[str, str] = {}
-        self._names: dict[str, str] = {}
-        for text in texts:
-            for read in dict.fromkeys((text, unescapeAll(text))):
-                self._add(read)
-        for title in titles:
-            self._add_names(title)
-        self._schemes = frozenset(link.partition(":")[0] for link in self._links)
-        self._sorted = sorted(self._names)
-        self._capitals = sorted(key_ for key_, name in self._names.items() if not name.startswith(key_))
-
-    def _add(self, text: str) -> None:
-        for address in find_addresses(text):
-            if LINKABLE_ADDRESS.fullmatch(address) and not BROADCAST.search(address):
-                self._links.setdefault(address_key(address), address)
-            if "://www." in address:
-                bare = address.partition("://")[2]
-                self._names.setdefault(address_key(bare), bare)
-        self._add_names(text)
-
-    def _add_names(self, text: str) -> None:
-        for found in WORD_TOKEN.finditer(text):
-            if (
-                ("." in found[0] or "@" in found[0])
-                and "://" not in found[0]
-                and len(found[0]) <= MAX_ADDRESS_CHARACTERS
-                and not BROADCAST.search(found[0])
-            ):
-                for name in name_candidates(found[0]):
-                    self._names.setdefault(address_key(name), name)
-
-    def find_link(self, address: str) -> str:
-        """The address as written in a source; empty if no source contains all of it."""
-        return self._links.get(address_key(address), "")
-
-    def may_start_link(self, letters: str) -> bool:
-        """Whether an allowed address starts with these letters."""
-        return any(scheme.startswith(letters) for scheme in self._schemes)
-
-    def find_name(self, name: str) -> str:
-        """A name without a scheme, such as `notes.md`, as written in a source; empty if no source contains it."""
-        return self._names.get(address_key(name), "")
-
-    def may_respell(self, letters: str) -> bool:
-        """Whether an allowed name starting with these letters may be spelled differently."""
-        small = letters.lower()
-        listed = self._capitals if small == letters else self._sorted
-        at = bisect_left(listed, small)
-        return bool(small) and at < len(listed) and listed[at].startswith(small)
-
-
 def find_addresses(text: str) -> Iterator[str]:
     """The addresses in a text; if the end of one is ambiguous, each candidate."""
     for found in ADDRESS.finditer(text):
@@ -183,7 +127,7 @@ def find_address_ends(run: str) -> Iterator[int]:
     cuts = [cut.start() for cut in ADDRESS_CUT.finditer(run)][:MAX_CUTS]
     for cut in (len(run), *reversed(cuts)):
         core = run[:cut].rstrip(TRAILING_PUNCTUATION)
-        for end in (cut, len(core), len(core.rstrip(CLOSING_PUNCTUATION))):
+        for end in dict.fromkeys((cut, len(core), len(core.rstrip(CLOSING_PUNCTUATION)))):
             if not any(first <= cut <= last or first <= end <= last for first, last in pairs):
                 yield end
 
@@ -207,7 +151,8 @@ def name_candidates(word: str) -> Iterator[str]:
     """The word with and without the punctuation around it."""
     yield word
     core = word.lstrip(OPENING_PUNCTUATION).rstrip(CLOSING_PUNCTUATION)
-    yield core
+    if core != word:
+        yield core
 
 
 def find_scheme(text: str) -> int:

@@ -19,7 +19,7 @@ from engine.answers.links.addresses import (
 from engine.answers.links.link_syntax import ADDRESS_SIGNS
 
 if TYPE_CHECKING:
-    from engine.answers.links.addresses import AllowedAddresses
+    from engine.answers.links.allowed_addresses import AllowedAddresses
 
 PLAIN_NAME = re.compile(r"(?!www\.)[\w.+-]+(?:@[\w.-]+)?", re.IGNORECASE)  # only letters can extend it
 PLAIN_END = re.compile(r"[^?:]*(?:\?|:[*_~]*)?")  # after a plain name, every platform ends the link here

@@ -18,7 +18,6 @@ from engine.answers.links.addresses import (
     MAX_ADDRESS_CHARACTERS,
     OPENING_PUNCTUATION,
     SCHEME,
-    AllowedAddresses,
     break_missing_host,
     decode_and_normalize,
     decode_escapes,
@@ -28,6 +27,7 @@ from engine.answers.links.addresses import (
     is_linkable,
     normalize_text,
 )
+from engine.answers.links.allowed_addresses import AllowedAddresses
 from engine.answers.links.link_syntax import LinkContext, needs_space
 from engine.answers.links.plain_addresses import filter_code_word, match_bare_name
 from engine.answers.mentions import MENTION, ZERO_WIDTH_SPACE, escape_mention, find_mentions

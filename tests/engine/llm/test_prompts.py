@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, date, datetime, timedelta, timezone
+from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
@@ -17,7 +17,6 @@ from engine.llm.prompts import (
     render_filter_rules,
     render_glean,
     render_query_rewrite,
-    render_source,
     render_summarize,
 )
 from engine.models import (
@@ -83,54 +82,6 @@ def test_a_name_cannot_give_orders_on_lines_of_its_own() -> None:
     (line,) = (line for line in content.splitlines() if "Obey the context" in line)
     assert line.startswith("- ")
     assert len(line) < 200
-
-
-AUTHOR_LINES = "[2026-05-07 14:20] Ada Byron: Rain.\n[2026-05-07 14:21] Oh."
-THREAD = "#hall: Thread by Ada Byron, 2026-05-07"
-HOUR, TWO_HOURS = timezone(timedelta(hours=1)), timezone(timedelta(hours=2))
-
-
-@pytest.mark.parametrize(
-    ("source", "rendered"),
-    [
-        pytest.param(make_source("", "", time=None, text="Text"), "(undated) Text", id="nothing known"),
-        pytest.param(
-            make_source(THREAD, "Ada Byron, 2026-05-07 14:20", "Ada Byron", text=AUTHOR_LINES),
-            f"({THREAD}, Ada Byron, 2026-05-07 14:20 UTC) Rain.\n    [2026-05-07 14:21] Oh.",
-            id="author and time of the first line once",
-        ),
-        pytest.param(
-            make_source("Guide", "Guide › Rooms", text="Text"),
-            "(Guide › Rooms, 2026-05-07 14:20 UTC) Text",
-            id="title within the label",
-        ),
-        pytest.param(
-            make_source("Guide", "Guide", "Al", text="Text"),
-            "(Guide, Al, 2026-05-07 14:20 UTC) Text",
-            id="title as label",
-        ),
-        pytest.param(
-            make_source("Alan", "p. 1", "Al", text="[2026-05-07 14:20] Bob: Text"),
-            "(Alan, p. 1, Al, 2026-05-07 14:20 UTC) [2026-05-07 14:20] Bob: Text",
-            id="author as part of a longer word, other author in the line",
-        ),
-    ],
-)
-def test_a_source_shows_what_is_known_of_it_once(source: Source, rendered: str) -> None:
-    assert render_source(source) == f"[4] {rendered}"
-
-
-@pytest.mark.parametrize(
-    ("time", "rendered"),
-    [
-        (datetime(2026, 3, 3, tzinfo=UTC), "2026-03-03"),
-        (datetime(2026, 3, 3, 1, tzinfo=HOUR), "2026-03-03"),
-        (datetime(2026, 3, 3, 0, 0, 1, tzinfo=UTC), "2026-03-03 00:00 UTC"),
-        (datetime(2026, 3, 3, 1, 30, tzinfo=TWO_HOURS), "2026-03-02 23:30 UTC"),
-    ],
-)
-def test_a_source_of_a_whole_day_shows_no_time(time: datetime, rendered: str) -> None:
-    assert render_source(make_source(time=time, text="Text")) == f"[4] (Guide, p. 1, {rendered}) Text"
 
 
 def test_the_context_cannot_close_its_fence() -> None:

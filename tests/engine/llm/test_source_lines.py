@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
+
+import pytest
+
+from engine.llm.source_lines import SHORT_TEXT, render_source
+from engine.models import Source
+
+MOMENT = datetime(2026, 5, 7, 14, 20, tzinfo=UTC)
+
+
+def make_source(title: str = "Guide", label: str = "p. 1", author: str = "", **more: Any) -> Source:
+    place = {"document": "d", "passage": "p", "space": "s", "room": "r", "chunk": "c", "link": ""}
+    return Source(**{"number": 4, "title": title, "label": label, "author": author, "time": MOMENT, **place, **more})
+
+
+AUTHOR_LINES = "[2026-05-07 14:20] Ada Byron: Rain.\n[2026-05-07 14:21] Oh."
+THREAD = "#hall: Thread by Ada Byron, 2026-05-07"
+HOUR, TWO_HOURS = timezone(timedelta(hours=1)), timezone(timedelta(hours=2))
+
+
+@pytest.mark.parametrize(
+    ("source", "rendered"),
+    [
+        pytest.param(make_source("", "", time=None, text="Text"), "(undated) Text", id="nothing known"),
+        pytest.param(
+            make_source(THREAD, "Ada Byron, 2026-05-07 14:20", "Ada Byron", text=AUTHOR_LINES),
+            f"({THREAD}, Ada Byron, 2026-05-07 14:20 UTC) Rain.\n    [2026-05-07 14:21] Oh.",
+            id="author and time of the first line once",
+        ),
+        pytest.param(
+            make_source("Guide", "Guide › Rooms", text="Text"),
+            "(Guide › Rooms, 2026-05-07 14:20 UTC) Text",
+            id="title within the label",
+        ),
+        pytest.param(
+            make_source("Guide", "Guide", "Al", text="Text"),
+            "(Guide, Al, 2026-05-07 14:20 UTC) Text",
+            id="title as label",
+        ),
+        pytest.param(
+            make_source("Alan", "p. 1", "Al", text="[2026-05-07 14:20] Bob: Text"),
+            "(Alan, p. 1, Al, 2026-05-07 14:20 UTC) [2026-05-07 14:20] Bob: Text",
+            id="author as part of a longer word, other author in the line",
+        ),
+    ],
+)
+def test_a_source_shows_what_is_known_of_it_once(source: Source, rendered: str) -> None:
+    assert render_source(source) == f"[4] {rendered}"
+
+
+@pytest.mark.parametrize(
+    ("time", "rendered"),
+    [
+        (datetime(2026, 3, 3, tzinfo=UTC), "2026-03-03"),
+        (datetime(2026, 3, 3, 1, tzinfo=HOUR), "2026-03-03"),
+        (datetime(2026, 3, 3, 0, 0, 1, tzinfo=UTC), "2026-03-03 00:00 UTC"),
+        (datetime(2026, 3, 3, 1, 30, tzinfo=TWO_HOURS), "2026-03-02 23:30 UTC"),
+    ],
+)
+def test_a_source_of_a_whole_day_shows_no_time(time: datetime, rendered: str) -> None:
+    assert render_source(make_source(time=time, text="Text")) == f"[4] (Guide, p. 1, {rendered}) Text"
+
+
+@pytest.mark.parametrize("text", ["Text", "Text " * SHORT_TEXT])
+def test_sources_that_differ_in_one_part_are_told_apart(text: str) -> None:
+    source = make_source(text=text)
+    others: dict[str, Any] = {
+        "number": 5,
+        "title": "Rules",
+        "label": "p. 2",
+        "author": "Ada",
+        "time": None,
+        "text": f"{text} more",
+    }
+    rendered = {render_source(replace(source, **{name: value})) for name, value in others.items()}
+    assert len({render_source(source), *rendered}) == len(others) + 1
+    assert render_source(replace(source, space="t", number=5)) == render_source(source).replace("[4]", "[5]", 1)
