@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from engine.answers.answer import Answer as Answer
     from engine.answers.links.stream import LinkFilter as LinkFilter
     from engine.answers.mentions import find_mentions as find_mentions
+    from engine.boundary import MAX_QUESTION_CHARACTERS as MAX_QUESTION_CHARACTERS
     from engine.boundary import normalize_value as normalize_value
     from engine.boundary import repair_surrogates as repair_surrogates
     from engine.data_dir import DataDir as DataDir
@@ -137,7 +138,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.answers.answer": ("Answer",),
     "engine.answers.links.stream": ("LinkFilter",),
     "engine.answers.mentions": ("find_mentions",),
-    "engine.boundary": ("normalize_value", "repair_surrogates"),
+    "engine.boundary": ("MAX_QUESTION_CHARACTERS", "normalize_value", "repair_surrogates"),
     "engine.data_dir": ("DataDir",),
     "engine.document_input": ("plausible_time",),
     "engine.engine": ("Engine",),

@@ -11,12 +11,12 @@ from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, 
 from adapters.web.scope import OF_TOKEN
 from bot.admin.documents.requests import Summarize
 from bot.admin.requests import Ask
-from engine import ChatTurn, RetrievalMode
+from engine import MAX_QUESTION_CHARACTERS, ChatTurn, RetrievalMode
 
 if TYPE_CHECKING:
     from engine import ContextEntity, ContextRelation, DocumentInfo, Passage, Source
 
-MAX_QUESTION_LENGTH = 20_000
+MAX_TURN_LENGTH = 20_000
 MAX_NAME_LENGTH = 500
 MAX_KEY_LENGTH = 2000
 MAX_TURNS = 40
@@ -53,13 +53,15 @@ class Turn(Body):
     """An earlier turn of the conversation."""
 
     role: Literal["user", "assistant"]
-    content: Annotated[str, Field(max_length=MAX_QUESTION_LENGTH)]
+    content: Annotated[str, Field(max_length=MAX_TURN_LENGTH)]
 
 
 class QueryBody(Body):
     """A question, and what it may draw on; empty lists do not filter."""
 
-    question: Annotated[str, Field(min_length=1, max_length=MAX_QUESTION_LENGTH, examples=["Who repairs the roof?"])]
+    question: Annotated[
+        str, Field(min_length=1, max_length=MAX_QUESTION_CHARACTERS, examples=["Who repairs the roof?"])
+    ]
     mode: RetrievalMode = "mix"
     history: Annotated[list[Turn], Field(max_length=MAX_TURNS)] = []
     documents: Names = []

@@ -11,7 +11,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 
-from adapters.web.models import MAX_QUESTION_LENGTH, SourceItem
+from adapters.web.models import MAX_TURN_LENGTH, SourceItem
 from adapters.web.operations import check_token, perform
 from adapters.web.scope import OF_TOKEN
 from adapters.web.security import Token  # noqa: TC001  - read at run time
@@ -39,14 +39,14 @@ class TextPart(BaseModel):
     """A part of a message; parts other than text are ignored."""
 
     type: str
-    text: Annotated[str, Field(max_length=MAX_QUESTION_LENGTH)] = ""
+    text: Annotated[str, Field(max_length=MAX_TURN_LENGTH)] = ""
 
 
 class ChatMessage(BaseModel):
     """A message of a conversation."""
 
     role: Literal["system", "developer", "user", "assistant", "tool"]
-    content: Annotated[str, Field(max_length=MAX_QUESTION_LENGTH)] | list[TextPart] | None = ""
+    content: Annotated[str, Field(max_length=MAX_TURN_LENGTH)] | list[TextPart] | None = ""
 
     @property
     def text(self) -> str:

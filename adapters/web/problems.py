@@ -21,6 +21,7 @@ from bot.errors import (
 )
 from engine.errors import (
     AmbiguousDocument,
+    DiskError,
     DocumentTooLarge,
     EngineError,
     InvalidDocument,
@@ -40,6 +41,13 @@ log = structlog.get_logger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 RETRY_AFTER_SECONDS = 30
+# Of every response. The server gives its response to an unforeseen failure outside of all middleware.
+HEADERS = {
+    "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cache-Control": "no-store",
+}
 INTERNAL = "InternalError"  # its text stays in the log
 # The status of an error is that of the first class it belongs to.
 STATUSES: Sequence[tuple[type[EngineError], int]] = (
@@ -68,7 +76,7 @@ class Problem(BaseModel):
     hint: str = ""
 
 
-_STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503}
+_STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 507}
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": "Problem", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}
     for status in sorted(_STATUSES)
@@ -77,6 +85,10 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
 
 def describe(error: Exception) -> Problem:
     """The problem of an error; the text of an unexpected one, or of one of the store, is not shown."""
+    if isinstance(error, DiskError):
+        return Problem(
+            title=INTERNAL, status=507, detail="The disk of the server is full or failing. The log says more."
+        )
     if isinstance(error, StoreError):
         return Problem(title=INTERNAL, status=503, detail="The data cannot be used at the moment. The log says more.")
     if isinstance(error, EngineError) and type(error) is not EngineError:
@@ -93,7 +105,7 @@ def is_internal(problem: Problem) -> bool:
 
 def to_response(problem: Problem) -> Response:
     """A problem as a response."""
-    headers = {"Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    headers = dict(HEADERS)
     if problem.status == 401:
         headers["WWW-Authenticate"] = "Bearer"
     if problem.status in {429, 503}:

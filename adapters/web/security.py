@@ -10,7 +10,7 @@ from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
 from adapters.web.admission import parse_authorization
-from adapters.web.problems import Problem, to_response
+from adapters.web.problems import HEADERS, Problem, to_response
 from engine import child_task
 
 if TYPE_CHECKING:
@@ -22,12 +22,7 @@ MAX_BODY_BYTES = 2 * 2**20
 READ_SECONDS = 30.0  # for the body of a request
 MIN_UPLOAD_RATE = 8 * 2**10  # bytes a second of an upload, on average after READ_SECONDS
 UPLOADS = frozenset({("POST", "/api/v1/documents"), ("POST", "/documents/upload")})  # bodies that are read in pieces
-HEADERS = (
-    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
-    (b"x-content-type-options", b"nosniff"),
-    (b"referrer-policy", b"no-referrer"),
-    (b"cache-control", b"no-store"),
-)
+RAW_HEADERS = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
 
 _bearer = HTTPBearer(auto_error=False, description="An access token of `threadlore token create`.")
 
@@ -186,7 +181,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 given = {name for name, _ in message["headers"]}
-                message["headers"] = [*message["headers"], *(each for each in HEADERS if each[0] not in given)]
+                message["headers"] = [*message["headers"], *(each for each in RAW_HEADERS if each[0] not in given)]
             await send(message)
 
         await self._app(scope, receive, send_with_headers)

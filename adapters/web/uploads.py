@@ -18,12 +18,12 @@ from adapters.web.operations import get_result, perform
 from bot.admin.documents.requests import AddUpload, PrepareUpload
 from bot.admin.documents.results import UploadPlace
 from bot.admin.results import ProgressUpdate
-from bot.errors import TooManyRequests
+from bot.errors import TooManyRequests, file_write_error
 from engine.errors import DocumentTooLarge, InvalidDocument
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
-    from typing import BinaryIO
+    from io import FileIO
 
     from fastapi import Request
     from python_multipart.multipart import MultipartCallbacks
@@ -75,22 +75,41 @@ async def add_upload(http: Request, access: Access) -> AsyncGenerator[OperationR
 async def receive_file(http: Request, place: UploadPlace) -> AsyncIterator[tuple[Path, str]]:
     """The path and the name of the file of a multipart request; the file is deleted at the end.
 
-    Raises InvalidDocument, and DocumentTooLarge.
+    Raises InvalidDocument, DocumentTooLarge, and DiskError.
     """
     kind, options = parse_options_header(http.headers.get("content-type", ""))
     boundary = options.get(b"boundary", b"")
     if kind != b"multipart/form-data" or not boundary:
         raise InvalidDocument("The body is not an upload.", hint=f"Send multipart/form-data with the part “{FIELD}”.")
-    number, path = await asyncio.to_thread(tempfile.mkstemp, dir=place.folder)
+    number, path = await asyncio.to_thread(_create_file, Path(place.folder))
     try:
-        with os.fdopen(number, "wb") as file:
+        with os.fdopen(number, "wb", buffering=0) as file:
             name = await _read_parts(http, boundary, file, place.max_bytes)
-        yield Path(path), name
+        yield path, name
     finally:
-        await asyncio.to_thread(Path(path).unlink, missing_ok=True)
+        await asyncio.to_thread(path.unlink, missing_ok=True)
 
 
-async def _read_parts(http: Request, boundary: bytes, file: BinaryIO, max_bytes: int) -> str:
+def _create_file(folder: Path) -> tuple[int, Path]:
+    """The descriptor and the path of a new file. Raises DiskError."""
+    try:
+        number, path = tempfile.mkstemp(dir=folder)
+    except OSError as error:
+        raise file_write_error(folder / "upload", error) from error
+    return number, Path(path)
+
+
+def write_all(file: FileIO, data: bytes) -> None:
+    """Write bytes to an unbuffered file. Raises DiskError."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[file.write(rest) :]
+    except OSError as error:
+        raise file_write_error(Path("upload"), error) from error
+
+
+async def _read_parts(http: Request, boundary: bytes, file: FileIO, max_bytes: int) -> str:
     """Write the part FIELD into a file; returns its name."""
     parts = _Parts(max_bytes)
     try:
@@ -98,7 +117,7 @@ async def _read_parts(http: Request, boundary: bytes, file: BinaryIO, max_bytes:
         async for piece in http.stream():
             parser.write(piece)
             if parts.pieces:
-                await asyncio.to_thread(file.write, b"".join(parts.pieces))
+                await asyncio.to_thread(write_all, file, b"".join(parts.pieces))
                 parts.pieces.clear()
         parser.finalize()
     except (MultipartParseError, ClientDisconnect) as error:

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from bot.admin.document_lookup import LOCAL_SPACE, build_scope
 from bot.admin.documents.results import UploadPlace, UploadResult
 from bot.admin.results import ProgressUpdate
-from bot.errors import NotConnected, NotPermitted
+from bot.errors import NotConnected, NotPermitted, file_write_error
 from engine import Document, plausible_time, read_file_content, repair_surrogates
 from engine.errors import InvalidDocument, NotFound, StoreError
 
@@ -122,8 +122,11 @@ def _get_folder(engine_context: EngineContext) -> Path:
 
 
 def _prepare_folder(folder: Path) -> None:
-    """Create the folder, and delete what an ended program left in it."""
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    """Create the folder, and delete what an ended program left in it. Raises DiskError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise file_write_error(folder, error) from error
     for each in folder.iterdir():
         with suppress(OSError):
             if time.time() - each.stat().st_mtime > LEFTOVER_SECONDS:

@@ -14,7 +14,7 @@ from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
 from bot.admin.requests import OperationRequest
 from bot.admin.results import AnswerDelta, OperationResult
-from engine.errors import DiskError, EngineError
+from engine.errors import DiskError, EngineError, StoreError
 from tests.support.patience import PATIENCE
 
 BODY = json.dumps({"question": "Ferry?"}).encode()
@@ -66,7 +66,10 @@ async def test_the_work_ends_when_the_client_leaves(path: str, results: tuple[Op
     assert service.is_closed
 
 
-@pytest.mark.parametrize(("error", "status"), [(EngineError("at /home/x"), 500), (DiskError("/home/x is full."), 503)])
+@pytest.mark.parametrize(
+    ("error", "status"),
+    [(EngineError("at /home/x"), 500), (DiskError("/home/x is full."), 507), (StoreError("/home/x"), 503)],
+)
 def test_errors_of_the_machine_keep_their_text_to_the_log(error: EngineError, status: int) -> None:
     problem = describe(error)
     assert problem.status == status

@@ -13,12 +13,14 @@ import pytest
 
 from adapters.web import security, uploads
 from adapters.web.app import build_app
+from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
 from bot.admin.documents.requests import AddUpload, PrepareUpload
 from bot.admin.documents.results import UploadPlace
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import OperationResult, ProgressUpdate
 from engine import ParserLimits, child_task
+from engine.errors import DiskError
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
 
@@ -206,3 +208,19 @@ async def test_an_upload_whose_client_leaves_adds_nothing(api: Api, tmp_path: Pa
     await run_upload(api, [begun, {"type": "http.disconnect"}], read_seconds=600)
     assert left_behind(tmp_path) == []
     assert (await api.call("GET", "/api/v1/documents")).json()["total"] == 1
+
+
+def test_a_full_disk_is_told_as_such() -> None:
+    with Path("/dev/full").open("wb", buffering=0) as file, pytest.raises(DiskError, match="no space left") as caught:
+        uploads.write_all(file, TILES)
+    assert describe(caught.value).status == 507
+
+
+async def test_an_upload_that_cannot_be_written_is_refused(api: Api, tmp_path: Path) -> None:
+    await upload(api, "tiles.txt", TILES)
+    folder = tmp_path / "uploads"
+    folder.rmdir()
+    folder.write_text("a file in its place")
+    response = await upload(api, "tiles.txt", TILES)
+    assert (response.status_code, response.headers["Referrer-Policy"]) == (507, "no-referrer")
+    assert str(tmp_path) not in response.text
