@@ -16,11 +16,11 @@ def test_what_one_answer_may_show_another_without_the_text_may_not(padding: str)
             "https://secret.example/x",
         ]
         assert both.find_link("https://www.ok.com/c&d") == "https://www.ok.com/c&d"
-        names = ["plan.md", "Plan.md", "ok.com/c&d", "www.notes.org", "Notes.txt"]
+        names = ["plan.md", "Plan.md", "www.ok.com/c&d", "www.notes.org", "Notes.txt"]
         assert [both.find_name(name) for name in names] == [
             "Plan.md",
             "Plan.md",
-            "ok.com/c&d",
+            "www.ok.com/c&d",
             "www.notes.org",
             "Notes.txt",
         ]
