@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 import structlog
 from starlette.datastructures import Headers
+from starlette.requests import Request
 
+from adapters.web.pages.errors import respond
 from adapters.web.pages.guard import is_allowed, is_api_path
+from adapters.web.pages.session import get_page_access
 from adapters.web.problems import Problem, describe, is_internal, to_response
 from bot.admin.access.requests import CheckToken
 from bot.errors import InvalidToken
@@ -18,12 +21,13 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Receive, Scope, Send
 
+    from adapters.web.operations import Access
     from bot.admin.rpc.service import AdminService
 
 log = structlog.get_logger(__name__)
 
 MAX_REQUESTS = 200  # at once; further ones are answered 503
-OPEN_PATHS = frozenset({"/api/v1/health", "/api/v1/openapi.json"})
+OPEN_PATHS = frozenset({"/api/v1/health", "/api/v1/openapi.json", "/login", "/logout"})  # without a token
 BUSY = Problem(
     type="urn:threadlore:TooBusy", title="TooBusy", status=503, detail="Too many requests are answered at the moment."
 )
@@ -58,9 +62,9 @@ class RequestSlots:
 
 
 class TokenCheck:
-    """Refuses a request of the API without a valid token before its body is read.
+    """Refuses a request without a valid token before its body is read.
 
-    A request without a body is passed on if it has a token; its operation checks that.
+    A request without a body is passed on if it has a token, or is for a page; its operation checks that.
     """
 
     def __init__(self, app: ASGIApp, service: AdminService) -> None:
@@ -69,17 +73,18 @@ class TokenCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass a request on if it may be read."""
-        problem = await self._find_problem(scope)
-        await (self._app if problem is None else to_response(problem))(scope, receive, send)
+        problem = await self._find_problem(Request(scope)) if scope["type"] == "http" else None
+        await (self._app if problem is None else respond(Request(scope), problem))(scope, receive, send)
 
-    async def _find_problem(self, scope: Scope) -> Problem | None:
-        if scope["type"] != "http" or not _needs_token(scope["path"]):
-            return None
-        headers = Headers(scope=scope)
+    async def _find_problem(self, http: Request) -> Problem | None:
+        path, has_body = http.url.path, _has_body(http.headers)
         try:
-            token = parse_authorization(headers)
-            if _has_body(headers):
-                async with aclosing(self._service.perform(CheckToken(token))) as results:
+            if is_api_path(path):
+                access: Access = "" if path in OPEN_PATHS else parse_authorization(http.headers)
+            else:
+                access = get_page_access(http) if has_body and path not in OPEN_PATHS else ""
+            if has_body and access and isinstance(access, str):
+                async with aclosing(self._service.perform(CheckToken(access))) as results:
                     async for _ in results:
                         pass
         except Exception as error:
@@ -108,10 +113,6 @@ def parse_authorization(headers: Mapping[str, str]) -> str:
     if kind.casefold() != "bearer" or not token.strip():
         raise InvalidToken("An access token is missing.")
     return token.strip()
-
-
-def _needs_token(path: str) -> bool:
-    return is_api_path(path) and path not in OPEN_PATHS
 
 
 def _has_body(headers: Mapping[str, str]) -> bool:

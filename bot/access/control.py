@@ -31,6 +31,7 @@ SPACE_PLATFORM = "space"  # in the table of usage
 USE_INTERVAL = timedelta(minutes=1)  # between two records of a token's last use
 LOGIN_LIFETIME = timedelta(hours=12)  # tokens of commands last whole days
 LOGIN_REQUESTS_PER_MINUTE = 600
+MAX_LOGINS = 10  # of one person at once, such as browsers; a further one ends the oldest
 MAX_LOGIN_WORKSPACES = 20  # in which a person is looked up
 LOGIN_REFUSED = "You are not a member of a workspace that this bot serves."
 
@@ -99,12 +100,16 @@ class AccessControl:
         _, workspace, known = min(found, key=itemgetter(0, 1))
         permissions: tuple[Permission, ...] = ("ask", "read", "write", *(("manage",) if known.is_manager else ()))
         subject = Subject(platform, workspace, person)
-        await self._delete_expired_logins(subject)
+        await self._end_old_logins(subject)
         return await self.create_token(known.name, subject, permissions, LOGIN_REQUESTS_PER_MINUTE, LOGIN_LIFETIME)
 
-    async def _delete_expired_logins(self, subject: Subject) -> None:
-        for token in await self.list_tokens():
-            if token.subject == subject and is_login(token) and token.is_expired(self._now()):
+    async def _end_old_logins(self, subject: Subject) -> None:
+        """Leave room for one more login of a subject: expired ones end, and the oldest."""
+        logins = [each for each in await self.list_tokens() if each.subject == subject and is_login(each)]
+        live = [each for each in logins if not each.is_expired(self._now())]
+        kept = {each.id for each in live[-(MAX_LOGINS - 1) :]}
+        for token in logins:
+            if token.id not in kept:
                 await self.revoke_token(token.id)
 
     async def log_out(self, text: str) -> None:

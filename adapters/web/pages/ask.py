@@ -8,13 +8,13 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, get_args
 
 from fastapi import APIRouter, Request, Response
-from fastapi.responses import StreamingResponse  # noqa: TC002  - read at run time
+from fastapi.responses import RedirectResponse, StreamingResponse
 
 from adapters.web.models import QueryBody, SourceItem
 from adapters.web.operations import perform
 from adapters.web.pages.answer_html import render_answer
-from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
-from adapters.web.pages.shell import NavigationEntry, render_page, render_text
+from adapters.web.pages.session import PageAccess, get_viewer
+from adapters.web.pages.shell import NavigationEntry, find_first_page, render_page, render_text
 from adapters.web.streams import NDJSON, StreamFormat, open_stream
 from bot.admin.access.notices import list_end_notices
 from bot.admin.results import AnswerDelta, AnswerEnd, ProgressUpdate
@@ -43,7 +43,10 @@ assert set(MODES) == set(get_args(RetrievalMode))  # noqa: S101  - each mode has
 
 @router.get("/")
 async def show_ask(http: Request, access: PageAccess) -> Response:
-    """Show the box for a question."""
+    """Show the box for a question, or the first page of whoever may not ask."""
+    viewer = await get_viewer(http, access)
+    if ENTRY.permission not in viewer.permissions:
+        return RedirectResponse(find_first_page(http, viewer), 303)
     return await render_page(http, access, "ask.html", modes=MODES)
 
 

@@ -10,6 +10,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 
 from adapters.web.pages.assets import are_built, get_asset_url
 from adapters.web.pages.session import get_viewer
+from bot.errors import NotPermitted
 from bot.text.markdown import is_web_link
 
 if TYPE_CHECKING:
@@ -64,10 +65,22 @@ async def render_page(http: Request, access: Access, template: str, status: int 
 
 def render_shell(http: Request, viewer: Viewer | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A whole page; without a viewer, its shell shows no navigation."""
-    entries: Sequence[NavigationEntry] = http.app.state.navigation
-    shown = [each for each in entries if viewer and each.permission in viewer.permissions]
+    shown = _list_entries(http, viewer) if viewer else []
     shell = {"viewer": viewer, "navigation": shown, "current": http.url.path}
     return _respond(render_text(template, **shell, **values), status)
+
+
+def find_first_page(http: Request, viewer: Viewer) -> str:
+    """The path of the first page that a viewer may see. Raises NotPermitted."""
+    for each in _list_entries(http, viewer):
+        return each.path
+    raise NotPermitted("This access token permits no page.")
+
+
+def _list_entries(http: Request, viewer: Viewer) -> list[NavigationEntry]:
+    """The navigation of a viewer."""
+    entries: Sequence[NavigationEntry] = http.app.state.navigation
+    return [each for each in entries if each.permission in viewer.permissions]
 
 
 def render_part(template: str, status: int = 200, **values: Any) -> HTMLResponse:

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.access.control import AccessControl, own_scope
+from bot.access.control import MAX_LOGINS, AccessControl, own_scope
 from bot.errors import (
     InvalidToken,
     NotConnected,
@@ -151,6 +151,18 @@ async def test_a_login_ends_by_itself_or_by_logging_out(desk: Desk) -> None:
             await desk.access.authenticate(text)
     await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
     assert len(await desk.access.list_tokens()) == 2  # the expired one is deleted
+
+
+async def test_one_login_too_many_ends_the_oldest_of_that_person_alone(desk: Desk) -> None:
+    kept = await desk.create(ADA, days=1)
+    texts = []
+    for _ in range(MAX_LOGINS + 1):
+        texts.append((await desk.access.log_in("slack", "ada", ("T1",), with_guests=False))[1])
+        desk.now += 1
+    with pytest.raises(InvalidToken):
+        await desk.access.authenticate(texts[0])
+    for text in (kept, *texts[1:]):
+        await desk.access.authenticate(text)
 
 
 async def test_who_manages_no_more_does_not_manage_by_an_old_login(desk: Desk) -> None:

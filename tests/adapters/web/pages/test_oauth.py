@@ -15,9 +15,10 @@ from adapters.web.app import build_app
 from adapters.web.oauth.options import LoginOptions
 from bot.access.control import AccessControl
 from bot.admin.rpc.service import LocalService
+from bot.errors import InvalidToken
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location, Person
-from bot.store import BotStore
+from bot.store import BotStore, Subject
 from engine import Document, Passage
 from tests.support import echo_language
 from tests.support.fake_platform import FakePlatform
@@ -196,3 +197,15 @@ async def test_the_address_after_a_login_is_that_of_the_settings(site: Site) -> 
         assert asked["redirect_uri"] == [f"{PAGE}/login/slack/callback"]
         cookie = begun.headers["set-cookie"]
         assert {"HttpOnly", "Path=/", "SameSite=lax", "Secure"} <= set(cookie.split("; "))
+
+
+async def test_a_token_entered_over_a_login_ends_the_login(site: Site) -> None:
+    async with site.browser() as browser:
+        await site.log_in(browser, "ada")
+        former = browser.cookies[COOKIE]
+        _, other = await site.access.create_token("laptop", Subject(space="console:local"), ("ask",), 10, None)
+        await browser.post("/login", data={"token": other}, headers={**OWN, "Origin": "https://testserver"})
+        assert browser.cookies[COOKIE] == other
+    await site.access.authenticate(other)
+    with pytest.raises(InvalidToken):
+        await site.access.authenticate(former)

@@ -105,7 +105,24 @@ async def test_what_a_token_does_not_permit_is_refused_in_words(api: Api) -> Non
     api.client.cookies.set("__Host-threadlore", await api.create_token("read"))
     refused = await api.client.post("/ask", json=FERRY, headers={**OWN, "Accept": "application/x-ndjson"})
     assert (refused.status_code, refused.json()["title"]) == (403, "NotPermitted")
-    assert 'href="/"' not in (await api.client.get("/")).text.partition("<nav")[2].partition("</nav>")[0]
+    first = await api.client.get("/")
+    assert (first.status_code, first.headers["location"]) == (303, "/graph")
+    assert 'href="/"' not in (await api.client.get("/graph")).text.partition("<nav")[2].partition("</nav>")[0]
+
+
+async def test_a_body_for_a_page_is_not_read_before_the_login(api: Api) -> None:
+    pieces = list[bytes]()
+
+    async def send() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            pieces.append(b"x" * 1000)
+            yield pieces[-1]
+
+    for path in ("/ask", "/documents/upload", "/graph/corrections"):
+        for headers, status in ({"Accept": "*/*"}, 401), ({"Accept": "text/html"}, 303), ({"HX-Request": "true"}, 401):
+            refused = await api.client.post(path, content=send(), headers={**OWN, **headers})
+            assert (refused.status_code, pieces) == (status, [])
+    assert refused.headers["hx-redirect"] == "/login"
 
 
 async def test_every_page_forbids_foreign_scripts_and_frames(api: Api) -> None:
