@@ -1,8 +1,8 @@
 """Frame times of the explorer of the graph in Chromium while it expands to 200 names, is dragged and is zoomed.
 
-`python -m tests.bench.web_frames [--rounds 3]` runs `threadlore serve --web` as a process of its own on a made-up graph
-and opens the page at 1280 × 800 pixels. Without a graphics processor Chromium draws in software: frames take longer
-than on a desk. A round opens the page anew.
+`python -m tests.bench.web_frames [--rounds 3] [--slowdown 1]` runs `threadlore serve --web` as a process of its own on
+a made-up graph and opens the page at 1280 × 800 pixels. Without a graphics processor Chromium draws in software: frames
+take longer than on a desk. A round opens the page anew. With a slowdown of 4 scripts run at a fourth of the speed.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ async def measure(page: Page, url: str, hub: str) -> None:
     show("zooming", await page.evaluate(TAKE))
 
 
-async def run(rounds: int, folder: Path) -> None:
+async def run(rounds: int, slowdown: int, folder: Path) -> None:
     """Measure, and show a table."""
     port = free_port()
     environment = {"THREADLORE_DATA_DIR": str(folder / "home"), "THREADLORE_WEB_PORT": str(port)}
@@ -118,17 +118,19 @@ async def run(rounds: int, folder: Path) -> None:
             print("| what | frame p50 ms | p95 ms | worst ms | frames |\n|---|---|---|---|---|")
             for _ in range(rounds):
                 page = await browser.new_page(viewport={"width": 1280, "height": 800})
+                session = await page.context.new_cdp_session(page)
+                await session.send("Emulation.setCPUThrottlingRate", {"rate": slowdown})
                 await measure(page, f"http://127.0.0.1:{port}", hub)
                 await page.close()
             await browser.close()
 
 
 def main() -> None:
-    chosen = parse_arguments(__doc__, rounds=3)
+    chosen = parse_arguments(__doc__, rounds=3, slowdown=1)
     if CHROMIUM is None:
         sys.exit("Skipped: there is no Chromium.")
     with temporary_folder() as folder:
-        asyncio.run(run(chosen.rounds, Path(folder)))
+        asyncio.run(run(chosen.rounds, chosen.slowdown, Path(folder)))
 
 
 if __name__ == "__main__":

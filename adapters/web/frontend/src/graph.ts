@@ -9,7 +9,7 @@ import { Picture } from "./graph/picture";
 import { SearchBox } from "./graph/search";
 import { Table } from "./graph/table";
 import { TypeFilter } from "./graph/type_filter";
-import { find } from "./lib/dom";
+import { find, moveFocus } from "./lib/dom";
 import { describeProblem, readProblem } from "./lib/problems";
 
 const FIRST_LIMIT = 40;
@@ -54,6 +54,7 @@ async function open(name: string): Promise<void> {
   }
   model.clear();
   model.add(found);
+  moveFocus(welcome, canvas);
   welcome.hidden = true;
   const center = model.nodes.get(model.center);
   search.show(center?.name ?? name);

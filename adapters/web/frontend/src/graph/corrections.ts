@@ -1,5 +1,5 @@
 // Corrections: each is confirmed in a dialog, made by the server, and can be undone.
-import { find } from "../lib/dom";
+import { find, moveFocus } from "../lib/dom";
 import { describeProblem, readProblem } from "../lib/problems";
 import { searchNames } from "./search";
 
@@ -36,7 +36,7 @@ export class Corrections {
       void this.confirm();
     });
     find("#graph-undo", HTMLButtonElement).addEventListener("click", () => void this.takeBack());
-    find("#graph-dismiss", HTMLButtonElement).addEventListener("click", () => (this.done.hidden = true));
+    find("#graph-dismiss", HTMLButtonElement).addEventListener("click", () => this.dismiss());
     this.other.addEventListener("input", () => void this.suggest());
     this.made.addEventListener("toggle", () => void this.list());
     this.made.addEventListener("click", (event) => this.handleClick(event));
@@ -84,7 +84,13 @@ export class Corrections {
     this.problem.textContent = problem;
     if (!problem) {
       this.dialog.close();
+      find("#graph-undo", HTMLButtonElement).focus(); // the button that opened the dialog may be gone
     }
+  }
+
+  private dismiss(): void {
+    moveFocus(this.done, find("#graph-canvas", HTMLElement));
+    this.done.hidden = true;
   }
 
   private async takeBack(): Promise<void> {
@@ -116,7 +122,11 @@ export class Corrections {
   private say(message: string, undo: Correction | null): void {
     this.undo = undo;
     find("span", HTMLElement, this.done).textContent = message;
-    find("#graph-undo", HTMLButtonElement).hidden = !undo;
+    const button = find("#graph-undo", HTMLButtonElement);
+    if (!undo) {
+      moveFocus(button, find("#graph-dismiss", HTMLButtonElement));
+    }
+    button.hidden = !undo;
     this.done.hidden = false;
     window.clearTimeout(this.timer);
     this.timer = window.setTimeout(() => (this.done.hidden = !this.done.matches(":focus-within")), DONE_MILLISECONDS);
@@ -131,6 +141,7 @@ export class Corrections {
   private async list(): Promise<void> {
     if (this.made.open) {
       const response = await fetch("/graph/corrections");
+      moveFocus(find("#graph-made", HTMLElement), find("summary", HTMLElement, this.made));
       find("#graph-made", HTMLElement).innerHTML = response.ok ? await response.text() : "";
     }
   }

@@ -1,5 +1,5 @@
 // The column beside the picture: what sources say about the chosen name or line, and what the name is related to.
-import { find } from "../lib/dom";
+import { find, moveFocus } from "../lib/dom";
 import type { GraphEdge, GraphModel } from "./model";
 
 type SelectRelation = (source: string, target: string) => void;
@@ -23,6 +23,7 @@ export class Details {
         throw new Error(response.statusText);
       }
       const html = await response.text();
+      moveFocus(this.column, this.column);
       this.column.innerHTML = html; // the server escapes every text of a source
       this.column.scrollTop = 0;
       return true;
@@ -39,7 +40,10 @@ export class Details {
     const edges = this.model.relationsOf(key);
     const head = this.column.querySelector(".graph-head");
     const before = this.column.querySelector(".graph-related");
-    before?.remove();
+    if (before) {
+      moveFocus(before, this.column);
+      before.remove();
+    }
     if (!edges.length || !head) {
       return;
     }

@@ -14,6 +14,7 @@ export interface PictureEvents {
 
 const LABEL_HEIGHT = 15;
 const LETTER_WIDTH = 6.3;
+const VISIBLE_MOVE = 0.4; // pixels on the screen; less is not worth drawing
 const LABEL_PAUSE = 180; // milliseconds without a change of the view before labels are placed again
 const MAX_LABEL = 26;
 const EMPTY_BOX: Box = { left: 0, right: 0, top: 0, bottom: 0 };
@@ -168,10 +169,12 @@ export class Picture {
   }
 
   private move(): void {
+    const least = VISIBLE_MOVE / this.cy.zoom();
     this.cy.batch(() => {
       for (const node of this.cy.nodes()) {
         const point = this.layout.points.get(node.id());
-        if (point && !node.grabbed()) {
+        const { x, y } = node.position();
+        if (point && !node.grabbed() && Math.abs(point.x - x) + Math.abs(point.y - y) > least) {
           node.position({ x: point.x, y: point.y });
         }
       }
@@ -222,7 +225,7 @@ export class Picture {
     this.labelTimer = window.setTimeout(() => this.showLabels(), LABEL_PAUSE);
   }
 
-  /** Label the most important entities, as many as fit without touching each other or a more important entity. */
+  /** Label the center, the chosen entity, and of the others the most important, as many as fit without touching each other or a more important entity. */
   private showLabels(): void {
     const zoom = this.cy.zoom();
     const order = this.cy.nodes().toArray().sort((a, b) => rank(b) - rank(a));
@@ -236,6 +239,8 @@ export class Picture {
         const half = (String(node.data("label")).length * LETTER_WIDTH) / 2 + 3;
         const label = { left: x - half, right: x + half, top: bottom + 1, bottom: bottom + LABEL_HEIGHT };
         const isFree =
+          node.data("isCenter") === 1 ||
+          node.hasClass("chosen") ||
           labels.every((each) => !overlap(label, each)) &&
           [...discs].every(([id, disc]) => id === node.id() || !overlap(label, disc));
         if (isFree) {

@@ -1,5 +1,5 @@
 // The same as the picture, as a table: for screen readers, and for whoever prefers lists.
-import { find } from "../lib/dom";
+import { find, moveFocus } from "../lib/dom";
 import type { GraphModel, GraphNode } from "./model";
 
 const MAX_RELATED = 6;
@@ -17,6 +17,7 @@ export class Table {
     const shown = new Set(nodes.map((node) => node.key));
     for (const [key, row] of this.rows) {
       if (!shown.has(key)) {
+        moveFocus(row, find("#graph-table > summary", HTMLElement));
         row.remove();
         this.rows.delete(key);
       }
@@ -27,7 +28,7 @@ export class Table {
       const more = related.length > MAX_RELATED ? ` and ${related.length - MAX_RELATED} more` : "";
       setText(row, ".related", related.slice(0, MAX_RELATED).join(", ") + more);
       if (this.model.expanded.has(node.key)) {
-        row.querySelector("[data-row=expand]")?.remove();
+        removeButton(row);
       }
     }
   }
@@ -59,6 +60,15 @@ function buildCell(text: string, name = ""): HTMLTableCellElement {
   cell.className = name;
   cell.textContent = text;
   return cell;
+}
+
+/** Remove the button that expands, once everything around an entity is shown. */
+function removeButton(row: HTMLElement): void {
+  const button = row.querySelector("[data-row=expand]");
+  if (button) {
+    moveFocus(button, find("button", HTMLButtonElement, row));
+    button.remove();
+  }
 }
 
 function setText(row: HTMLElement, selector: string, text: string): void {

@@ -9,6 +9,13 @@ export function find<Kind extends Element>(selector: string, kind: new () => Kin
   return found;
 }
 
+/** Move the focus to another element if it is within one that is about to disappear. */
+export function moveFocus(from: Element, to: HTMLElement): void {
+  if (from.contains(document.activeElement)) {
+    to.focus({ preventScroll: true });
+  }
+}
+
 /** A copy of the first element of a template. */
 export function cloneTemplate(selector: string): HTMLElement {
   const content = find(selector, HTMLTemplateElement).content.cloneNode(true) as DocumentFragment;
