@@ -68,9 +68,9 @@ class Bot:
         self.settings = context.settings
         self.store = context.store
         self.metrics = Metrics()
-        quotas = Quotas(context.store, context.settings.questions_per_minute, context.settings.daily_token_budget)
+        self.quotas = Quotas(context.store, context.settings.questions_per_minute, context.settings.daily_token_budget)
         self.ingest_service = IngestService(context, parser)
-        self.answer_service = AnswerService(context, quotas, self.ingest_service.files, self.metrics)
+        self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
         services = (self.ingest_service, self.answer_service)

@@ -11,7 +11,7 @@ EngineError
 ├── NotAllowed               the person may not do this
 │   ├── InvalidToken         the access token is unknown, expired or revoked
 │   └── NotPermitted         the access token does not permit this
-├── TooManyRequests          an access token was used too often in the last minute
+├── TooManyRequests          an access token was used, or its person asked, too often in the last minute
 ├── AudienceChanged          what a caller may read became less during the answer
 └── BadSetting               a setting has an invalid value, or cannot be read
 """
@@ -88,7 +88,7 @@ class NotPermitted(NotAllowed):
 
 
 class TooManyRequests(EngineError):
-    """An access token was used too often in the last minute."""
+    """An access token was used, or its person asked, too often in the last minute."""
 
     hint = "Wait a minute."
 

@@ -101,7 +101,6 @@ async def running_bot(engine_context: EngineContext, settings: Settings) -> Asyn
 
 def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
     """The context of commands from other processes."""
-    budget = bot.context.settings.daily_token_budget
     return replace(
         engine_context,
         forget_document=bot.ingest_service.forget_document,
@@ -110,7 +109,7 @@ def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContex
         forget_workspace=bot.ingest_service.forget_workspace,
         management=bot,
         open_personal_file=bot.ingest_service.open_personal_file,
-        open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience, daily_tokens=budget)),
+        open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience, quotas=bot.quotas)),
         question_metrics=bot.metrics,
     )
 

@@ -40,7 +40,7 @@ class AccessControl:
     """Issues access tokens, checks them, and finds what they may read.
 
     The scope of a person is that of their private questions, looked up for each request. `clock`: seconds since 1970.
-    `daily_tokens`: of the models, for the questions of a workspace; 0 for no limit.
+    `quotas`: those of the questions in the chat; without them only the usage is recorded.
     """
 
     def __init__(
@@ -48,12 +48,12 @@ class AccessControl:
         store: BotStore,
         audience: AudienceResolver | None = None,
         clock: Callable[[], float] = time.time,
-        daily_tokens: int = 0,
+        quotas: Quotas | None = None,
     ) -> None:
         self._store = store
         self._audience = audience
         self._clock = clock
-        self._quotas = Quotas(store, 0, daily_tokens)
+        self._quotas = quotas or Quotas(store, 0, 0)
 
     async def create_token(
         self,
@@ -178,9 +178,17 @@ class AccessControl:
             return EMPTY_SET
         return await list_correctable(self._audience, _locate(subject), subject.person, scope.spaces)
 
-    async def check_budget(self, subject: Subject) -> None:
-        """Raise TooManyRequests if the workspace of a person has used its tokens of this day."""
-        if not subject.space and await self._quotas.is_budget_spent(_locate(subject)):
+    async def check_question(self, subject: Subject) -> None:
+        """Count a question of a person together with those that they ask in the chat; spaces have no such limits.
+
+        Raises TooManyRequests if they asked too many, or if their workspace has used its tokens of this day.
+        """
+        if subject.space:
+            return
+        place = _locate(subject)
+        if not await self._quotas.count_question(place, subject.person):
+            raise TooManyRequests(texts.TOO_MANY_QUESTIONS)
+        if await self._quotas.is_budget_spent(place):
             raise TooManyRequests(texts.BUDGET_SPENT, hint="Ask again tomorrow (UTC).")
 
     async def record_usage(self, subject: Subject, usage: Iterable[Usage]) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Quotas:
-    """Counts questions and tokens. `per_minute`: questions of a person; `per_day`: tokens, 0 for no limit."""
+    """Counts questions and tokens. `per_minute`: questions of a person; `per_day`: tokens. 0 means no limit."""
 
     def __init__(self, store: BotStore, per_minute: int, per_day: int, clock: Callable[[], float] = time.time) -> None:
         self.store = store
@@ -28,10 +28,16 @@ class Quotas:
 
     async def check_question(self, location: Location, person: str) -> str:
         """Count a question; returns why it is refused, empty if it is not."""
-        who = (location.platform, location.workspace, person)
-        if not await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock()):
+        if not await self.count_question(location, person):
             return gettext(texts.TOO_MANY_QUESTIONS)
         return await self.check_budget(location)
+
+    async def count_question(self, location: Location, person: str) -> bool:
+        """Count a question, in whatever way it is asked; False if the person asked too many in the last minute."""
+        if not self.per_minute:
+            return True
+        who = (location.platform, location.workspace, person)
+        return await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock())
 
     async def check_budget(self, location: Location) -> str:
         """Why no more tokens may be spent today in a workspace; empty if they may."""

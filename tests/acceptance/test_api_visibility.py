@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import httpx
@@ -132,6 +133,11 @@ async def test_a_token_reads_what_its_person_can_read_now(live: LiveBot[Any]) ->
     await live.town.remove_member("bob", "cellar")
     await live.wait_until_idle()
     assert await holders.ask("bob") == "agate"
+    began, live.bot.quotas.per_minute = time.time(), 1
+    live.bot.quotas.clock = lambda: began + 60  # one question a minute, from a minute in which nobody asked
+    assert "agate" in await live.ask("bob", "square")
+    assert (await holders.call("bob", "/api/v1/query", {"question": QUESTION})).status_code == 429
+    assert await holders.ask("ada") == "agate beryl topaz"
 
 
 @pytest.mark.platforms("slack")

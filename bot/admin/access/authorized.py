@@ -86,7 +86,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
         try:
             token = await access.authorize(request.token, permission)
             if is_question:
-                await access.check_budget(token.subject)
+                await access.check_question(token.subject)
             reading = _Reading(access, request.token, token.subject, record)
             async with aclosing(_perform_within_scope(context, inner, reading, run)) as results:
                 async for result in results:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 import pytest
 
+from bot import texts
 from bot.access.control import MAX_LOGINS, AccessControl, own_scope
 from bot.errors import (
     InvalidToken,
@@ -14,10 +15,12 @@ from bot.errors import (
     PlatformError,
     TooManyRequests,
 )
+from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
 from bot.store import BotStore, Subject
 from engine import Scope, Usage
+from tests.support.builders import HALL
 from tests.support.fake_platform import FakePlatform
 
 SPACE, ADA = Subject(space="console:local"), Subject("slack", "T1", "ada")
@@ -111,13 +114,28 @@ def test_what_may_be_changed_is_ones_own() -> None:
 
 
 async def test_questions_of_a_token_count_against_the_budget_of_its_workspace(desk: Desk) -> None:
-    access = AccessControl(desk.store, daily_tokens=100)
-    await access.check_budget(ADA)
+    access = AccessControl(desk.store, quotas=Quotas(desk.store, 10, 100))
+    await access.check_question(ADA)
     await access.record_usage(ADA, [Usage("answer", "m", 60, 40, 0.0)])
     with pytest.raises(TooManyRequests, match="tokens"):
-        await access.check_budget(ADA)
+        await access.check_question(ADA)
     await access.record_usage(SPACE, [Usage("answer", "m", 60, 40, 0.0)])
-    await access.check_budget(SPACE)
+    await access.check_question(SPACE)
+
+
+async def test_questions_in_the_chat_and_by_tokens_count_together_for_a_person(desk: Desk) -> None:
+    quotas = Quotas(desk.store, 2, 0, lambda: desk.now)
+    access = AccessControl(desk.store, quotas=quotas)
+    assert await quotas.check_question(HALL, "ada") == ""
+    await access.check_question(ADA)
+    with pytest.raises(TooManyRequests, match="too many questions"):
+        await access.check_question(ADA)
+    assert await quotas.check_question(HALL, "ada") == texts.TOO_MANY_QUESTIONS
+    await access.check_question(Subject("slack", "T1", "bob"))
+    for _ in range(3):
+        await access.check_question(SPACE)
+    desk.now += 60
+    await access.check_question(ADA)
 
 
 async def test_a_login_is_of_a_member_of_a_served_workspace(desk: Desk) -> None:
