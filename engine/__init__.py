@@ -113,6 +113,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger import restore_database as restore_database
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
+    from engine.storage.ledger.records import IndexingDay as IndexingDay
     from engine.storage.ledger.records import IndexStatus as IndexStatus
     from engine.storage.ledger.records import ManualCorrection as ManualCorrection
     from engine.storage.ledger.records import StatingPassage as StatingPassage
@@ -227,6 +228,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "DocumentInfo",
         "DocumentStatus",
         "IndexStatus",
+        "IndexingDay",
     ),
     "engine.storage.vectors.base": ("VectorStore",),
     "engine.text.author_request": ("by_author", "channel_of"),

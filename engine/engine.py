@@ -37,6 +37,7 @@ from engine.usage import UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Collection, Sequence
+    from datetime import date
     from typing import Literal
 
     import numpy as np
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from engine.models import Chunk, Context, Document, LLMMessage, Passage, Question, Scope
     from engine.projection.open_stores import Stores
     from engine.projection.verify import VerificationReport
-    from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexStatus
+    from engine.storage.ledger.records import DocumentInfo, DocumentStatus, IndexingDay, IndexStatus
 
 Result = TypeVar("Result")
 
@@ -235,6 +236,10 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         """Counts of documents, entities, relations and pending work in the scope."""
         found = await self._ledger.stats.load_index_status(scope)
         return replace(found, background=tuple(self.supervisor.list_problems()))
+
+    async def list_indexing_usage(self, since: date, *, space: str = "", prefix: str = "") -> list[IndexingDay]:
+        """What indexing took on each day (UTC) since one: of a space, or of those whose names have a prefix."""
+        return await self._ledger.stats.list_indexing_usage(space, prefix, since.isoformat())
 
     async def list_documents(self, scope: Scope) -> list[DocumentInfo]:
         """The documents in the scope, without their passages."""

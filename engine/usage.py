@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
 
 Purpose = Literal["extract", "condense", "summarize", "answer", "embed", "rerank", "describe"]
 
@@ -33,3 +36,19 @@ class UsageMeter:
     def record(self, usage: Usage) -> None:
         """Add the usage of a call."""
         self.items.append(usage)
+
+
+@dataclass(frozen=True, slots=True)
+class IndexingUsage:
+    """Model calls for texts of some spaces. `characters`: of these texts by space id, to share the calls among them."""
+
+    items: Sequence[Usage]
+    characters: Mapping[int, int]
+
+
+def sum_characters(texts: Iterable[tuple[int, str]]) -> dict[int, int]:
+    """The characters of texts by space id."""
+    sums = dict[int, int]()
+    for space, text in texts:
+        sums[space] = sums.get(space, 0) + len(text)
+    return sums

@@ -14,7 +14,7 @@ from engine.projection.key_claims import KeyClaims
 from engine.scheduling.batch_gate import NextStep
 from engine.storage.ledger.records import EmbeddingFailure, KeyKind, PartialVectors
 from engine.storage.vectors.base import VectorRow
-from engine.usage import UsageMeter
+from engine.usage import IndexingUsage, UsageMeter, sum_characters
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -59,7 +59,8 @@ class EmbedStep:
         failed = await self._embed_with_isolation(chunks, meter)
         done = [key for key in keys if key.id not in failed]
         failures = [EmbeddingFailure(key, failed[key.id]) for key in keys if key.id in failed]
-        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, meter.items)
+        usage = IndexingUsage(meter.items, sum_characters((chunk.space, chunk.text) for chunk in chunks))
+        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, usage)
 
     async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], meter: UsageMeter) -> dict[int, EngineError]:
         """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""

@@ -29,7 +29,7 @@ from engine.scheduling.batch_gate import NextStep, WaitTarget
 from engine.scheduling.supervisor import backoff_seconds
 from engine.scheduling.tasks import gather_or_cancel
 from engine.storage.ledger.records import SpaceTurn
-from engine.usage import UsageMeter
+from engine.usage import IndexingUsage, UsageMeter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -171,7 +171,7 @@ class ExtractStep:
             log.warning("ingest.shared_extraction_failed", error=type(error).__name__)
             return chunks
         finally:
-            await self._record_usage(meter)
+            await self._record_usage(meter, chunks[0].space)
         kept = {chunk.id for chunk, _ in trusted}
         return [chunk for chunk in chunks if chunk.id not in kept]
 
@@ -202,7 +202,7 @@ class ExtractStep:
             await self._record_failure([chunk], error)
         finally:
             self._key_locks.pop(key, None)
-            await self._record_usage(meter)
+            await self._record_usage(meter, chunk.space)
 
     def _cache_key(self, chunk: UnextractedChunk) -> bytes:
         return self.runtime.language.extraction_key(_build_excerpt(chunk))
@@ -212,9 +212,10 @@ class ExtractStep:
         alone = self._cache_key(chunk)
         return await self.ledger.facts.find_extraction((alone, shared_extraction_key(alone, chunk.space)), chunk.id)
 
-    async def _record_usage(self, meter: UsageMeter) -> None:
+    async def _record_usage(self, meter: UsageMeter, space: int) -> None:
         if meter.items:
-            await self.ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), meter.items)
+            usage = IndexingUsage(meter.items, {space: 1})
+            await self.ledger.cache.add_indexing_usage(datetime.now(UTC).date().isoformat(), usage)
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Record a failed call; each of its chunks is retried alone, or given up."""

@@ -211,7 +211,7 @@ class Projector:
             self.runtime.options.max_embed_attempts,
             folded.removed_pairs,
             [mark for mark in folded.batch.stale_keys if (mark.kind, mark.id) in gone],
-            folded.usage,
+            folded.indexing_usage,
         )
         await self.runtime.priority.yield_to_foreground()
         await self.runtime.ledger.profiles.finish_batch(outcome)

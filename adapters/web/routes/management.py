@@ -110,7 +110,7 @@ async def remove_verified(http: Request, token: Token, room: Room, answer: Id) -
 
 @router.get("/usage")
 async def get_usage(http: Request, token: Token, days: Annotated[int, Query(ge=1, le=366)] = 30) -> UsageReport:
-    """Get answers, tokens, cost (US dollars) and votes of the workspace by day (UTC)."""
+    """Get answers, votes, and tokens and cost (US dollars) of questions and of indexing, by day (UTC)."""
     return await get_result(http, token, requests.GetUsage(days), UsageReport)
 
 

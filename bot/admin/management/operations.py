@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import aclosing
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.context import BotManagement, EngineContext
     from bot.store import Subject
+    from engine import IndexingDay
 
 MAX_DAYS = 366
 NO_CHANNELS = "A space of the terminal has no channels."
@@ -84,10 +86,25 @@ async def get_usage(engine_context: EngineContext, request: GetUsage) -> AsyncGe
         )
         for each in rows
     }
+    indexing = {each.day: each for each in await _list_indexing(engine_context, request.subject, since.date())}
     every = [(since + timedelta(days=number)).date() for number in range(days)]
-    shown = tuple(found.get(day.isoformat(), DayUsage(day)) for day in every)
-    subject = request.subject
-    yield UsageReport(subject.space or f"{subject.platform}:{subject.workspace}", shown)
+    shown = (_add_indexing(found.get(day.isoformat(), DayUsage(day)), indexing.get(day.isoformat())) for day in every)
+    yield UsageReport(request.subject.space or _name_workspace(request.subject), tuple(shown))
+
+
+async def _list_indexing(engine_context: EngineContext, subject: Subject, since: date) -> list[IndexingDay]:
+    """What indexing took of all spaces of a person's workspace, or of a space of the terminal."""
+    if subject.space:
+        return await engine_context.engine.list_indexing_usage(since, space=subject.space)
+    return await engine_context.engine.list_indexing_usage(since, prefix=f"{_name_workspace(subject)}:")
+
+
+def _add_indexing(day: DayUsage, indexing: IndexingDay | None) -> DayUsage:
+    return replace(day, indexing_tokens=indexing.tokens, indexing_cost=indexing.cost) if indexing else day
+
+
+def _name_workspace(subject: Subject) -> str:
+    return f"{subject.platform}:{subject.workspace}"
 
 
 async def get_health(engine_context: EngineContext, request: GetHealth) -> AsyncGenerator[OperationResult]:

@@ -94,7 +94,8 @@ class VerifiedList:
 class DayUsage:
     """What a workspace used on a day (UTC): answers in the chat, tokens and cost (US dollars) of all its questions.
 
-    `votes_up` and `votes_down`: of the answers of that day.
+    `votes_up` and `votes_down`: of the answers of that day. `indexing_tokens` and `indexing_cost`: what extraction,
+    summaries and embeddings took for what the workspace wrote.
     """
 
     day: date
@@ -103,6 +104,8 @@ class DayUsage:
     cost: float = 0.0
     votes_up: int = 0
     votes_down: int = 0
+    indexing_tokens: int = 0
+    indexing_cost: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

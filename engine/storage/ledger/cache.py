@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from engine.storage.ledger.records.projection import CachedAnswer
     from engine.storage.sql.connection import Connection
-    from engine.usage import Usage
+    from engine.usage import IndexingUsage, Usage
 
 MAX_CACHED_ANSWERS = 1000
 KEYS_PER_STATEMENT = 10_000  # in one statement; SQLite allows 32,766 values
@@ -123,3 +123,31 @@ async def add_usage(db: Connection, day: str, items: Sequence[Usage]) -> None:
             for key, some in by_model.items()
         ],
     )
+
+
+async def add_indexing_usage(db: Connection, day: str, usage: IndexingUsage) -> None:
+    """Add calls that indexed texts to the day's sums, and to those of the texts' spaces."""
+    await add_usage(db, day, usage.items)
+    sums = defaultdict[tuple[int, str], tuple[int, float]](lambda: (0, 0.0))
+    for each in usage.items:
+        for space, tokens, cost in share_usage(each, usage.characters):
+            before = sums[space, each.purpose]
+            sums[space, each.purpose] = before[0] + tokens, before[1] + cost
+    await db.executemany(
+        "INSERT INTO space_usage (space, day, purpose, tokens, cost) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (space, day, purpose) DO UPDATE SET tokens = space_usage.tokens + excluded.tokens,"
+        " cost = space_usage.cost + excluded.cost",
+        [(space, day, purpose, *sums[space, purpose]) for space, purpose in sorted(sums)],
+    )
+
+
+def share_usage(usage: Usage, characters: Mapping[int, int]) -> list[tuple[int, int, float]]:
+    """The tokens and the cost of calls by space id, in proportion to the characters. The tokens add up."""
+    tokens, whole = usage.input_tokens + usage.output_tokens, sum(characters.values())
+    shares, seen = list[tuple[int, int, float]](), 0
+    for space, length in sorted(characters.items()):
+        if length:
+            share = tokens * (seen + length) // whole - tokens * seen // whole
+            shares.append((space, share, usage.cost * length / whole))
+            seen += length
+    return shares

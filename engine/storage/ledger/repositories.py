@@ -104,6 +104,7 @@ class SqlCache(Repository):
     touch_answer = InTransaction(cache.touch_cached_answer)
     delete_unused = InTransaction(cache.delete_unused)
     add_usage = InTransaction(cache.add_usage)
+    add_indexing_usage = InTransaction(cache.add_indexing_usage)
 
 
 async def _load_scope(db: Connection, scope: Scope, within: Filters) -> LoadedScope:
@@ -173,6 +174,7 @@ class SqlStats(Repository):
     find_last_chunk_id = InSnapshot(stats.find_last_chunk_id)
     load_expected = InSnapshot(stats.load_expected)
     load_sample = InSnapshot(stats.load_sample)
+    list_indexing_usage = InSnapshot(stats.list_indexing_usage)
 
 
 class SqlCorrections(Repository):

@@ -305,6 +305,9 @@ async def test_usage_is_on_the_answer_and_in_the_ledger(indexed: OpenIndexed) ->
     await engine.retrieve(replace(FERRY, text="Who keeps the Inn?"))
     await engine.build_messages(replace(FERRY, text="Who rows the Ferry?"))
     assert (await usage(engine))["condense"] == (3, 0)
+    async with sql_ledger(engine._ledger).read_connection() as db:  # of the texts alone, by space
+        rows = await db.execute_fetchall("SELECT s.name, purpose FROM space_usage JOIN space s ON s.id = space")
+    assert [tuple(each) for each in rows] == [("here", "extract")]
 
 
 async def test_old_history_beyond_its_share_of_the_budget_is_left_out(indexed: OpenIndexed) -> None:

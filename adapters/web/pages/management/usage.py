@@ -1,4 +1,4 @@
-"""The page of usage: answers, tokens, cost and votes by day, as a picture of bars and as a table."""
+"""The page of usage: answers, votes, and what questions and indexing took by day, as bars and as a table."""
 
 from __future__ import annotations
 
@@ -38,10 +38,14 @@ class Bar:
 async def show_usage(http: Request, access: PageAccess, days: Annotated[int, Query(ge=1, le=366)] = 30) -> Response:
     """Show what the workspace of the manager used."""
     report = await get_result(http, access, GetUsage(days), UsageReport)
-    has_cost = any(each.cost for each in report.days)
-    values = [each.cost if has_cost else float(each.tokens) for each in report.days]
+    has_cost = any(each.cost or each.indexing_cost for each in report.days)
+    asked = [each.cost if has_cost else float(each.tokens) for each in report.days]
+    indexed = [each.indexing_cost if has_cost else float(each.indexing_tokens) for each in report.days]
+    whole = [sum(each) for each in zip(asked, indexed, strict=True)]
+    show = format_cost if has_cost else format_tokens
     titles = [
-        f"{each.day:%b %-d}: {format_cost(each.cost) if has_cost else f'{each.tokens:,}'}" for each in report.days
+        f"{day.day:%b %-d}: {show(all_)}, of this {show(part)} for indexing"
+        for day, all_, part in zip(report.days, whole, indexed, strict=True)
     ]
     return await render_page(
         http,
@@ -50,9 +54,10 @@ async def show_usage(http: Request, access: PageAccess, days: Annotated[int, Que
         report=report,
         total=add_up(report.days),
         used=[each for each in reversed(report.days) if each != DayUsage(each.day)],
-        bars=build_bars(values, titles),
+        bars=build_bars(whole, titles),
+        question_bars=build_bars(asked, titles, max(whole)),
         measure="Cost" if has_cost else "Tokens",
-        most=format_cost(max(values)) if has_cost else f"{max(values):,.0f}",
+        most=show(max(whole)),
         periods=PERIODS,
         days=days,
         format_cost=format_cost,
@@ -70,6 +75,8 @@ def add_up(days: Sequence[DayUsage]) -> DayUsage:
         sum(each.cost for each in days),
         sum(each.votes_up for each in days),
         sum(each.votes_down for each in days),
+        sum(each.indexing_tokens for each in days),
+        sum(each.indexing_cost for each in days),
     )
 
 
@@ -80,9 +87,14 @@ def format_cost(cost: float) -> str:
     return f"${cost:,.2f}"
 
 
-def build_bars(values: Sequence[float], titles: Sequence[str]) -> list[Bar]:
-    """The bars of values, from left to right; the highest one fills the picture."""
-    step, most = CHART_WIDTH / len(values), max(values) or 1.0
+def format_tokens(tokens: float) -> str:
+    """A number of tokens."""
+    return f"{tokens:,.0f}"
+
+
+def build_bars(values: Sequence[float], titles: Sequence[str], most: float = 0.0) -> list[Bar]:
+    """The bars of values, from left to right; `most`, or the highest one, fills the picture."""
+    step, most = CHART_WIDTH / len(values), most or max(values) or 1.0
     bars = []
     for number, (value, title) in enumerate(zip(values, titles, strict=True)):
         height = round(max(value / most * CHART_HEIGHT, 1.5 if value else 0.0), 1)

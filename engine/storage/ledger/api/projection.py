@@ -22,7 +22,7 @@ if TYPE_CHECKING:
         SpaceTurn,
         StaleKey,
     )
-    from engine.usage import Usage
+    from engine.usage import IndexingUsage, Usage
 
 
 class Profiles(Protocol):
@@ -111,7 +111,7 @@ class WorkQueue(Protocol):
         """These chunks; missing ones are left out."""
 
     async def finish_embedding(
-        self, done: Sequence[StaleKey], failures: Sequence[EmbeddingFailure], attempts: int, usage: Sequence[Usage]
+        self, done: Sequence[StaleKey], failures: Sequence[EmbeddingFailure], attempts: int, usage: IndexingUsage
     ) -> None:
         """Finish a batch of chunks; a failed one is given up after `attempts` tries."""
 
@@ -175,3 +175,6 @@ class Cache(Protocol):
 
     async def add_usage(self, day: str, items: Sequence[Usage]) -> None:
         """Add calls to the sums of a day (ISO date) by purpose and model."""
+
+    async def add_indexing_usage(self, day: str, usage: IndexingUsage) -> None:
+        """Add calls that indexed texts to the sums of a day (ISO date), and to those of the texts' spaces."""

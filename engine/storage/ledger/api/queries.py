@@ -21,6 +21,7 @@ if TYPE_CHECKING:
         DocumentStatus,
         EntityMatch,
         EntityRecord,
+        IndexingDay,
         IndexStatus,
         LoadedScope,
         ManualCorrection,
@@ -172,3 +173,6 @@ class Stats(Protocol):
 
     async def load_sample(self, embedder: str, limit: int) -> ExpectedSample:
         """The newest chunk vectors and edges that were written to vectors and graph, at most `limit` of each."""
+
+    async def list_indexing_usage(self, space: str, prefix: str, since: str) -> list[IndexingDay]:
+        """What indexing took on each day since one (ISO dates): of a space, or of those with a prefix."""

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 from engine.errors import NotFound
 from engine.storage.graph.base import GraphEdge, GraphNode
+from engine.storage.ledger.queries.lookup import LAST_CHARACTER
 from engine.storage.ledger.records.projection import ExpectedSample, ExpectedState
-from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexStatus
+from engine.storage.ledger.records.query_results import DocumentInfo, DocumentStatus, IndexingDay, IndexStatus
 from engine.storage.ledger.scope_clauses import row_clause
 from engine.storage.ledger.work import embedding_failures, stale_keys, work_queue
 from engine.storage.sql.connection import Dialect
@@ -191,3 +192,16 @@ async def load_sample(db: Connection, embedder: str, limit: int) -> ExpectedSamp
         frozenset(row[4] for row in edges),
         sum(row[5] for row in edges),
     )
+
+
+async def list_indexing_usage(db: Connection, space: str, prefix: str, since: str) -> list[IndexingDay]:
+    """What indexing took on each day since one (ISO dates): of a space, or of those whose names have a prefix."""
+    found, parameters = "s.name = ?1", [space, since]
+    if prefix:
+        found, parameters = "s.name >= ?1 AND s.name < ?3", [prefix, since, prefix + LAST_CHARACTER]
+    rows = await db.execute_fetchall(
+        "SELECT u.day, SUM(u.tokens), SUM(u.cost) FROM space s CROSS JOIN space_usage u ON u.space = s.id"
+        f" WHERE {found} AND u.day >= ?2 GROUP BY u.day ORDER BY u.day",
+        parameters,
+    )
+    return [IndexingDay(day, int(tokens), float(cost)) for day, tokens, cost in rows]

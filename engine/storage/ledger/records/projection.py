@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from engine.usage import IndexingUsage, sum_characters
+
 if TYPE_CHECKING:
     from engine.errors import EngineError
     from engine.knowledge.merge import FactCounts
@@ -132,7 +134,7 @@ class BatchResult:
     attempts: int
     removed_pairs: set[int]
     removed: list[StaleKey]
-    usage: UsageMeter
+    usage: IndexingUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,13 @@ class FoldedBatch:
     removed_names: set[int]
     removed_pairs: set[int]
     usage: UsageMeter
+
+    @property
+    def indexing_usage(self) -> IndexingUsage:
+        """The model calls so far, and the profiles' characters by space."""
+        profiles = (*self.entities, *self.relations)
+        texts = ((each.space, f"{each.label}{each.description}") for each in profiles)
+        return IndexingUsage(self.usage.items, sum_characters(texts))
 
 
 @dataclass(frozen=True, slots=True)

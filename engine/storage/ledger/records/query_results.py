@@ -245,3 +245,11 @@ class DocumentStatus:
 
 
 EMPTY_SORT_KEY = ("", "", "")
+
+
+class IndexingDay(NamedTuple):
+    """What indexing took on a day (ISO date, UTC): tokens of the models, and cost in US dollars."""
+
+    day: str
+    tokens: int
+    cost: float

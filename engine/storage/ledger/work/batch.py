@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from engine.storage.ledger.records.projection import EmbeddingFailure, StaleKey
     from engine.storage.sql.connection import Connection
-    from engine.usage import Usage
+    from engine.usage import IndexingUsage
 
 
 async def load_batch(db: Connection, keys: Sequence[StaleKey], newest: int) -> ProjectionBatch:
@@ -77,7 +77,7 @@ async def finish_batch(db: Connection, result: BatchResult) -> None:
     await marks.hold_keys(db, result.held)
     await work_queue.advance_documents(db, [])
     if result.usage.items:
-        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), result.usage.items)
+        await cache.add_indexing_usage(db, datetime.now(UTC).date().isoformat(), result.usage)
 
 
 async def finish_embedding(
@@ -85,14 +85,14 @@ async def finish_embedding(
     done: Sequence[StaleKey],
     failures: Sequence[EmbeddingFailure],
     attempts: int,
-    usage: Sequence[Usage],
+    usage: IndexingUsage,
 ) -> None:
     """Remove the stale keys of embedded chunks, record the failed ones (tried `attempts` times), advance documents."""
     await marks.remove_stale_keys(db, done)
     await embedding_failures.record_failures(db, failures, attempts, time.time())
     await work_queue.advance_documents(db, [mark.id for mark in done])
-    if usage:
-        await cache.add_usage(db, datetime.now(UTC).date().isoformat(), usage)
+    if usage.items:
+        await cache.add_indexing_usage(db, datetime.now(UTC).date().isoformat(), usage)
 
 
 def _embedded_or_removed(result: BatchResult) -> list[tuple[KeyKind, int]]:

@@ -125,6 +125,7 @@ def test_bars_fill_the_picture_and_small_ones_stay_visible() -> None:
     assert [each.height for each in bars] == [0.0, 1.5, CHART_HEIGHT]
     assert bars[-1].x + bars[-1].width <= CHART_WIDTH
     assert build_bars([0.0], ["a"])[0].height == 0.0
+    assert build_bars([1.0], ["a"], 4.0)[0].height == CHART_HEIGHT / 4
 
 
 @pytest.mark.parametrize(("cost", "shown"), [(0.0, "$0.00"), (0.0012, "$0.0012"), (1234.5, "$1,234.50")])
@@ -141,5 +142,7 @@ def test_durations_are_in_their_largest_unit(seconds: float | None, shown: str) 
 
 def test_sums_and_plain_words() -> None:
     day = date(2026, 11, 23)
-    assert add_up([DayUsage(day, 1, 2, 0.5, 1, 0), DayUsage(day, 1, 3, 0.25, 0, 2)]) == DayUsage(day, 2, 5, 0.75, 1, 2)
+    assert add_up([DayUsage(day, 1, 2, 0.5, 1, 0, 7, 0.5), DayUsage(day, 1, 3, 0.25, 0, 2)]) == DayUsage(
+        day, 2, 5, 0.75, 1, 2, 7, 0.5
+    )
     assert to_plain_lines("`mode` is **local** \\*now\\*.\n\nDone.") == ["mode is local *now*.", "Done."]

@@ -18,8 +18,9 @@ from bot.context import EngineContext
 from bot.errors import NotAllowed, NotConnected
 from bot.monitoring.report import BotState
 from bot.store import BotStore, Subject
-from engine import Usage
 from engine.errors import NotFound
+from engine.models import Document, Passage
+from engine.usage import IndexingUsage, Usage
 from tests.bot.admin.conftest import last, run
 
 OWNER, SHED, ADA = Subject(space=LOCAL_SPACE), Subject(space="shed"), Subject("slack", "T1", "ada")
@@ -66,11 +67,16 @@ async def test_usage_is_that_of_the_own_workspace_for_each_day(context: EngineCo
     for subject, cost in ((ADA, 0.25), (Subject("slack", "T2", "eve"), 4.0), (SHED, 0.5)):
         await access.record_usage(subject, [Usage("answer", "m", 10, 5, cost), Usage("answer", "m", 1, 0, cost)])
     await store.usage.add("slack", "T1", (today - timedelta(days=40)).isoformat(), 1000, 9.0)
-    for subject, name, cost in ((ADA, "slack:T1", 0.5), (SHED, "shed", 1.0)):
+    for number, space in enumerate(("slack:T1:open", "slack:T2:open", "shed"), 1):
+        await context.engine.add(Document(f"d{number}", space, f"{space}:1", "", (Passage("1", "The ferry leaves."),)))
+        usage = IndexingUsage([Usage("extract", "m", number, 0, 0.25 * number)], {number: 1})
+        await context.engine._ledger.cache.add_indexing_usage(today.isoformat(), usage)
+    for subject, name, cost, indexing in ((ADA, "slack:T1", 0.5, (1, 0.25)), (SHED, "shed", 1.0, (3, 0.75))):
         report = last(await run(context, requests.GetUsage(3, subject)), UsageReport)
         days = [(each.day, each.tokens, each.cost) for each in report.days]
         empty = [(today - timedelta(days=back), 0, 0.0) for back in (2, 1)]
         assert (report.workspace, days) == (name, [*empty, (today, 16, cost)])
+        assert (report.days[-1].indexing_tokens, report.days[-1].indexing_cost) == indexing
 
 
 async def test_details_are_for_whoever_runs_the_program(context: EngineContext) -> None:

@@ -16,6 +16,7 @@ from engine.storage.ledger.database import SCHEMA as FILE_SCHEMA
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import lookup
 from engine.storage.sqlite.database_file import check_file
+from engine.usage import IndexingUsage, Usage
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
@@ -57,6 +58,9 @@ async def live(ledger: LedgerFixture) -> None:
     await corrections.pin_description("here", ("Ada", ""), 'Pinned\n"here".')
     await corrections.set_hidden("here", ("Ödön", ""), hidden=True)
     await corrections.separate("there", "API", "ada")
+    await ledger.ledger.cache.add_indexing_usage(
+        "2026-11-20", IndexingUsage([Usage("extract", "m", 10, 5, 0.5)], {1: 1, 2: 2})
+    )
     await ledger.add(doc("talk", "first", "second", "third", room="hall", time=WINTER))
     await ledger.amend("talk", Passage("later", "fourth", "#hall", "https://x", "Ada", WINTER, 9), remove="p1")
     await ledger.move_room("hall", "elsewhere")

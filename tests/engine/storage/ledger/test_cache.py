@@ -5,10 +5,11 @@ from typing import Any
 import pytest
 
 from engine.storage.ledger import cache
+from engine.storage.ledger.content.rooms import get_or_create_id
 from engine.storage.ledger.records.projection import CachedAnswer
 from engine.storage.ledger.work.work_queue import current_generation
 from engine.storage.sql.connection import Connection
-from engine.usage import Usage
+from engine.usage import IndexingUsage, Usage
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
 
 
@@ -80,3 +81,24 @@ async def test_usage_adds_up_by_day_purpose_and_model(ledger: LedgerFixture) -> 
         ("2026-11-20", "embed", "m", 1, 7, 0, 0.0),
         ("2026-11-21", "answer", "m", 1, 10, 5, 0.5),
     ]
+
+
+async def test_what_indexing_took_is_that_of_the_spaces_whose_texts_it_was(ledger: LedgerFixture) -> None:
+    names = ("slack:T1:hall", "slack:T1:roof", "slack:T10:hall", "shed")
+    hall, roof, other, shed = [await ledger.write(get_or_create_id, "space", each) for each in names]
+    calls = [Usage("extract", "m", 8, 2, 0.75), Usage("summarize", "m", 10, 0, 0.5)]
+    await ledger.write(cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls, {hall: 2, roof: 1}))
+    await ledger.write(cache.add_indexing_usage, "2026-11-20", IndexingUsage(calls[:1], {hall: 5, other: 0}))
+    await ledger.write(cache.add_indexing_usage, "2026-11-21", IndexingUsage(calls[:1], {other: 1, shed: 1}))
+    days = {
+        where: [tuple(each) for each in await ledger.ledger.stats.list_indexing_usage(*where, "2026-11-20")]
+        for where in (("", "slack:T1:"), ("slack:T1:hall", ""), ("slack:T1:roof", ""), ("shed", ""))
+    }
+    assert days == {
+        ("", "slack:T1:"): [("2026-11-20", 30, 2.0)],
+        ("slack:T1:hall", ""): [("2026-11-20", 22, 0.5 + 1 / 3 + 0.75)],
+        ("slack:T1:roof", ""): [("2026-11-20", 8, 0.25 + 0.5 / 3)],
+        ("shed", ""): [("2026-11-21", 5, 0.375)],
+    }
+    assert await ledger.ledger.stats.list_indexing_usage("", "slack:T1:", "2026-11-21") == []
+    assert await ledger.rows("SELECT SUM(input_tokens + output_tokens), SUM(cost) FROM usage") == [(40, 2.75)]
