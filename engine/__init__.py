@@ -111,6 +111,7 @@ if TYPE_CHECKING:
     from engine.storage.ledger import merge_log as merge_log
     from engine.storage.ledger import prepare_restored_ledger as prepare_restored_ledger
     from engine.storage.ledger import restore_database as restore_database
+    from engine.storage.ledger.records import CorrectionChange as CorrectionChange
     from engine.storage.ledger.records import DocumentInfo as DocumentInfo
     from engine.storage.ledger.records import DocumentStatus as DocumentStatus
     from engine.storage.ledger.records import IndexingDay as IndexingDay
@@ -225,6 +226,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.storage.ledger.records": (
         "ManualCorrection",
         "StatingPassage",
+        "CorrectionChange",
         "DocumentInfo",
         "DocumentStatus",
         "IndexStatus",

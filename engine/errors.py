@@ -10,6 +10,7 @@ EngineError
 ├── InvalidQuestion          the question cannot be asked
 │   ├── AmbiguousDocument    several documents are meant
 │   └── OutOfRange           a number is out of bounds; also an InvalidDocument
+├── CorrectionChanged        a correction to undo was changed or undone meanwhile
 ├── NotFound                 no such document, entity or relation in the scope
 ├── StoreError               the data directory
 │   ├── EngineClosed         the engine was closed
@@ -43,6 +44,12 @@ class EngineError(Exception):
         super().__init__(message)
         if hint:
             self.hint = hint
+
+
+class CorrectionChanged(EngineError):
+    """A correction to undo is not there any more."""
+
+    hint = "List the corrections again."
 
 
 class InvalidDocument(EngineError):

@@ -21,6 +21,7 @@ from bot.errors import (
 )
 from engine.errors import (
     AmbiguousDocument,
+    CorrectionChanged,
     DiskError,
     DocumentTooLarge,
     EngineError,
@@ -56,6 +57,7 @@ STATUSES: Sequence[tuple[type[EngineError], int]] = (
     (NotFound, 404),
     (AudienceChanged, 409),
     (AmbiguousDocument, 409),
+    (CorrectionChanged, 409),
     (DocumentTooLarge, 413),
     (InvalidDocument, 422),
     (InvalidQuestion, 422),

@@ -15,44 +15,33 @@ from bot.texts.corrections import (
     format_unmerge,
     format_visibility,
 )
-from engine import build_fact, normalize_name
+from engine import build_fact
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterable
 
-    from bot.admin.requests import AddFact, FindDuplicates, Hide, Merge, Separate, SetDescription
+    from bot.admin.requests import AddFact, FindDuplicates, Hide, Merge, Separate, SetDescription, UndoCorrection
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
-    from engine import DuplicateReport, ManualCorrection
+    from engine import DuplicateReport
+
+UNDONE = "The correction is undone."
 
 
 async def merge(engine_context: EngineContext, request: Merge) -> AsyncGenerator[OperationResult]:
     """Merge an entity into another one, or undo a merge."""
-    previous = await _find_made(engine_context, request.space, "merge", (request.name,))
     if request.into:
         if request.must_exist:
             await _check_exist(engine_context, request.space, (request.name, request.into))
-        unknown = await engine_context.engine.merge(request.space, request.name, request.into, room=request.room)
-        message = format_merge(request.name, request.into, unknown)
+        change = await engine_context.engine.merge(request.space, request.name, request.into, room=request.room)
+        message = format_merge(request.name, request.into, change.unknown)
     else:
-        await engine_context.engine.unmerge(request.space, request.name, room=request.room)
+        change = await engine_context.engine.unmerge(request.space, request.name, room=request.room)
         message = format_unmerge(request.name)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Corrected(message, request.space, previous)
-
-
-async def _find_made(
-    engine_context: EngineContext, space: str, kind: str, names: tuple[str, ...]
-) -> ManualCorrection | None:
-    """The correction of a kind that people made of these names in a space; a merge is found by its first name."""
-    sought = {normalize_name(each) for each in names if each}
-    for made in await engine_context.engine.list_corrections(build_scope([space])):
-        named = (made.name,) if kind == "merge" else (made.name, made.other)
-        if made.kind == kind and {normalize_name(each) for each in named if each} == sought:
-            return made
-    return None
+    yield Corrected(message, request.space, change)
 
 
 async def _check_exist(engine_context: EngineContext, space: str, names: Iterable[str]) -> None:
@@ -64,10 +53,10 @@ async def _check_exist(engine_context: EngineContext, space: str, names: Iterabl
 
 async def separate(engine_context: EngineContext, request: Separate) -> AsyncGenerator[OperationResult]:
     """Record that two entities are different; their join ends."""
-    await engine_context.engine.separate(request.space, request.name, request.other, room=request.room)
+    change = await engine_context.engine.separate(request.space, request.name, request.other, room=request.room)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
-    yield Corrected(format_separation(request.name, request.other), request.space)
+    yield Corrected(format_separation(request.name, request.other), request.space, change)
 
 
 async def find_duplicates(engine_context: EngineContext, request: FindDuplicates) -> AsyncGenerator[OperationResult]:
@@ -84,25 +73,35 @@ async def find_duplicates(engine_context: EngineContext, request: FindDuplicates
 
 async def set_description(engine_context: EngineContext, request: SetDescription) -> AsyncGenerator[OperationResult]:
     """Override a description, or restore the original."""
-    previous = await _find_made(engine_context, request.space, "describe", (request.name, request.other))
-    await engine_context.engine.describe(
+    change = await engine_context.engine.describe(
         request.space, request.name, request.description, request.other, room=request.room
     )
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     message = format_description(format_subject(request.name, request.other), request.description)
-    yield Corrected(message, request.space, previous)
+    yield Corrected(message, request.space, change)
 
 
 async def hide(engine_context: EngineContext, request: Hide) -> AsyncGenerator[OperationResult]:
     """Hide an entity or a relation, or show it again."""
-    previous = await _find_made(engine_context, request.space, "hide", (request.name, request.other))
     act = engine_context.engine.hide if request.hidden else engine_context.engine.unhide
-    await act(request.space, request.name, request.other, room=request.room)
+    change = await act(request.space, request.name, request.other, room=request.room)
     async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
         yield step
     message = format_visibility(format_subject(request.name, request.other), hidden=request.hidden)
-    yield Corrected(message, request.space, previous)
+    yield Corrected(message, request.space, change)
+
+
+async def undo_correction(engine_context: EngineContext, request: UndoCorrection) -> AsyncGenerator[OperationResult]:
+    """Remove what a correction made, and restore what it removed. Raises CorrectionChanged, NotFound."""
+    if request.must_exist:
+        for each in request.change.removed:
+            if each.kind in {"merge", "separate"}:
+                await _check_exist(engine_context, request.space, (each.name, each.other))
+    change = await engine_context.engine.undo_correction(request.space, request.change, room=request.room)
+    async for step in wait_until_applied(engine_context.engine, build_scope([request.space])):
+        yield step
+    yield Corrected(UNDONE, request.space, change)
 
 
 async def add_fact(engine_context: EngineContext, request: AddFact) -> AsyncGenerator[OperationResult]:

@@ -41,6 +41,7 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     requests.FindDuplicates: corrections.find_duplicates,
     requests.SetDescription: corrections.set_description,
     requests.Hide: corrections.hide,
+    requests.UndoCorrection: corrections.undo_correction,
     requests.AddFact: corrections.add_fact,
     requests.Reindex: maintenance.reindex,
     requests.Verify: maintenance.verify,

@@ -10,7 +10,7 @@ from bot.admin.access.requests import CheckToken, CreateToken, ListTokens, LogIn
 from bot.admin.documents.requests import DocumentRequest
 from bot.admin.graph.requests import GraphRequest
 from bot.admin.management.requests import ManagementRequest
-from engine import ChatTurn, RetrievalMode, Scope  # noqa: TC001  - the socket reads the fields' types at run time
+from engine import ChatTurn, CorrectionChange, RetrievalMode, Scope  # noqa: TC001  - the socket reads these at run time
 
 AskOutput = Literal["answer", "context", "prompt"]
 
@@ -174,6 +174,21 @@ class Hide:
 
 
 @dataclass(frozen=True, slots=True)
+class UndoCorrection:
+    """Undo what a correction changed. `room` and `must_exist` as in Merge."""
+
+    space: str
+    change: CorrectionChange
+    room: str = ""
+    must_exist: bool = False
+
+    @property
+    def name(self) -> str:
+        """A name that it was about."""
+        return next((each.name for each in (*self.change.made, *self.change.removed)), "")
+
+
+@dataclass(frozen=True, slots=True)
 class AddFact:
     """Add a fact about an entity or, with `other`, about a relation (`type` is then unused)."""
 
@@ -260,6 +275,7 @@ OperationRequest = (
         | FindDuplicates
         | SetDescription
         | Hide
+        | UndoCorrection
         | AddFact
         | Reindex
         | Verify

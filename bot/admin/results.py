@@ -8,15 +8,15 @@ from bot.admin.documents.results import DocumentResults
 from bot.admin.graph.results import GraphResults
 from bot.admin.management.results import ManagementResult
 from bot.store import AccessToken  # noqa: TC001  - as below
-from engine import (  # noqa: TC001  - as below  # noqa: TC001  - the socket reads the fields' types at run time
+from engine import (
     Context,
     ContextEntity,
     ContextRelation,
+    CorrectionChange,
     DocumentInfo,
     DuplicateReport,
     IndexStatus,
     LLMMessage,
-    ManualCorrection,
     Source,
     Usage,
 )
@@ -177,10 +177,10 @@ class Completed:
 
 @dataclass(frozen=True, slots=True)
 class Corrected(Completed):
-    """A correction was made in a space. `previous`: the one of its kind that people had made there before, if any."""
+    """A correction was made in a space. `change`: what its undo reverses."""
 
     space: str = ""
-    previous: ManualCorrection | None = None
+    change: CorrectionChange = field(default_factory=CorrectionChange)
 
 
 @dataclass(frozen=True, slots=True)

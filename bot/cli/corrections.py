@@ -41,7 +41,7 @@ def merge(context: typer.Context, name: NameArgument, into: IntoArgument, space:
 
 @correct.command()
 def unmerge(context: typer.Context, name: NameArgument, space: SpaceOption = "") -> None:
-    """Undo a merge or an automatic join; the names are never joined automatically again."""
+    """Undo a merge or an automatic join; the names are not joined automatically again."""
     from bot.admin.requests import Merge  # noqa: PLC0415  - keeps --help fast
 
     perform_request(context, lambda settings: Merge(settings.space, name), space=space)

@@ -78,8 +78,8 @@ def _undo_hint(call: CommandContext, command: str) -> str:
 async def _merge(call: CommandContext, space: str, words: CommandArguments) -> str:
     await call.require_manager(gettext("merge names"))
     name, into = words.positional
-    unknown = await call.engine.merge(space, name, into, room=call.location.room)
-    done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, unknown))
+    change = await call.engine.merge(space, name, into, room=call.location.room)
+    done = format_merge(escape_markdown(name), escape_markdown(into), map(escape_markdown, change.unknown))
     return f"{done} {_undo_hint(call, 'correct unmerge')}"
 
 

@@ -60,7 +60,8 @@ class GraphLookup(Closable, ABC):
         async with self._ledger.snapshot() as view:
             return await search_entities(view, text, scope, limit)
 
-    async def list_corrections(self, scope: Scope) -> list[ManualCorrection]:
-        """The corrections that people made in the scope's spaces, by kind and name."""
+    async def list_corrections(self, scope: Scope, limit: int = 100, offset: int = 0) -> list[ManualCorrection]:
+        """Some of the corrections that people made in the scope's spaces, by kind and name."""
+        check_number("limit", limit, 1, MAX_RESULTS)
         async with self._ledger.snapshot() as view:
-            return await view.search.list_corrections(await view.search.resolve_scope(scope))
+            return await view.search.list_corrections(await view.search.resolve_scope(scope), limit, offset)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from engine.models import Chunk, Document, Extraction
     from engine.storage.ledger.api import LedgerStore
+    from engine.storage.ledger.records import CorrectionChange
 
 Result = TypeVar("Result")
 
@@ -35,29 +36,38 @@ class ManualCorrections(Closable, ABC):
     def _build_chunks(self, document: Document) -> list[Chunk]:
         """The chunks of a document."""
 
-    async def merge(self, space: str, name: str, into: str, *, room: str = "") -> list[str]:
-        """Make a name an alias of another; returns the names without facts. Raises NotFound if neither has any."""
+    async def merge(self, space: str, name: str, into: str, *, room: str = "") -> CorrectionChange:
+        """Make a name an alias of another; the change names those without facts. Raises NotFound if both are."""
         return await self._write(self._ledger.corrections.merge(space, name, into, room))
 
-    async def unmerge(self, space: str, name: str, *, room: str = "") -> None:
-        """Make a merged name an entity of its own again; it is never joined with that name automatically."""
-        await self._write(self._ledger.corrections.unmerge(space, name, room))
+    async def unmerge(self, space: str, name: str, *, room: str = "") -> CorrectionChange:
+        """Make a merged or joined name an entity of its own again; it is not joined with that name automatically."""
+        return await self._write(self._ledger.corrections.unmerge(space, name, room))
 
-    async def separate(self, space: str, name: str, other: str, *, room: str = "") -> None:
+    async def separate(self, space: str, name: str, other: str, *, room: str = "") -> CorrectionChange:
         """Record that two names are different entities: they are not suggested as duplicates, and never joined."""
-        await self._write(self._ledger.corrections.separate(space, name, other, room))
+        return await self._write(self._ledger.corrections.separate(space, name, other, room))
 
-    async def describe(self, space: str, name: str, description: str, other: str = "", *, room: str = "") -> None:
+    async def describe(
+        self, space: str, name: str, description: str, other: str = "", *, room: str = ""
+    ) -> CorrectionChange:
         """Replace the description of an entity, or of its relation to `other`; "" restores the automatic one."""
-        await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
+        return await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
 
-    async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
+    async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> CorrectionChange:
         """Hide an entity with its relations, or only its relation to `other`."""
-        await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
+        return await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
 
-    async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> None:
+    async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> CorrectionChange:
         """Show a hidden entity or relation again."""
-        await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
+        return await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=False))
+
+    async def undo_correction(self, space: str, change: CorrectionChange, *, room: str = "") -> CorrectionChange:
+        """Remove what a correction made, and restore what it removed: exactly what was before.
+
+        Raises CorrectionChanged if somebody corrected or undid the same meanwhile.
+        """
+        return await self._write(self._ledger.corrections.undo(space, change, room))
 
     async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:
         """Add entities and relations stated by a person; returns the key of the new document that holds them."""

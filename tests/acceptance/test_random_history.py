@@ -39,7 +39,7 @@ class RandomHistory:
     moved: dict[str, str] = field(default_factory=dict)
 
     async def step(self) -> None:
-        deeds = [self.add, self.forget, self.move, self.merge, self.unmerge]
+        deeds = [self.add, self.forget, self.move, self.merge, self.end_merge]
         await self.random.choices(deeds, [50, 25, 8, 8, 6])[0]()
         if self.random.random() < 0.05:
             await self.random.choice([self.engine.compact, self.engine.reindex, self.engine.wait_until_indexed])()
@@ -71,11 +71,16 @@ class RandomHistory:
         self.aliases[name] = into
         self.separated.discard(frozenset((name, into)))
 
-    async def unmerge(self) -> None:
-        if self.aliases:
-            name = self.random.choice(sorted(self.aliases))
-            self.separated.add(frozenset((name, self.aliases.pop(name))))
+    async def end_merge(self) -> None:
+        if not self.aliases:
+            return
+        name = self.random.choice(sorted(self.aliases))
+        into = self.aliases.pop(name)
+        if self.random.random() < 0.5:
             await self.engine.unmerge("here", name)
+        else:
+            self.separated.add(frozenset((name, into)))
+            await self.engine.separate("here", name, into)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -141,8 +141,10 @@ async def test_two_names_are_merged_and_separated_again(visit: Visit) -> None:
     await expect(page.locator("#graph-done")).to_contain_text("is now merged into “Perla”")
     await expect(row(page, "Quentin")).to_have_count(0)
     await expect(row(page, "Rosalba")).to_be_visible()
-    await page.get_by_role("button", name="Undo", exact=True).click()
+    await page.locator("#graph-corrections summary").click()
+    await page.get_by_role("button", name="Undo merge of Quentin").click()
     await expect(row(page, "Quentin")).to_be_visible()
+    await expect(page.locator("#graph-made")).to_contain_text("none that you can undo")
 
     await page.set_viewport_size({"width": 360, "height": 700})
     assert await page.evaluate("document.documentElement.scrollWidth") <= 360

@@ -9,10 +9,10 @@ from fastapi import APIRouter, Query, Request, Response
 from adapters.web.operations import Access, get_result
 from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
+from adapters.web.routes.documents import Offset  # noqa: TC001  - read at run time
 from adapters.web.routes.graph_models import (
     CorrectedBody,
     CorrectionBody,
-    CorrectionItem,
     CorrectionsBody,
     EntitiesBody,
     EntitySummaryItem,
@@ -31,7 +31,7 @@ router = APIRouter(include_in_schema=False)
 
 ENTRY = NavigationEntry("/graph", "Graph", "graph", "read")
 MAX_SUGGESTIONS, MAX_FACTS = 12, 60
-UNDO = {"merge": "unmerge", "hide": "show", "describe": "describe"}
+MAX_CORRECTIONS = 50  # on a page
 OptionalName = Annotated[str, Query(max_length=500)]
 
 
@@ -60,18 +60,19 @@ async def show_details(http: Request, access: PageAccess, name: NameQuery, other
     """The facts of an entity, or of its relation to another one, as a part of the page."""
     found = await get_result(http, access, GetProvenance(name, OF_TOKEN, other, MAX_FACTS), ProvenanceResult)
     shown = ProvenanceBody.of(found.provenance)
-    correctable = (await _list_corrections(http, access)).spaces
+    correctable = (await _list_corrections(http, access, limit=1)).spaces
     spaces = [(each, name_space(each)) for each in shown.spaces if each in correctable]
     return render_part("parts/graph_details.html", found=shown, spaces=spaces, name=name, other=other)
 
 
 @router.get("/graph/corrections")
-async def show_corrections(http: Request, access: PageAccess) -> Response:
+async def show_corrections(http: Request, access: PageAccess, offset: Offset = 0) -> Response:
     """The corrections that may be undone, as a part of the page."""
-    made = [
-        (each, UNDO[each.kind]) for each in (await _list_corrections(http, access)).corrections if each.kind in UNDO
-    ]
-    return render_part("parts/graph_corrections.html", made=made)
+    found = await _list_corrections(http, access, MAX_CORRECTIONS, offset)
+    made = [(each, each.to_undo().model_dump_json()) for each in found.corrections]
+    return render_part(
+        "parts/graph_corrections.html", made=made, offset=offset, size=MAX_CORRECTIONS, has_more=found.has_more
+    )
 
 
 @router.post("/graph/corrections")
@@ -81,17 +82,15 @@ async def correct(http: Request, access: PageAccess, body: CorrectionBody) -> Co
     return CorrectedBody(message=done.text, undo=body.to_undo(done))
 
 
-async def _list_corrections(http: Request, access: Access) -> CorrectionsBody:
-    """The corrections, and the spaces in which whoever looks may make them; none without the permission."""
+async def _list_corrections(http: Request, access: Access, limit: int, offset: int = 0) -> CorrectionsBody:
+    """Corrections, and the spaces in which whoever looks may make them; none without the permission."""
     try:
-        found = await get_result(http, access, ListCorrections(OF_TOKEN), CorrectionList)
+        found = await get_result(http, access, ListCorrections(OF_TOKEN, limit, offset), CorrectionList)
     except InvalidToken:
         raise
     except NotAllowed:
         return CorrectionsBody(spaces=[], corrections=[])
-    return CorrectionsBody(
-        spaces=list(found.spaces), corrections=[CorrectionItem.of(each) for each in found.corrections]
-    )
+    return CorrectionsBody.of(found)
 
 
 def name_space(space: str) -> str:

@@ -8,11 +8,11 @@ from fastapi import APIRouter, Path, Query, Request
 
 from adapters.web.models import MAX_NAME_LENGTH, EntityBody, EntityItem, RelationItem
 from adapters.web.operations import get_result
+from adapters.web.routes.documents import Offset  # noqa: TC001  - read at run time
 from adapters.web.routes.graph_models import (
     MAX_ENTITIES,
     CorrectedBody,
     CorrectionBody,
-    CorrectionItem,
     CorrectionsBody,
     EntitiesBody,
     EntitySummaryItem,
@@ -32,6 +32,7 @@ router = APIRouter(tags=["graph"])
 
 MAX_FACTS = 200
 FactLimit = Annotated[int, Query(ge=1, le=MAX_FACTS)]
+CorrectionLimit = Annotated[int, Query(ge=1, le=200)]
 
 
 @router.get("/entities")
@@ -81,15 +82,15 @@ async def get_relation_provenance(
 
 
 @router.get("/graph/corrections")
-async def list_corrections(http: Request, token: Token) -> CorrectionsBody:
+async def list_corrections(
+    http: Request, token: Token, offset: Offset = 0, limit: CorrectionLimit = 100
+) -> CorrectionsBody:
     """List the corrections where the token may make them: in its space, or where its person may in the chat."""
-    found = await get_result(http, token, ListCorrections(OF_TOKEN), CorrectionList)
-    made = [CorrectionItem.of(each) for each in found.corrections]
-    return CorrectionsBody(spaces=list(found.spaces), corrections=made)
+    return CorrectionsBody.of(await get_result(http, token, ListCorrections(OF_TOKEN, limit, offset), CorrectionList))
 
 
 @router.post("/graph/corrections")
 async def correct(http: Request, token: Token, body: CorrectionBody) -> CorrectedBody:
-    """Merge two names, hide, describe or separate; responds once the correction is visible."""
+    """Merge two names, hide, describe, separate or undo; responds once the correction is visible."""
     done = await get_result(http, token, body.to_request(), Corrected)
     return CorrectedBody(message=done.text, undo=body.to_undo(done))

@@ -11,14 +11,16 @@ from pydantic import BaseModel, Field, StringConstraints, model_validator
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from adapters.web.scope import OF_TOKEN
 from bot.admin.graph.requests import GetSubgraph
-from bot.admin.requests import Hide, Merge, Separate, SetDescription
-from engine import normalize_name
+from bot.admin.requests import Hide, Merge, Separate, SetDescription, UndoCorrection
+from engine import CorrectionChange, ManualCorrection
 
 if TYPE_CHECKING:
+    from bot.admin.graph.results import CorrectionList
     from bot.admin.results import Corrected
-    from engine import EntitySummary, FactProvenance, ManualCorrection, StatedFact, Subgraph
+    from engine import EntitySummary, FactProvenance, StatedFact, Subgraph
 
 MAX_DESCRIPTION_LENGTH = 5000
+MAX_RECORD_LENGTH = 200_000  # of a text of a correction, which may have been made elsewhere
 MAX_ENTITIES = 200
 OptionalName = Annotated[str, Field(max_length=MAX_NAME_LENGTH)]
 NameQuery = Annotated[str, Query(min_length=1, max_length=MAX_NAME_LENGTH)]
@@ -162,27 +164,51 @@ class ProvenanceBody(BaseModel):
         )
 
 
+class RecordBody(Body):
+    """A correction that is in force: merge (`name` into `other`), separate, hide, or describe with these words."""
+
+    kind: Literal["merge", "separate", "describe", "hide"]
+    name: Annotated[str, Field(min_length=1, max_length=MAX_RECORD_LENGTH)]
+    other: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
+    description: Annotated[str, Field(max_length=MAX_RECORD_LENGTH)] = ""
+
+    @classmethod
+    def of(cls, made: ManualCorrection) -> RecordBody:
+        """The body of a correction."""
+        return cls.model_validate(
+            {"kind": made.kind, "name": made.name, "other": made.other, "description": made.description}
+        )
+
+
+Records = Annotated[list[RecordBody], Field(max_length=100)]
+
+
 class CorrectionBody(Body):
     """A correction of an entity, or of a relation to `other`; with "merge", of `name` into `other`.
 
     `space`: where it is made, one of those of the provenance; it may be left out if there is only one. An empty
-    description restores the original.
+    description restores the original. "undo" removes the corrections in `made`, and restores those in `removed`; it is
+    refused unless all of that is as it was.
     """
 
-    action: Literal["merge", "unmerge", "separate", "hide", "show", "describe"]
+    action: Literal["merge", "unmerge", "separate", "hide", "show", "describe", "undo"]
     name: Name
     other: OptionalName = ""
     description: Annotated[str, StringConstraints(max_length=MAX_DESCRIPTION_LENGTH, strip_whitespace=True)] = ""
     space: OptionalName = ""
+    made: Records = Field(default=[])
+    removed: Records = Field(default=[])
 
     @model_validator(mode="after")
     def check_names(self) -> CorrectionBody:
         """Raise ValueError if a second name is missing."""
         if self.action in {"merge", "separate"} and not self.other:
             raise ValueError(f"{self.action} needs a second name")
+        if self.action == "undo" and not (self.made or self.removed):
+            raise ValueError("undo needs what was made or removed")
         return self
 
-    def to_request(self) -> Merge | Separate | Hide | SetDescription:
+    def to_request(self) -> Merge | Separate | Hide | SetDescription | UndoCorrection:
         """The request of the correction."""
         if self.action in {"merge", "unmerge"}:
             return Merge(self.space, self.name, self.other if self.action == "merge" else "")
@@ -190,29 +216,24 @@ class CorrectionBody(Body):
             return Separate(self.space, self.name, self.other)
         if self.action == "describe":
             return SetDescription(self.space, self.name, self.description, self.other)
+        if self.action == "undo":
+            change = CorrectionChange(self._list_corrections(self.made), self._list_corrections(self.removed))
+            return UndoCorrection(self.space, change)
         return Hide(self.space, self.name, self.other, hidden=self.action == "hide")
 
-    def to_undo(self, made: Corrected) -> CorrectionBody | None:
-        """The correction that leads back to what was before this one, if there is one; None if nothing changed."""
-        previous = made.previous
-        match self.action:
-            case "describe":
-                before = previous.description if previous else ""
-                return None if before == self.description else self._change(made, description=before)
-            case "hide" | "show":
-                was_hidden = previous is not None
-                action = "show" if self.action == "hide" else "hide"
-                return None if was_hidden == (self.action == "hide") else self._change(made, action=action)
-            case "merge" | "unmerge" if previous is not None:
-                is_same = normalize_name(previous.other) == normalize_name(self.other) and self.action == "merge"
-                return None if is_same else self._change(made, action="merge", other=previous.other)
-            case "merge":
-                return self._change(made, action="unmerge", other="")
-        return None
+    def _list_corrections(self, records: list[RecordBody]) -> tuple[ManualCorrection, ...]:
+        return tuple(
+            ManualCorrection(each.kind, self.space, each.name, each.other, each.description) for each in records
+        )
 
-    def _change(self, made: Corrected, **changed: str) -> CorrectionBody:
-        """A correction of the same names, where this one was made."""
-        return self.model_copy(update={"description": "", "space": made.space, **changed})
+    def to_undo(self, done: Corrected) -> CorrectionBody | None:
+        """The correction that leads back to exactly what was before this one; None if nothing changed."""
+        made, removed = ([RecordBody.of(each) for each in some] for some in (done.change.made, done.change.removed))
+        if not (made or removed):
+            return None
+        return CorrectionBody(
+            action="undo", name=self.name, other=self.other, space=done.space, made=made, removed=removed
+        )
 
 
 class CorrectedBody(BaseModel):
@@ -244,9 +265,21 @@ class CorrectionItem(BaseModel):
             }
         )
 
+    def to_undo(self) -> CorrectionBody:
+        """The correction that removes this one."""
+        record = RecordBody(kind=self.kind, name=self.name, other=self.other, description=self.description)
+        return CorrectionBody(action="undo", name=self.name, other=self.other, space=self.space, made=[record])
+
 
 class CorrectionsBody(BaseModel):
-    """The corrections in the `spaces` in which the token may make them."""
+    """Corrections in the `spaces` in which the token may make them. `has_more`: there are some after these."""
 
     spaces: list[str]
     corrections: list[CorrectionItem]
+    has_more: bool = False
+
+    @classmethod
+    def of(cls, found: CorrectionList) -> CorrectionsBody:
+        """The body of a list."""
+        made = [CorrectionItem.of(each) for each in found.corrections]
+        return cls(spaces=list(found.spaces), corrections=made, has_more=found.has_more)

@@ -66,6 +66,7 @@ CORRECTING: Mapping[type, Permission] = {
     requests.Separate: "manage",
     requests.SetDescription: "manage",
     requests.Hide: "manage",
+    requests.UndoCorrection: "manage",
     requests.AddFact: "manage",
 }
 ALL_PERMISSIONS: Sequence[Permission] = PERMISSIONS

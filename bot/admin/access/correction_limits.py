@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bot.admin.requests import AddFact, Merge
+from bot.admin.requests import AddFact, Merge, UndoCorrection
 from bot.errors import NotPermitted
 from bot.permissions.managers import room_of
 from engine import Scope
@@ -22,7 +22,7 @@ MANAGERS_ONLY = "Managers of a workspace can."
 
 def limit_to_own_space(inner: OperationRequest, space: str) -> OperationRequest:
     """The correction in a space of the terminal, with names that occur there."""
-    fields: dict[str, Any] = {"must_exist": True} if isinstance(inner, Merge) else {}
+    fields: dict[str, Any] = {"must_exist": True} if isinstance(inner, Merge | UndoCorrection) else {}
     fields["space"] = space
     return replace(inner, **fields)
 

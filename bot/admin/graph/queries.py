@@ -48,8 +48,9 @@ async def get_provenance(engine_context: EngineContext, request: GetProvenance) 
 
 async def list_corrections(engine_context: EngineContext, request: ListCorrections) -> AsyncGenerator[OperationResult]:
     """Yield the corrections of the scope's spaces."""
-    found = await engine_context.engine.list_corrections(request.scope)
-    yield CorrectionList(tuple(sorted(request.scope.spaces)), tuple(found))
+    found = await engine_context.engine.list_corrections(request.scope, request.limit + 1, request.offset)
+    shown, has_more = found[: request.limit], len(found) > request.limit
+    yield CorrectionList(tuple(sorted(request.scope.spaces)), tuple(shown), has_more)
 
 
 async def _build_subgraph_error(engine: Engine, request: GetSubgraph) -> NotFound:

@@ -42,9 +42,11 @@ class GetProvenance:
 
 @dataclass(frozen=True, slots=True)
 class ListCorrections:
-    """List the corrections that people made in the scope's spaces."""
+    """List some of the corrections that people made in the scope's spaces, by kind and name."""
 
     scope: Scope
+    limit: int = 100
+    offset: int = 0
 
 
 GraphRequest = SearchEntities | GetSubgraph | GetProvenance | ListCorrections

@@ -35,10 +35,11 @@ class ProvenanceResult:
 
 @dataclass(frozen=True, slots=True)
 class CorrectionList:
-    """The corrections of spaces, and these spaces: whoever asked may correct what is known there."""
+    """Corrections of spaces, and these spaces: whoever asked may correct what is known there."""
 
     spaces: tuple[str, ...]
     corrections: tuple[ManualCorrection, ...]
+    has_more: bool = False
 
 
 GraphResults = EntityList | SubgraphResult | ProvenanceResult | CorrectionList

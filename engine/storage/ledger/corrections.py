@@ -54,7 +54,7 @@ async def find_space_id(db: Connection, space: str) -> int:
     raise NotFound("Nothing is known here yet.", hint="Add documents first.")
 
 
-async def _resolve_location(db: Connection, space: str, room: str) -> tuple[int, int]:
+async def resolve_place(db: Connection, space: str, room: str) -> tuple[int, int]:
     """The ids of a correction's space and room (0 for none); a moved room decides the space."""
     if not room:
         return await find_space_id(db, space), 0
@@ -68,17 +68,17 @@ async def merge_names(db: Connection, space: str, name: str, into: str, room: st
 
     Raises NotFound if both are unknown.
     """
-    (id_, made_in), alias, target = await _resolve_location(db, space, room), normalize_name(name), normalize_name(into)
+    (id_, made_in), alias, target = await resolve_place(db, space, room), normalize_name(name), normalize_name(into)
     if not alias or not target or alias == target:
         raise InvalidQuestion(f"“{name}” and “{into}” are not two different names.", hint=NAME_HINT)
     unknown = [each for each in (name, into) if not await name_ids(db, id_, {normalize_name(each)})]
     if len(unknown) > 1:
         raise NotFound(f"Neither “{name}” nor “{into}” is known here.", hint=NAME_HINT)
-    await _save_alias(db, id_, alias, Alias(target, room=made_in))
+    await save_alias(db, id_, alias, Alias(target, room=made_in))
     return unknown
 
 
-async def _save_alias(db: Connection, space: int, name: str, alias: Alias) -> None:
+async def save_alias(db: Connection, space: int, name: str, alias: Alias) -> None:
     """Save an alias made by hand; it replaces automatic ones, and what was separated before."""
     a, b = sorted((name, alias.target))
     await db.execute("DELETE FROM distinct_names WHERE space = ? AND a = ? AND b = ?", (space, a, b))
@@ -87,22 +87,30 @@ async def _save_alias(db: Connection, space: int, name: str, alias: Alias) -> No
     await refresh_joins(db, space, {name, alias.target, *replaced})
 
 
+async def remove_alias(db: Connection, space: int, name: str, target: str) -> None:
+    """Remove an alias made by hand; its names may be joined automatically then, as they would be without it."""
+    await change_aliases(db, space, {name: None})
+    await refresh_joins(db, space, {name, target})
+
+
 async def unmerge_name(db: Connection, space: str, name: str, room: str = "") -> None:
-    """Remove an alias, and never join its names automatically again. Raises NotFound.
+    """Remove an alias; if its names would then be joined automatically, they are separated. Raises NotFound.
 
     A name that is joined automatically is separated from all names that it is joined with.
     """
-    (id_, made_in), alias = await _resolve_location(db, space, room), normalize_name(name)
-    rows = await db.execute_fetchall("SELECT target, reason FROM alias WHERE space = ? AND name = ?", (id_, alias))
-    for target, reason in rows:
-        if not reason:
-            await change_aliases(db, id_, {alias: None})
-            await _save_distinct(db, id_, alias, {target}, made_in)
-            return
+    (id_, made_in), alias = await resolve_place(db, space, room), normalize_name(name)
+    rows = await db.execute_fetchall(
+        "SELECT target FROM alias WHERE space = ? AND name = ? AND reason = ''", (id_, alias)
+    )
+    for (target,) in rows:
+        await remove_alias(db, id_, alias, target)
+        if target in await _find_joined(db, id_, alias):
+            await save_distinct(db, id_, alias, {target}, made_in)
+        return
     joined = await _find_joined(db, id_, alias)
     if not joined:
         raise NotFound(f"“{name}” is not merged into another name.", hint="Only merged names can be separated.")
-    await _save_distinct(db, id_, alias, joined, made_in)
+    await save_distinct(db, id_, alias, joined, made_in)
 
 
 async def _find_joined(db: Connection, space: int, name: str) -> set[str]:
@@ -114,7 +122,7 @@ async def _find_joined(db: Connection, space: int, name: str) -> set[str]:
 
 async def separate_names(db: Connection, space: str, name: str, other: str, room: str = "") -> None:
     """Record that two names are different; their join ends. Raises NotFound if both are unknown."""
-    (id_, made_in), a, b = await _resolve_location(db, space, room), normalize_name(name), normalize_name(other)
+    (id_, made_in), a, b = await resolve_place(db, space, room), normalize_name(name), normalize_name(other)
     if not a or not b or a == b:
         raise InvalidQuestion(f"“{name}” and “{other}” are not two different names.", hint=NAME_HINT)
     if not await name_ids(db, id_, {a, b}):
@@ -126,10 +134,11 @@ async def separate_names(db: Connection, space: str, name: str, other: str, room
             )
         ):
             await change_aliases(db, id_, {source: None})
-    await _save_distinct(db, id_, a, {b}, made_in)
+    await save_distinct(db, id_, a, {b}, made_in)
 
 
-async def _save_distinct(db: Connection, space: int, name: str, others: Collection[str], room: int) -> None:
+async def save_distinct(db: Connection, space: int, name: str, others: Collection[str], room: int) -> None:
+    """Record that a name and each of some others are different; their joins end."""
     await db.executemany(
         "INSERT INTO distinct_names (space, a, b, room) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(space, min(name, other), max(name, other), room) for other in others],
@@ -137,9 +146,15 @@ async def _save_distinct(db: Connection, space: int, name: str, others: Collecti
     await refresh_joins(db, space, {name, *others})
 
 
+async def remove_distinct(db: Connection, space: int, a: str, b: str) -> None:
+    """Remove the record that two names are different; they may be joined automatically then."""
+    await db.execute("DELETE FROM distinct_names WHERE space = ? AND a = ? AND b = ?", (space, min(a, b), max(a, b)))
+    await refresh_joins(db, space, {a, b})
+
+
 async def pin_description(db: Connection, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
     """Set a description that overrides the merged one; an empty one removes it. An entity is (name, "")."""
-    id_, made_in = await _resolve_location(db, space, room)
+    id_, made_in = await resolve_place(db, space, room)
     a, b = order_names(names)
     if description:
         await _check_exists(db, id_, a, b)
@@ -155,7 +170,7 @@ async def pin_description(db: Connection, space: str, names: tuple[str, str], de
 
 async def set_hidden(db: Connection, space: str, names: tuple[str, str], room: str = "", *, hidden: bool) -> None:
     """Hide an entity (with its relations) or a relation, or show it again."""
-    id_, made_in = await _resolve_location(db, space, room)
+    id_, made_in = await resolve_place(db, space, room)
     a, b = order_names(names)
     if hidden:
         await _check_exists(db, id_, a, b)
@@ -188,12 +203,12 @@ async def move_corrections(db: Connection, room: int, space: int | None) -> None
         await change_aliases(db, old_space, {name: None})
         await refresh_joins(db, old_space, {name, target})
         if space is not None and await _can_alias(db, space, name, target):
-            await _save_alias(db, space, name, Alias(target, room=room))
+            await save_alias(db, space, name, Alias(target, room=room))
     parted = await db.execute_fetchall(f"DELETE FROM distinct_names {where} RETURNING space, a, b", (room, space))
     for old_space, a, b in list(parted):
         await refresh_joins(db, old_space, {a, b})
         if space is not None:
-            await _save_distinct(db, space, a, {b}, room)
+            await save_distinct(db, space, a, {b}, room)
     if space is None:
         await set_setting(db, "last_removal", await next_generation(db))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.storage.ledger import cache, corrections, facts, names, profiles
-from engine.storage.ledger.content import amendments, documents, open_vectors
+from engine.storage.ledger.content import amendments, correction_changes, documents, open_vectors
 from engine.storage.ledger.full_text import update
 from engine.storage.ledger.joins import candidates, refresh
 from engine.storage.ledger.queries import dates, filters, graph, lookup, passages, stats, tie_order, walk
@@ -180,12 +180,13 @@ class SqlStats(Repository):
 class SqlCorrections(Repository):
     """Corrections by hand."""
 
-    merge = InTransaction(corrections.merge_names)
-    unmerge = InTransaction(corrections.unmerge_name)
-    separate = InTransaction(corrections.separate_names)
+    merge = InTransaction(correction_changes.merge)
+    unmerge = InTransaction(correction_changes.unmerge)
+    separate = InTransaction(correction_changes.separate)
+    undo = InTransaction(correction_changes.undo)
     set_automatic_joins = InTransaction(refresh.set_automatic_joins)
-    pin_description = InTransaction(corrections.pin_description)
-    set_hidden = InTransaction(corrections.set_hidden)
+    pin_description = InTransaction(correction_changes.describe)
+    set_hidden = InTransaction(correction_changes.hide)
 
 
 class SqlDuplicates(Repository):

@@ -78,24 +78,31 @@ async def test_a_correction_shows_at_once_and_its_undo_ends_it(manager: Api) -> 
     assert (described["entity"]["description"], described["is_pinned"]) == ("She sells tickets.", True)
     await correct(manager, pinned["undo"])
     assert not (await get(manager, "graph/entity?name=Mina"))["is_pinned"]
+    await correct(manager, {"action": "hide", "name": "Mina", "other": "Gudgeon"})
     separated = await correct(manager, {"action": "separate", "name": "Mina", "other": "Gudgeon"})
-    assert separated["undo"] is None
+    pages = [await get(manager, f"graph/corrections?limit=1&offset={offset}") for offset in (0, 1, 2)]
+    kinds = [([each["kind"] for each in page["corrections"]], page["has_more"]) for page in pages]
+    assert kinds == [(["separate"], True), (["hide"], False), ([], False)]
+    await correct(manager, separated["undo"])
+    again = await manager.call("POST", CORRECTIONS, body=separated["undo"])
+    assert (again.status_code, again.json()["title"]) == (409, "CorrectionChanged")
+    assert [each["kind"] for each in (await get(manager, "graph/corrections"))["corrections"]] == ["hide"]
 
 
 async def test_an_undo_leads_back_to_the_correction_of_another_person(manager: Api) -> None:
     first = {"action": "describe", "name": "Mina", "description": "She sells tickets."}
     await correct(manager, first)
     second = await correct(manager, {**first, "description": " She owns the ferry. "})
-    assert (second["undo"]["description"], second["undo"]["space"]) == ("She sells tickets.", HERE)
+    assert (second["undo"]["removed"][0]["description"], second["undo"]["space"]) == ("She sells tickets.", HERE)
     await correct(manager, second["undo"])
     assert (await get(manager, "graph/entity?name=Mina"))["entity"]["description"] == "She sells tickets."
     assert (await correct(manager, first))["undo"] is None  # it was so before
     merged = await correct(manager, {"action": "merge", "name": "Mina", "other": "Gudgeon"})
     assert (await correct(manager, {"action": "merge", "name": "mina", "other": "gudgeon"}))["undo"] is None
     parted = await correct(manager, merged["undo"])
-    assert (parted["undo"]["action"], parted["undo"]["other"]) == ("merge", "Gudgeon")
+    assert [(each["kind"], each["other"]) for each in parted["undo"]["removed"]] == [("merge", "gudgeon")]
     hide = {"action": "hide", "name": "Mina"}
-    assert (await correct(manager, hide))["undo"]["action"] == "show"
+    assert (await correct(manager, hide))["undo"]["made"][0]["kind"] == "hide"
     assert (await correct(manager, hide))["undo"] is None
 
 
@@ -107,7 +114,10 @@ async def test_a_correction_needs_the_permission_and_names_of_its_space(manager:
     merge = {"action": "merge", "name": "Mina", "other": SECRET.title(), "space": VAULT}
     refused = await manager.call("POST", CORRECTIONS, body=merge)
     assert refused.status_code == 404
-    for wrong in ({"action": "merge", "name": "Mina"}, {"action": "burn", "name": "Mina"}, {"action": "hide"}):
+    alias = {"kind": "merge", "name": "Mina", "other": SECRET.title()}
+    undo = {"action": "undo", "name": "Mina", "space": VAULT, "removed": [alias]}
+    assert (await manager.call("POST", CORRECTIONS, body=undo)).status_code == 404
+    for wrong in (*({"action": each, "name": "Mina"} for each in ("undo", "merge", "burn")), {"action": "hide"}):
         assert (await manager.call("POST", CORRECTIONS, body=wrong)).status_code == 422
     for path in ("entities", f"entities?search={SECRET}", "graph/entity?name=Mina", "graph?entity=Mina&depth=2"):
         assert SECRET not in (await manager.call("GET", f"/api/v1/{path}")).text.casefold()

@@ -153,7 +153,7 @@ async function refresh(correction: Correction): Promise<void> {
   if (correction.action === "merge" && names.includes(correction.name)) {
     names.push(correction.other);
   }
-  if (correction.action === "unmerge" || correction.action === "show") {
+  if (["unmerge", "show", "undo"].includes(correction.action)) {
     names.push(correction.name);
   }
   const parts = await Promise.all([...new Set([center, ...names])].map((name) => loadQuietly(name)));

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         UnextractedChunk,
     )
     from engine.storage.ledger.records.projection import SpaceTurn
+    from engine.storage.ledger.records.query_results import CorrectionChange
 
 
 class Documents(Protocol):
@@ -90,20 +91,25 @@ class Facts(Protocol):
 class Corrections(Protocol):
     """Corrections by hand, within a space. `room`: the room that a correction moves with, "" for none."""
 
-    async def merge(self, space: str, name: str, into: str, room: str = "") -> list[str]:
-        """Make a name an alias of another; returns those of the two that are unknown. Raises NotFound if both are."""
+    async def merge(self, space: str, name: str, into: str, room: str = "") -> CorrectionChange:
+        """Make a name an alias of another. Raises NotFound if both are unknown."""
 
-    async def unmerge(self, space: str, name: str, room: str = "") -> None:
-        """Remove an alias, and never join its names automatically again. Raises NotFound."""
+    async def unmerge(self, space: str, name: str, room: str = "") -> CorrectionChange:
+        """Remove an alias; names that would be joined automatically are separated. Raises NotFound."""
 
-    async def separate(self, space: str, name: str, other: str, room: str = "") -> None:
+    async def separate(self, space: str, name: str, other: str, room: str = "") -> CorrectionChange:
         """Record that two names are different; their join ends. Raises NotFound if both are unknown."""
+
+    async def undo(self, space: str, change: CorrectionChange, room: str = "") -> CorrectionChange:
+        """Reverse what a correction changed. Raises CorrectionChanged if that is not the present state."""
 
     async def set_automatic_joins(self, *, enabled: bool) -> None:
         """Join other spellings of a name automatically or not; turning it off undoes the automatic joins."""
 
-    async def pin_description(self, space: str, names: tuple[str, str], description: str, room: str = "") -> None:
+    async def pin_description(
+        self, space: str, names: tuple[str, str], description: str, room: str = ""
+    ) -> CorrectionChange:
         """Set the description of a relation, or of an entity (name, ""); an empty one removes it."""
 
-    async def set_hidden(self, space: str, names: tuple[str, str], room: str = "", *, hidden: bool) -> None:
+    async def set_hidden(self, space: str, names: tuple[str, str], room: str = "", *, hidden: bool) -> CorrectionChange:
         """Hide or show an entity (name, "") with its relations, or a relation."""

@@ -97,8 +97,8 @@ class Search(Protocol):
     async def list_relations_between(self, ids: Collection[int], scope_ids: ScopeIds) -> list[int]:
         """The relations whose two ends are among these entities."""
 
-    async def list_corrections(self, scope_ids: ScopeIds) -> list[ManualCorrection]:
-        """The corrections made by hand in the scope's spaces, by kind and name."""
+    async def list_corrections(self, scope_ids: ScopeIds, limit: int, offset: int) -> list[ManualCorrection]:
+        """Some of the corrections made by hand in the scope's spaces, by kind and name."""
 
     async def load_entities(self, ids: Collection[int], scope_ids: ScopeIds) -> dict[int, EntityRecord]:
         """Entity profiles within the scope's spaces."""

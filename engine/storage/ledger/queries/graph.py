@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from engine.storage.ledger.records.query_results import ScopeIds
     from engine.storage.sql.connection import Connection
 
-MAX_CORRECTIONS = 1000  # of each kind
-
 
 async def find_entities_by_start(db: Connection, start: str, scope_ids: ScopeIds, limit: int) -> list[int]:
     """Entities in the scope's spaces with a name, or an alias, that starts with a canonical text.
@@ -52,14 +50,6 @@ def _as_written(canonical: str) -> str:
     )
 
 
-def _select_corrections(kind: str, table: str, columns: tuple[str, str, str], where: str) -> str:
-    a, b, description = columns
-    return (
-        f"SELECT '{kind}', s.name, {_as_written(a)} AS written, {_as_written(b)}, {description} FROM {table} c"
-        f" CROSS JOIN space s ON s.id = c.space WHERE {where} ORDER BY written LIMIT {MAX_CORRECTIONS}"
-    )
-
-
 _TABLES = (
     ("merge", "alias", ("c.name", "c.target", "''"), " AND c.reason = ''"),
     ("separate", "distinct_names", ("c.a", "c.b", "''"), ""),
@@ -68,11 +58,22 @@ _TABLES = (
 )
 
 
-async def list_corrections(db: Connection, scope_ids: ScopeIds) -> list[ManualCorrection]:
-    """The corrections made by hand in the scope's spaces, by kind and name."""
-    found: list[ManualCorrection] = []
-    for kind, table, columns, condition in _TABLES:
-        where = space_clause(scope_ids, "c") + condition
-        rows = await db.execute_fetchall(_select_corrections(kind, table, columns, where))
-        found += [ManualCorrection(*row) for row in map(tuple, rows)]
-    return found
+def _select_corrections(position: int, where: str) -> str:
+    kind, table, (a, b, description), condition = _TABLES[position]
+    return (
+        f"SELECT {position} AS position, '{kind}' AS kind, s.name AS space, {_as_written(a)} AS written,"
+        f" {_as_written(b)} AS other, {description} AS description FROM {table} c"
+        f" CROSS JOIN space s ON s.id = c.space WHERE {where}{condition}"
+    )
+
+
+async def list_corrections(db: Connection, scope_ids: ScopeIds, limit: int, offset: int) -> list[ManualCorrection]:
+    """The corrections made by hand in the scope's spaces, by kind and name; `offset`: how many are left out first."""
+    where = space_clause(scope_ids, "c")
+    selects = " UNION ALL ".join(_select_corrections(position, where) for position in range(len(_TABLES)))
+    rows = await db.execute_fetchall(
+        f"SELECT kind, space, written, other, description FROM ({selects}) AS made"
+        " ORDER BY position, written, other, space LIMIT ? OFFSET ?",
+        (limit, offset),
+    )
+    return [ManualCorrection(*row) for row in map(tuple, rows)]

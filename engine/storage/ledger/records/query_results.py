@@ -194,6 +194,15 @@ class ManualCorrection:
 
 
 @dataclass(frozen=True, slots=True)
+class CorrectionChange:
+    """The corrections that a correction made and removed. `unknown`: names of a merge that occur nowhere yet."""
+
+    made: tuple[ManualCorrection, ...] = ()
+    removed: tuple[ManualCorrection, ...] = ()
+    unknown: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentInfo:
     """A document in a list; `error` and `hint` describe what could not be indexed."""
 

@@ -20,6 +20,7 @@ from bot.admin.rpc import codec
 from bot.platform.forms import FormField, FormOption
 from bot.store import AccessToken, Subject
 from engine import (
+    CorrectionChange,
     EntitySummary,
     FactProvenance,
     ManualCorrection,
@@ -40,6 +41,7 @@ NOON = datetime(2026, 5, 12, 12, tzinfo=UTC)
 SOURCE = make_source(text="Tea “ü”\n")
 TOKEN = AccessToken("1", "n", Subject(space="s"), ("ask", "read"), 60, NOON, None, NOON)
 ADA, MET = ContextEntity("A", "t", "d", (1,)), ContextRelation("A", "B", "k", "d", 2.0, (1,))
+CHANGE = CorrectionChange((ManualCorrection("merge", "s", "Mina", "Ada", ""),), (), ("Ada",))
 CHANNEL = management_results.ChannelEntry("slack:T1:C1", "roof", "open", is_read=True, documents=3)
 REQUESTS: list[OperationRequest] = [
     requests.Ask(
@@ -57,6 +59,7 @@ REQUESTS: list[OperationRequest] = [
     requests.FindDuplicates(Scope.of("s"), 5),
     requests.SetDescription("s", "a", "words", "b"),
     requests.Hide("s", "a", hidden=False),
+    requests.UndoCorrection("s", CHANGE, "r"),
     requests.AddFact("s", "a", "words", type="person"),
     requests.Reindex(),
     requests.Verify(repair=True),
@@ -108,7 +111,7 @@ EVENTS: list[OperationResult] = [
     results.VerifyResult(("x",), repaired=True),
     results.ExportLine("{}"),
     results.Completed("Well."),
-    results.Corrected("Well.", "s", ManualCorrection("merge", "s", "Mina", "Ada", "")),
+    results.Corrected("Well.", "s", CHANGE),
     results.TokenCreated(TOKEN, "tl_1_x"),
     results.TokenChecked(TOKEN),
     results.TokenList((TOKEN,)),

@@ -133,7 +133,7 @@ async def explore(ledger: LedgerFixture) -> tuple[list[str], list[str], int]:
         records = await found.load_entities(ids, scope)
         names += [records[id_].canonical for id_ in ids]
     between = await found.list_relations_between(await found.find_entities_by_start("", scope, 99), scope)
-    return list(map(str, await found.list_corrections(scope))), names, len(between)
+    return list(map(str, await found.list_corrections(scope, 100, 0))), names, len(between)
 
 
 async def change(ledger: LedgerFixture, key: str = "later") -> None:

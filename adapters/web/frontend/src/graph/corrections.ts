@@ -9,6 +9,8 @@ export interface Correction {
   other: string;
   description: string;
   space: string;
+  made?: object[];
+  removed?: object[];
 }
 
 interface Corrected {
@@ -28,6 +30,7 @@ export class Corrections {
   private pending: Correction | null = null;
   private undo: Correction | null = null;
   private timer = 0;
+  private offset = 0;
 
   constructor(private readonly refresh: (correction: Correction) => Promise<void>) {
     find("#graph-cancel", HTMLButtonElement).addEventListener("click", () => this.dialog.close());
@@ -140,17 +143,20 @@ export class Corrections {
 
   private async list(): Promise<void> {
     if (this.made.open) {
-      const response = await fetch("/graph/corrections");
+      const response = await fetch(`/graph/corrections?offset=${this.offset}`);
       moveFocus(find("#graph-made", HTMLElement), find("summary", HTMLElement, this.made));
       find("#graph-made", HTMLElement).innerHTML = response.ok ? await response.text() : "";
     }
   }
 
   private handleClick(event: Event): void {
-    const button = event.target instanceof Element ? event.target.closest<HTMLButtonElement>("[data-undo]") : null;
-    if (button) {
-      const { undo = "", name = "", other = "", space = "" } = button.dataset;
-      void this.send({ action: undo, name, other, description: "", space }).then((problem) => problem && this.say(problem, null));
+    const button = event.target instanceof Element ? event.target.closest<HTMLButtonElement>("[data-undo], [data-offset]") : null;
+    const { undo = "", offset = "" } = button?.dataset ?? {};
+    if (undo) {
+      void this.send(JSON.parse(undo) as Correction).then((problem) => problem && this.say(problem, null));
+    } else if (offset) {
+      this.offset = Number(offset);
+      void this.list();
     }
   }
 }
