@@ -78,7 +78,7 @@ class NotAllowed(EngineError):
 class InvalidToken(NotAllowed):
     """The access token is unknown, expired or revoked."""
 
-    hint = "`threadlore token create` makes one."
+    hint = "Ask whoever runs the bot for one: `threadlore token create` makes it."
 
 
 class NotPermitted(NotAllowed):

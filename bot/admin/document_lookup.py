@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from engine import DocumentInfo
 
 LOCAL_SPACE = "console:local"
+UNKNOWN_DOCUMENT_HINT = "`threadlore documents` lists keys and titles."
 
 
 def build_scope(spaces: Iterable[str]) -> Scope:
@@ -76,4 +77,4 @@ def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) ->
         words, {each.key: each for each in (*match_title(words, candidates), *by_link)}.values()
     ):
         return [found.key]
-    raise NotFound(f"There is no document “{words}”.", hint="`threadlore documents` lists keys and titles.")
+    raise NotFound(f"There is no document “{words}”.", hint=UNKNOWN_DOCUMENT_HINT)

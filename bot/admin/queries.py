@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from bot.text.search_filters import SearchFilters
     from engine import Context, Engine, Scope
 
+NO_DOCUMENTS_HINT = "Run `threadlore ingest FILE_OR_FOLDER`, then ask again."
 SEARCHING = "the search takes longer than usual."
 SLOW_START_SECONDS = 2.0  # after which the reason for the delay is shown
 
@@ -95,7 +96,7 @@ async def _check_not_empty(engine: Engine, context: Context, scope: Scope) -> No
     if context.is_empty and context.mode != "bypass" and not (await engine.get_status(scope)).documents:
         raise NotFound(
             "There are no documents yet.",
-            hint="Run `threadlore ingest FILE_OR_FOLDER`, then ask again.",
+            hint=NO_DOCUMENTS_HINT,
         )
 
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Form, Query, Request, Response
 from fastapi.responses import StreamingResponse  # noqa: TC002  - read at run time
 
-from adapters.web.operations import Access, TerminalSpace, check_token, get_result
-from adapters.web.pages.session import PageAccess, get_viewer
+from adapters.web.operations import Access, get_result
+from adapters.web.pages.session import PageAccess, get_space, get_viewer
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from adapters.web.routes.documents import list_upload_events
 from adapters.web.scope import OF_TOKEN
@@ -110,7 +110,8 @@ async def _list_documents(http: Request, access: Access, search: str, status: st
         "states": STATES,
         "is_working": any(each.status in {"pending", "searchable"} for each in page),
         "owned": await _find_owned(http, access, page),
-        "is_space": bool(await _get_space(http, access)),
+        "is_space": bool(await get_space(http, access)),
+        "can_upload": "write" in (await get_viewer(http, access)).permissions,
         "done": "",
     }
 
@@ -119,10 +120,5 @@ async def _find_owned(http: Request, access: Access, documents: list[DocumentInf
     """The keys of those that the visitor may forget: in their own space, or shared with the bot alone."""
     if "write" not in (await get_viewer(http, access)).permissions:
         return frozenset()
-    space = await _get_space(http, access)
+    space = await get_space(http, access)
     return frozenset(each.key for each in documents if (each.space == space if space else ":dm:" in each.space))
-
-
-async def _get_space(http: Request, access: Access) -> str:
-    """The visitor's space of the terminal; empty for a person of a workspace."""
-    return access.name if isinstance(access, TerminalSpace) else (await check_token(http, access)).token.subject.space

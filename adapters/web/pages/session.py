@@ -130,3 +130,8 @@ def _is_remote(http: Request) -> bool:
 
 def _cookie_name(http: Request) -> str:
     return SECURE_COOKIE if _is_remote(http) else COOKIE
+
+
+async def get_space(http: Request, access: Access) -> str:
+    """The visitor's space of the terminal; empty for a person of a workspace."""
+    return access.name if isinstance(access, TerminalSpace) else (await check_token(http, access)).token.subject.space

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from bot.access.control import own_scope
 from bot.admin import requests
 from bot.admin.access.correction_limits import limit_correction, limit_to_own_space
+from bot.admin.access.hints import word_hint
 from bot.admin.access.question_record import QuestionRecord
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.errors import word_errors
@@ -23,6 +24,7 @@ from bot.permissions.audience import EMPTY_SCOPE, named_rooms
 from bot.permissions.provenance import build_provenance, document_provenance
 from bot.store import PERMISSIONS, Subject
 from engine import Scope
+from engine.errors import EngineError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
     from bot.context import EngineContext
     from bot.permissions.audience import ResolvedScope
     from bot.permissions.provenance import Provenance, Retrieved
-    from bot.store import Permission
+    from bot.store import AccessToken, Permission
     from engine import Answer
 
     Run = Callable[[EngineContext, OperationRequest], AsyncGenerator[OperationResult]]
@@ -83,6 +85,7 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     permission = _get_permission(inner)
     is_question = isinstance(inner, requests.Ask | document_requests.Summarize)
     record = QuestionRecord(context.question_metrics if is_question else None)
+    token: AccessToken | None = None
     async with context.open_access() as access:
         try:
             token = await access.authorize(request.token, permission)
@@ -95,6 +98,8 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
                     yield result if token.subject.space else word_errors(result)
         except BaseException as error:
             record.observe_error(error)
+            if isinstance(error, EngineError) and token is not None and not token.subject.space:
+                error.hint = word_hint(error.hint)
             raise
         finally:
             record.close()

@@ -20,14 +20,22 @@ if TYPE_CHECKING:
     from bot.admin.results import TokenCreated, TokenList
 
 SHOWN_ONCE = "Keep it now: it is not stored and will not be shown again."
+OF_PERSON = "Whoever has it acts with the rights of this person: hand it to them alone."
 
 
 def render_new_token(event: TokenCreated) -> RenderableType:
     """A new token in a line of its own, and what it permits."""
     token = event.token
-    end = f", until {format_utc(token.expires_at)}" if token.expires_at else ""
-    what = f"{token.name} ({token.id}) for {token.subject}: {', '.join(token.permissions)}{end}"
-    return Group(Text(event.text, overflow="fold"), Text(f"{strip_control_chars(what)}\n{SHOWN_ONCE}", "dim"))
+    what = strip_control_chars(f"{token.name} ({token.id}) for {token.subject}: {', '.join(token.permissions)}")
+    warning = [] if token.subject.space else [Text(OF_PERSON, "yellow")]
+    about = Text(f"{what}\n{_describe_end(token.id, token.expires_at)}\n{SHOWN_ONCE}", "dim")
+    return Group(Text(event.text, overflow="fold"), *warning, about)
+
+
+def _describe_end(id_: str, time: datetime | None) -> str:
+    """When a token ends, and how to end it before."""
+    end = f"It expires on {format_utc(time)}" if time else "It never expires (`--days 90` sets an end)"
+    return f"{end}; `threadlore token revoke {id_}` ends it."
 
 
 def render_tokens(event: TokenList) -> RenderableType:

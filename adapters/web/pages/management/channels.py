@@ -8,7 +8,7 @@ from fastapi import APIRouter, Path, Request, Response
 
 from adapters.web.operations import Access, get_result
 from adapters.web.pages.management.plain_words import to_plain_lines
-from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
+from adapters.web.pages.session import PageAccess, get_space
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from bot.admin.management.requests import ChangeChannel, GetChannel, ListChannels
 from bot.admin.management.results import ChannelResult, WorkspaceChannels
@@ -25,7 +25,8 @@ Room = Annotated[str, Path(min_length=1, max_length=300)]
 async def show_channels(http: Request, access: PageAccess) -> Response:
     """Show the channels that the manager can read."""
     found = await get_result(http, access, ListChannels(), WorkspaceChannels)
-    return await render_page(http, access, "channels.html", channels=found.channels)
+    is_space = bool(await get_space(http, access))
+    return await render_page(http, access, "channels.html", channels=found.channels, is_space=is_space)
 
 
 @router.get("/channels/{room}")

@@ -100,6 +100,7 @@ async def test_a_form_changes_settings_and_says_so(browser: httpx.AsyncClient, b
 async def test_a_question_is_answered_corrected_and_forgotten(browser: httpx.AsyncClient) -> None:
     page = (await browser.get("/questions")).text
     assert "Who has &lt;b&gt;the&lt;/b&gt; key {{7*7}}?" in page
+    assert 'Verified answers <span class="badge">0</span>' in page
     answered = await browser.post("/questions/verify", data={"answer": "a1", "text": "Eve has it."})
     assert ("No open questions" in answered.text, "Eve has it." in answered.text) == (True, True)
     corrected = await browser.post(
@@ -111,12 +112,15 @@ async def test_a_question_is_answered_corrected_and_forgotten(browser: httpx.Asy
     assert "Nothing is verified yet" in removed.text
 
 
-async def test_the_owner_of_the_terminal_is_told_what_to_do(browser: httpx.AsyncClient) -> None:
+async def test_everybody_is_told_what_they_can_do_without_documents_or_channels(browser: httpx.AsyncClient) -> None:
+    own = (await browser.get("/documents")).text
+    assert ("invite the bot to a channel that you can read" in own, "threadlore ingest" in own) == (True, False)
     browser.cookies.clear()
     local = {"Host": "localhost", "Origin": "http://localhost"}
     page = await browser.get("/channels", headers=local)
     assert "threadlore token create" in page.text
     assert "roof" not in page.text
+    assert "threadlore ingest" in (await browser.get("/documents", headers=local)).text
     assert "Events that wait" in (await browser.get("/health", headers=local)).text
 
 

@@ -13,6 +13,7 @@ from bot.access.control import AccessControl
 from bot.admin import requests
 from bot.admin.access import authorized
 from bot.admin.access import requests as token_requests
+from bot.admin.access.hints import word_hint
 from bot.admin.document_lookup import LOCAL_SPACE
 from bot.admin.documents import requests as document_requests
 from bot.admin.graph.requests import ListCorrections
@@ -232,3 +233,19 @@ def test_each_request_that_names_a_scope_or_a_space_is_limited_or_refused() -> N
         assert "scope" in {each.name for each in fields(kind)}
     for kind in authorized.CORRECTING:
         assert "space" in {each.name for each in fields(kind)}
+
+
+async def test_a_person_is_told_nothing_about_commands_of_the_terminal(
+    context: EngineContext, access: ScriptedAccess
+) -> None:
+    hints = []
+    for subject in (PERSON, Subject(space="empty")):
+        token = await make(access, subject)
+        for request in (ABOUT_PASSWORD, requests.Forget("x", EVERYTHING)):
+            access.scopes = [Scope.of("slack:T1:EMPTY")]
+            with pytest.raises(NotFound) as caught:
+                await run(context, Authorized(token, request))
+            hints.append("threadlore" in caught.value.hint)
+    assert hints == [False, False, True, True]
+    assert word_hint("Run `threadlore setup` once.") == "Ask whoever runs the bot."
+    assert word_hint("Wait a minute.") == "Wait a minute."

@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from rich.console import Console, RenderableType
 
 from bot.admin import results
 from bot.admin.results import OperationResult
-from bot.cli.render import tables
+from bot.cli.render import tables, tokens
+from bot.store import AccessToken, Subject
 from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
@@ -41,6 +43,7 @@ TROUBLED = IndexStatus(
 ENTITIES = tuple(ContextEntity(f"E{number}", "t", "d") for number in range(20))
 CONTEXT = Context(SearchQuery("Who?", ("h",), ("l",)), "mix", ENTITIES, (), (RULES,), {"search": 12.0})
 BROKEN = results.IngestFailure("/a.pdf", "Broken.", "Save it.")
+TOKEN = AccessToken("1", "editor", Subject("slack", "T1", "U1"), ("ask", "read"), 60, START, START)
 SHOWN: dict[str, RenderableType] = {
     "sources": tables.render_sources([RULES]),
     "sources with the beginning of their texts": tables.render_sources([RULES], "beginning"),
@@ -57,6 +60,10 @@ SHOWN: dict[str, RenderableType] = {
     ),
     "an ingest that waits": tables.render_ingest(results.IngestResult(1, 1, 1, 30.0, trouble="Nobody is there.")),
     "an ingest with failures": tables.render_ingest(results.IngestResult(3, 2, 1, 2.0, (BROKEN,))),
+    "a token of a person": tokens.render_new_token(results.TokenCreated(TOKEN, "tl_1_secret")),
+    "a token of a space without an end": tokens.render_new_token(
+        results.TokenCreated(replace(TOKEN, subject=Subject(space="console:local"), expires_at=None), "tl_1_secret")
+    ),
     "differences": tables.render_verification(results.VerifyResult(("entity 3 is missing",))),
     "no differences": tables.render_verification(results.VerifyResult(())),
 }
