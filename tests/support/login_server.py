@@ -25,13 +25,14 @@ CLIENT = ("client1", "client-secret")
 class LoginServer:
     """The server. `claims` replace those of ID tokens; `guilds` are those of everybody; `status` of all replies.
 
-    A browser that opens the page of a platform is that of `visitor`, who permits the login by a link.
+    A browser that opens the page of a platform is that of `visitor` of `team`, who permits the login by a link.
     """
 
     claims: dict[str, Any] = field(default_factory=dict)
     guilds: Any = field(default_factory=lambda: [{"id": "1"}, {"id": "2"}])
     status: int = 200
     visitor: str = "U1"
+    team: str = "T1"
     port: int = 0
     grants: dict[str, dict[str, str]] = field(default_factory=dict)
     tokens: dict[str, str] = field(default_factory=dict)
@@ -64,7 +65,7 @@ class LoginServer:
         if self.status != 200:
             return web.Response(status=self.status, headers={"Location": "http://127.0.0.1:1/"})
         if request.path.endswith("/authorize"):
-            link = escape(self.permit(f"{self.base}{request.raw_path}", self.visitor))
+            link = escape(self.permit(f"{self.base}{request.raw_path}", self.visitor, self.team))
             return web.Response(text=f'<a href="{link}">Allow</a>', content_type="text/html")
         form = {name: str(value) for name, value in (await request.post()).items()}
         bearer = request.headers.get("Authorization", "").removeprefix("Bearer ")

@@ -81,13 +81,20 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
         access = AccessControl(store)
         context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=home / "uploads")
         app = build_app(LocalService(context), PageOptions(HERE, "always"))
-        server = Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none"))
-        with bind("127.0.0.1", 0) as bound:
-            async with child_task(server.serve(sockets=[bound]), "site") as serving:
-                yield Site(f"http://localhost:{bound.getsockname()[1]}", app, language, access)
-                server.should_exit = server.force_exit = True
-                async with asyncio.timeout(PATIENCE):
-                    await serving
+        async with open_server(app) as url:
+            yield Site(url, app, language, access)
+
+
+@asynccontextmanager
+async def open_server(app: FastAPI) -> AsyncIterator[str]:
+    """Serve an application on a free port of loopback; gives its address."""
+    server = Server(uvicorn.Config(app, log_config=None, access_log=False, lifespan="off", ws="none"))
+    with bind("127.0.0.1", 0) as bound:
+        async with child_task(server.serve(sockets=[bound]), "site") as serving:
+            yield f"http://localhost:{bound.getsockname()[1]}"
+            server.should_exit = server.force_exit = True
+            async with asyncio.timeout(PATIENCE):
+                await serving
 
 
 def _build_documents() -> list[Document]:

@@ -1,0 +1,262 @@
+"""Every call of the pages, of the API and of MCP, with the secrets of a private channel that its readers find there."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import quote
+
+from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from starlette.routing import BaseRoute, Mount, Route
+
+SECRETS = {
+    "message": "quillon",
+    "file": "halberd",
+    "title": "partizan",
+    "name": "zorvane",
+    "answer": "voulge",
+    "verified": "glaive",
+    "question": "ranseur",
+    "reason": "corseque",
+    "correction": "spetum",
+    "channel": "bardiche",
+    "style": "guisarme",
+    "upload": "fauchard",
+}
+SHARED_NAME = "Ada Mill"  # stands in a public channel, too
+WHAT = "What is the password of the safe?"
+NEITHER_PAGE_NOR_API = {"/api/v1/openapi.json", "/static", "/mcp"}
+_ID = re.compile(r"<(\w+)>")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Call:
+    """An address, and what is sent to it. `<name>` stands for an id that only readers of the channel know.
+
+    `shows`: the secrets that they find in the response. `is_same`: whether it is the same each time.
+    """
+
+    address: str
+    shows: str = ""
+    body: Any = None
+    form: Mapping[str, str] | None = None
+    is_same: bool = True
+
+    @property
+    def ids(self) -> set[str]:
+        """The names of the ids that are sent; the address of a resource contains the key of its file."""
+        found = set(_ID.findall(json.dumps([self.address, self.body, self.form])))
+        return found | {"file"} if "resource" in found else found
+
+    def fill(self, ids: Mapping[str, str]) -> Call:
+        """The call with these ids."""
+        address = _ID.sub(lambda found: quote(ids[found[1]], safe=""), self.address)
+        return replace(self, address=address, body=_fill(self.body, ids), form=_fill(self.form, ids))
+
+
+def _fill(body: Any, ids: Mapping[str, str]) -> Any:
+    return json.loads(_ID.sub(lambda found: json.dumps(ids[found[1]])[1:-1], json.dumps(body)))
+
+
+ALL_TEXTS = "message file upload title channel"
+DESCRIBE = {"action": "describe", "name": "<name>", "description": "A lie.", "space": "<space>"}
+
+PAGE_CALLS: dict[str, list[Call]] = {
+    "GET /": [Call("/")],
+    "POST /ask": [
+        Call("/ask", ALL_TEXTS, {"question": WHAT}, is_same=False),
+        Call("/ask", body={"question": WHAT, "channels": ["<room>"]}, is_same=False),
+    ],
+    "GET /graph": [Call("/graph", "name"), Call("/graph?entity=<name>", "name")],
+    "GET /graph/entities": [Call("/graph/entities?search=", "name"), Call("/graph/entities?search=<name>", "name")],
+    "GET /graph/around": [
+        Call(f"/graph/around?entity={quote(SHARED_NAME)}&depth=2&limit=200", "name"),
+        Call("/graph/around?entity=<name>&depth=2&limit=200", "name"),
+    ],
+    "GET /graph/details": [
+        Call(f"/graph/details?name={quote(SHARED_NAME)}", "name"),
+        Call("/graph/details?name=<name>", "name correction"),
+        Call(f"/graph/details?name={quote(SHARED_NAME)}&other=<name>", "name"),
+    ],
+    "GET /graph/corrections": [Call("/graph/corrections", "name")],
+    "POST /graph/corrections": [Call("/graph/corrections", body=DESCRIBE, is_same=False)],
+    "GET /documents": [Call("/documents", "title upload"), Call("/documents?search=<title>", "title")],
+    "GET /documents/list": [Call("/documents/list", "title"), Call("/documents/list?search=<title>", "title")],
+    "GET /documents/item": [
+        Call("/documents/item?key=<file>", "file"),
+        Call("/documents/item?key=<conversation>", "message name"),
+        Call("/documents/item?key=<upload>", "upload"),
+    ],
+    "POST /documents/upload": [Call("/documents/upload", is_same=False)],
+    "POST /documents/forget": [
+        Call("/documents/forget", form={"key": "<file>"}, is_same=False),
+        Call("/documents/forget", form={"key": "<upload>"}, is_same=False),
+    ],
+    "GET /channels": [Call("/channels", "channel")],
+    "GET /channels/{room}": [Call("/channels/<room>", "channel style")],
+    "POST /channels/{room}": [Call("/channels/<room>", form={"style": "Long."}, is_same=False)],
+    "GET /questions": [
+        Call("/questions", "channel verified answer"),
+        Call("/questions?room=<room>", "channel question reason"),
+    ],
+    "POST /questions/verify": [
+        Call("/questions/verify", form={"answer": "<answer>", "text": "A lie."}, is_same=False),
+        Call("/questions/verify", form={"answer": "<answer>", "shown": "<room>"}, is_same=False),
+    ],
+    "POST /questions/pin": [
+        Call("/questions/pin", form={"room": "<room>", "question": WHAT, "text": "A lie."}, is_same=False)
+    ],
+    "POST /questions/remove": [
+        Call("/questions/remove", form={"room": "<room>", "answer": "<verified>"}, is_same=False)
+    ],
+    "GET /usage": [Call("/usage", is_same=False)],
+    "GET /health": [Call("/health", is_same=False)],
+    "GET /health/state": [Call("/health/state", is_same=False)],
+    "GET /login": [Call("/login")],
+    "POST /login": [Call("/login", form={"token": "tl_1_x"}, is_same=False)],
+    "GET /login/{provider}": [Call("/login/slack", is_same=False)],
+    "GET /login/{provider}/callback": [Call("/login/slack/callback?code=1&state=1", is_same=False)],
+    "POST /logout": [],  # ends the login of whoever walks
+}
+
+API_CALLS: dict[str, list[Call]] = {
+    "POST /api/v1/query": [
+        Call("/api/v1/query", ALL_TEXTS, {"question": WHAT}, is_same=False),
+        Call("/api/v1/query", "file", {"question": WHAT, "documents": ["<file>"]}),
+        Call("/api/v1/query", "message", {"question": WHAT, "channels": ["<room>"]}),
+    ],
+    "POST /api/v1/query/stream": [Call("/api/v1/query/stream", ALL_TEXTS, {"question": WHAT}, is_same=False)],
+    "POST /api/v1/query/data": [
+        Call("/api/v1/query/data", f"{ALL_TEXTS} name", {"question": f"{WHAT} Who met {SHARED_NAME}?"}, is_same=False),
+        Call("/api/v1/query/data", "message", {"question": WHAT, "channels": ["<room>"]}),
+    ],
+    "POST /api/v1/summaries": [
+        Call("/api/v1/summaries", "message", {"kind": "digest"}, is_same=False),
+        Call("/api/v1/summaries", "message", {"channel": "<room>"}),
+        Call("/api/v1/summaries", body={"channel": "<channel>"}),
+        Call("/api/v1/summaries", "file", {"document": "<file>"}),
+    ],
+    "GET /api/v1/documents": [
+        Call("/api/v1/documents", "title upload"),
+        Call("/api/v1/documents?search=<title>", "title"),
+    ],
+    "POST /api/v1/documents": [Call("/api/v1/documents", is_same=False)],
+    "GET /api/v1/documents/{key}": [
+        Call("/api/v1/documents/<file>", "file title"),
+        Call("/api/v1/documents/<conversation>", "message name"),
+        Call("/api/v1/documents/<upload>", "upload"),
+    ],
+    "DELETE /api/v1/documents/{key}": [
+        Call("/api/v1/documents/<file>", is_same=False),
+        Call("/api/v1/documents/<upload>", is_same=False),
+    ],
+    "GET /api/v1/entities": [
+        Call("/api/v1/entities", "name"),
+        Call("/api/v1/entities?search=<name>", "name"),
+    ],
+    "GET /api/v1/entities/{name}": [
+        Call("/api/v1/entities/<name>", "name correction"),
+        Call(f"/api/v1/entities/{quote(SHARED_NAME)}", "name"),
+    ],
+    "GET /api/v1/graph": [
+        Call(f"/api/v1/graph?entity={quote(SHARED_NAME)}&depth=2&limit=200", "name"),
+        Call("/api/v1/graph?entity=<name>", "name"),
+    ],
+    "GET /api/v1/graph/entity": [
+        Call(f"/api/v1/graph/entity?name={quote(SHARED_NAME)}", "name"),
+        Call("/api/v1/graph/entity?name=<name>", "name correction"),
+    ],
+    "GET /api/v1/graph/relation": [
+        Call(f"/api/v1/graph/relation?source={quote(SHARED_NAME)}&target=<name>", "name"),
+    ],
+    "GET /api/v1/graph/corrections": [Call("/api/v1/graph/corrections", "name correction")],
+    "POST /api/v1/graph/corrections": [Call("/api/v1/graph/corrections", body=DESCRIBE, is_same=False)],
+    "GET /api/v1/channels": [Call("/api/v1/channels", "channel")],
+    "GET /api/v1/channels/{room}": [Call("/api/v1/channels/<room>", "channel style")],
+    "PATCH /api/v1/channels/{room}": [
+        Call("/api/v1/channels/<room>", body={"values": {"style": "Long."}}, is_same=False)
+    ],
+    "GET /api/v1/questions": [
+        Call("/api/v1/questions"),
+        Call("/api/v1/questions?room=<room>", "channel question reason"),
+    ],
+    "POST /api/v1/questions/{answer}/verify": [
+        Call("/api/v1/questions/<answer>/verify", body={"text": "A lie."}, is_same=False),
+        Call("/api/v1/questions/<answer>/verify", body={}, is_same=False),
+    ],
+    "GET /api/v1/verified-answers": [
+        Call("/api/v1/verified-answers", "verified answer"),
+        Call("/api/v1/verified-answers?room=<room>", "verified answer"),
+    ],
+    "POST /api/v1/verified-answers": [
+        Call("/api/v1/verified-answers", body={"channel": "<room>", "question": WHAT, "text": "A lie."}, is_same=False)
+    ],
+    "DELETE /api/v1/verified-answers/{room}/{answer}": [
+        Call("/api/v1/verified-answers/<room>/<verified>", is_same=False)
+    ],
+    "GET /api/v1/usage": [Call("/api/v1/usage", is_same=False)],
+    "GET /api/v1/health/details": [Call("/api/v1/health/details", is_same=False)],
+    "GET /api/v1/health": [Call("/api/v1/health", is_same=False)],
+    "GET /api/v1/status": [Call("/api/v1/status")],
+    "GET /v1/models": [Call("/v1/models", is_same=False)],
+    "POST /v1/chat/completions": [
+        Call(
+            "/v1/chat/completions",
+            "message",
+            {"model": "threadlore", "messages": [{"role": "user", "content": WHAT}]},
+            is_same=False,
+        )
+    ],
+}
+
+
+def _call_mcp(shows: str, method: str, *, is_same: bool = True, **parameters: Any) -> Call:
+    body = {"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}
+    return Call("/mcp", shows, body, is_same=is_same)
+
+
+def _call_tool(name: str, shows: str, /, *, is_same: bool = True, **arguments: Any) -> Call:
+    return _call_mcp(shows, "tools/call", is_same=is_same, name=name, arguments=arguments)
+
+
+MCP_CALLS: dict[str, list[Call]] = {
+    "ask": [_call_tool("ask", ALL_TEXTS, is_same=False, question=WHAT)],
+    "retrieve": [_call_tool("retrieve", ALL_TEXTS, is_same=False, question=WHAT)],
+    "entity": [_call_tool("entity", "name", name=SHARED_NAME), _call_tool("entity", "name correction", name="<name>")],
+    "neighborhood": [
+        _call_tool("neighborhood", "name", name=SHARED_NAME, depth=2),
+        _call_tool("neighborhood", "name", name="<name>"),
+    ],
+    "documents": [_call_tool("documents", "title upload")],
+    "summary": [
+        _call_tool("summary", "message", is_same=False),
+        _call_tool("summary", "file", document="<file>"),
+        _call_tool("summary", "", channel="<channel>"),
+    ],
+    "resources": [_call_mcp("title", "resources/list"), _call_mcp("file", "resources/read", uri="<resource>")],
+}
+
+
+def list_operations(app: FastAPI) -> tuple[set[str], set[str]]:
+    """The operations of the pages, and those of the API, each as its method and path."""
+    paths = app.openapi()["paths"]
+    api = {f"{method.upper()} {path}" for path, methods in paths.items() for method in methods}
+    pages, others = set[str](), set[str]()
+    for route in _list_routes(app.routes):
+        if not isinstance(route, APIRoute):
+            assert isinstance(route, Route | Mount)
+            others.add(route.path)
+        elif not route.include_in_schema and route.methods:
+            pages |= {f"{method} {route.path}" for method in route.methods}
+    assert others == NEITHER_PAGE_NOR_API
+    return pages, api
+
+
+def _list_routes(routes: Iterable[BaseRoute]) -> Iterator[BaseRoute]:
+    for each in routes:
+        included = getattr(each, "original_router", None)
+        yield from [each] if included is None else _list_routes(included.routes)
