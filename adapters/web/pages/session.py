@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hmac
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from fastapi import Depends, Request
@@ -34,11 +36,12 @@ class PageOptions:
 
 @dataclass(frozen=True, slots=True)
 class Viewer:
-    """Who looks at a page. `can_leave`: whether there is a login to end."""
+    """Who looks at a page. `can_leave`: whether there is a login to end; `login`: its opaque id."""
 
     name: str
     permissions: Sequence[str]
     can_leave: bool
+    login: str
 
 
 def read_page_options(settings: Settings) -> PageOptions:
@@ -68,9 +71,14 @@ PageAccess = Annotated[Access, Depends(get_page_access)]
 async def get_viewer(http: Request, access: Access) -> Viewer:
     """Who looks at a page. Raises InvalidToken, StoreError."""
     if isinstance(access, TerminalSpace):
-        return Viewer("This computer", ALL_PERMISSIONS, can_leave=False)
+        return Viewer("This computer", ALL_PERMISSIONS, can_leave=False, login=hash_login(access.name))
     token = (await check_token(http, access)).token
-    return Viewer(token.name, token.permissions, can_leave=True)
+    return Viewer(token.name, token.permissions, can_leave=True, login=hash_login(access))
+
+
+def hash_login(secret: str) -> str:
+    """An opaque id of a login, by which a browser keeps apart what it remembers of people who share it."""
+    return hmac.new(secret.encode(), b"what a browser remembers", sha256).hexdigest()[:32]
 
 
 def get_address(http: Request) -> str:

@@ -1,5 +1,9 @@
-// What every page needs: htmx for parts of pages, and the current entry of the navigation in view.
+// What every page needs: htmx for parts of pages, the current entry of the navigation in view, and the end of a login.
 import "htmx.org";
+import { removeHistory, startHistory } from "./lib/question_store";
+
+startHistory();
+document.querySelector('form[action="/logout"]')?.addEventListener("submit", removeHistory);
 
 const current = document.querySelector<HTMLElement>(".shell nav [aria-current]");
 const bar = current?.closest("nav");

@@ -1,6 +1,7 @@
 // The page of questions: sends one, shows its answer as it arrives, and keeps the conversation for the next one.
 import { find } from "./lib/dom";
 import { followCitations } from "./lib/citations";
+import { QuestionHistory } from "./lib/question_history";
 import { Turn } from "./lib/turn";
 import type { AnswerEvent } from "./lib/turn";
 import { readLines } from "./lib/ndjson";
@@ -21,6 +22,8 @@ const stop = find("#stop", HTMLButtonElement);
 const restart = find("#new-conversation", HTMLButtonElement);
 const conversation = find("#conversation", HTMLElement);
 const welcome = find("#welcome", HTMLElement);
+
+const asked = new QuestionHistory(askAgain, box);
 
 let history: HistoryTurn[] = [];
 let running: AbortController | null = null;
@@ -49,6 +52,13 @@ async function ask(question: string): Promise<void> {
     showRunning(false);
     box.focus({ preventScroll: true });
   }
+}
+
+/** Ask an earlier question; while an answer is being written, it waits in the box. */
+function askAgain(question: string): void {
+  box.value = question;
+  box.focus({ preventScroll: true });
+  form.requestSubmit();
 }
 
 async function receive(question: string, turn: Turn, signal: AbortSignal): Promise<void> {
@@ -105,7 +115,8 @@ form.addEventListener("submit", (event) => {
   const question = box.value.trim();
   if (question && !running) {
     box.value = "";
-    find("details", HTMLDetailsElement, form).open = false;
+    form.querySelectorAll("details").forEach((each) => (each.open = false));
+    asked.add(question);
     void ask(question);
   }
 });

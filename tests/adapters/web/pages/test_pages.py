@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import AsyncGenerator, AsyncIterator
 from pathlib import Path
 
@@ -51,6 +52,17 @@ async def test_a_token_is_kept_in_a_strict_cookie_and_forgotten_by_logging_out(a
     assert (page.status_code, 'id="question"' in page.text, api.token in page.text) == (200, True, False)
     left = await api.client.post("/logout", headers=OWN)
     assert 'threadlore="";' in left.headers["set-cookie"]
+
+
+async def test_a_page_names_its_login_by_a_hash_that_tells_nothing(api: Api) -> None:
+    names = []
+    for token in (api.token, api.token, await api.create_token("ask", "read")):
+        api.client.cookies.set("__Host-threadlore", token)
+        for path in ("/", "/documents"):
+            names += re.findall(r' data-login="([0-9a-f]{32})"', (await api.client.get(path)).text)
+    assert names == [*names[:1] * 4, *names[4:5] * 2]
+    assert names[0] != names[4]
+    assert "data-login" not in (await api.client.get("/login", headers={"Cookie": ""})).text
 
 
 async def test_a_wrong_token_is_refused_and_a_revoked_one_forgotten(api: Api) -> None:
