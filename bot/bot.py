@@ -27,7 +27,7 @@ from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
-from engine import cancel_tasks
+from engine import SYSTEM_CLOCK, cancel_tasks
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from bot.platform.ports import Platform
     from bot.settings import Settings
     from bot.store import BotStore, Subject
-    from engine import FileParser, Processes
+    from engine import Clock, FileParser, Processes
 
 REFRESH_INTERVAL = 15.0  # seconds between two runs of the monitor
 
@@ -63,13 +63,13 @@ class Bot:
        events were lost, it calls `refresh_visibility` at short intervals.
     """
 
-    def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser) -> None:
+    def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser, clock: Clock) -> None:
         self.context = context
         self.settings = context.settings
         self.store = context.store
         self.metrics = Metrics()
         self.quotas = Quotas(context.store, context.settings.questions_per_minute, context.settings.daily_token_budget)
-        self.ingest_service = IngestService(context, parser)
+        self.ingest_service = IngestService(context, parser, clock.now)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
@@ -87,14 +87,16 @@ class Bot:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, engine_context: EngineContext, store: BotStore, settings: Settings) -> AsyncIterator[Bot]:
+    async def open(
+        cls, engine_context: EngineContext, store: BotStore, settings: Settings, clock: Clock = SYSTEM_CLOCK
+    ) -> AsyncIterator[Bot]:
         """Start to process the stored events; on exit, events that are being processed are finished first."""
         platforms: dict[str, Platform] = {}
         audience = AudienceResolver(platforms, store, settings.membership_cache_seconds)
         context = BotContext(engine_context, store, audience, platforms, settings)
         async with engine_context.build_parser() as parser:
             await store.answers.redact_pending()
-            bot = cls(context, AttachedPlatforms(platforms), parser)
+            bot = cls(context, AttachedPlatforms(platforms), parser, clock)
             async with bot.event_queue:
                 run = bot.supervisor.run
                 tasks = (

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from engine.boundary import MAX_QUESTION_CHARACTERS as MAX_QUESTION_CHARACTERS
     from engine.boundary import normalize_value as normalize_value
     from engine.boundary import repair_surrogates as repair_surrogates
+    from engine.clock import SYSTEM_CLOCK as SYSTEM_CLOCK
+    from engine.clock import Clock as Clock
     from engine.data_dir import DataDir as DataDir
     from engine.document_input import plausible_time as plausible_time
     from engine.engine import Engine as Engine
@@ -141,6 +143,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.answers.links.stream": ("LinkFilter",),
     "engine.answers.mentions": ("find_mentions",),
     "engine.boundary": ("MAX_QUESTION_CHARACTERS", "normalize_value", "repair_surrogates"),
+    "engine.clock": ("SYSTEM_CLOCK", "Clock"),
     "engine.data_dir": ("DataDir",),
     "engine.document_input": ("plausible_time",),
     "engine.engine": ("Engine",),

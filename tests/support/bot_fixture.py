@@ -32,7 +32,7 @@ from engine.storage.ledger.records.query_results import DocumentInfo
 from tests.support import echo_language
 from tests.support.canned_language import CannedLanguage
 from tests.support.databases import find_database
-from tests.support.fake_platform import START, FakePlatform, RecordedReply
+from tests.support.fake_platform import START, FakePlatform, PlatformClock, RecordedReply
 from tests.support.patience import PATIENCE
 
 
@@ -180,7 +180,8 @@ class BotFixture:
     @asynccontextmanager
     async def run_bot(self) -> AsyncIterator[Bot]:
         """The whole bot with its event queue, attached to the platform."""
-        async with Bot.open(self.context.engine_context, self.store, self.context.settings) as bot:
+        opened = self.context.engine_context, self.store, self.context.settings
+        async with Bot.open(*opened, clock=PlatformClock(self.platform)) as bot:
             bot.attach(self.platform)
             yield bot
 

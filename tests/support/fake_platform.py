@@ -14,6 +14,7 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
 from bot.platform.ports import MessageLimits, Reaction, ReplyTarget, ThreadPage
 from bot.platform.traits import PlatformTraits
+from engine import Clock
 from engine.errors import DocumentTooLarge, InvalidDocument
 
 TRAITS = {"slack": slack_settings.TRAITS, "discord": discord_settings.TRAITS}
@@ -342,3 +343,14 @@ class FakePlatform:
 
 def _message_key(message: Message) -> tuple[str, str]:
     return message.location.channel, message.id
+
+
+class PlatformClock(Clock):
+    """The clock of a bot on a platform in memory: its wall time is the platform's, and it moves on as time passes."""
+
+    def __init__(self, platform: FakePlatform) -> None:
+        self._platform = platform
+        self._began = super().monotonic()
+
+    def now(self) -> datetime:
+        return self._platform.current_time() + timedelta(seconds=super().monotonic() - self._began)
