@@ -13,6 +13,7 @@ from bot.store.file_fingerprints import FileFingerprints
 from engine import (
     MIN_CONTEXT_TOKENS,
     OLLAMA_PROVIDERS,
+    SYSTEM_CLOCK,
     CallTimeouts,
     ChunkingOptions,
     ContextWindow,
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from bot.settings import Settings
-    from engine import Embedder, LanguageModel, Reranker
+    from engine import Clock, Embedder, LanguageModel, Reranker
 
 MIB = 2**20
 
@@ -65,7 +66,7 @@ class EngineModels:
 
 @asynccontextmanager
 async def open_engine(
-    settings: Settings, models: EngineModels, *, replace_embedder: bool = False
+    settings: Settings, models: EngineModels, clock: Clock = SYSTEM_CLOCK, *, replace_embedder: bool = False
 ) -> AsyncIterator[EngineContext]:
     """Open an engine with these models. Raises EngineError."""
     options = replace(build_engine_options(settings), replace_embedder=replace_embedder)
@@ -75,6 +76,7 @@ async def open_engine(
         embedder=models.embedder,
         reranker=models.reranker,
         options=options,
+        clock=clock,
     )
     async with opened as engine:
         yield EngineContext(

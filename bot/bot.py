@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.answers.corrections import AnswerCorrector
@@ -27,7 +25,7 @@ from bot.monitoring.report import BotState
 from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import VisibilityChanged
-from engine import SYSTEM_CLOCK, cancel_tasks
+from engine import cancel_tasks
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -63,13 +61,14 @@ class Bot:
        events were lost, it calls `refresh_visibility` at short intervals.
     """
 
-    def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser, clock: Clock) -> None:
+    def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser) -> None:
         self.context = context
+        self.clock = context.clock
         self.settings = context.settings
         self.store = context.store
         self.metrics = Metrics()
         self.quotas = Quotas(context.store, context.settings.questions_per_minute, context.settings.daily_token_budget)
-        self.ingest_service = IngestService(context, parser, clock.now)
+        self.ingest_service = IngestService(context, parser, context.clock.now)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
@@ -88,15 +87,15 @@ class Bot:
     @classmethod
     @asynccontextmanager
     async def open(
-        cls, engine_context: EngineContext, store: BotStore, settings: Settings, clock: Clock = SYSTEM_CLOCK
+        cls, engine_context: EngineContext, store: BotStore, settings: Settings, clock: Clock
     ) -> AsyncIterator[Bot]:
         """Start to process the stored events; on exit, events that are being processed are finished first."""
         platforms: dict[str, Platform] = {}
         audience = AudienceResolver(platforms, store, settings.membership_cache_seconds)
-        context = BotContext(engine_context, store, audience, platforms, settings)
+        context = BotContext(engine_context, store, audience, platforms, settings, clock)
         async with engine_context.build_parser() as parser:
             await store.answers.redact_pending()
-            bot = cls(context, AttachedPlatforms(platforms), parser, clock)
+            bot = cls(context, AttachedPlatforms(platforms), parser)
             async with bot.event_queue:
                 run = bot.supervisor.run
                 tasks = (
@@ -189,7 +188,7 @@ class Bot:
 
     async def build_home_card(self, platform: str, workspace: str, person: str) -> Card:
         """One person's overview: the indexed documents that they may read, and the commands that they have."""
-        return await build_home_card(self.context, platform, workspace, person, datetime.now(UTC))
+        return await build_home_card(self.context, platform, workspace, person, self.clock.now())
 
     def list_health_problems(self) -> list[str]:
         """Why the bot is unhealthy; empty if it is healthy."""
@@ -216,7 +215,7 @@ class Bot:
             tuple(await self.limitations()),
             {each: self.metrics.seconds_since_activity(each) for each in self.context.platforms},
             await self.event_queue.depth(),
-            await self.store.event_queue.find_ages(time.time()),
+            await self.store.event_queue.find_ages(self.clock.time()),
         )
 
     def _retry_visibility(self, change: VisibilityChanged) -> None:
@@ -227,7 +226,7 @@ class Bot:
         engine = self.context.engine_context.engine
         while True:
             self.metrics.set_queue_depth(await self.event_queue.depth())
-            self.metrics.set_queue_ages(await self.store.event_queue.find_ages(time.time()))
+            self.metrics.set_queue_ages(await self.store.event_queue.find_ages(self.clock.time()))
             self.metrics.set_database_wait("ledger", engine.database_wait_seconds)
             self.metrics.set_database_wait("bot", self.store.database_wait_seconds)
             self.metrics.set_takeovers(engine.processes.taken_over)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore, Subject
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Answer, Document, Engine, ParserLimits, PictureDescriber, Usage
+    from engine import Answer, Clock, Document, Engine, ParserLimits, PictureDescriber, Usage
 
     OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
@@ -116,6 +116,11 @@ class EngineContext:
     owner_space: str = ""
     models: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def clock(self) -> Clock:
+        """The clock of the engine."""
+        return self.engine.clock
+
     def build_parser(self) -> FileParser:
         """A parser of files; it is to be opened."""
         return FileParser(self.parser_limits, self.describer)
@@ -123,13 +128,14 @@ class EngineContext:
 
 @dataclass(frozen=True, slots=True)
 class BotContext:
-    """The engine, the bot's database, the audience resolver, the attached platforms by name, and the settings."""
+    """The engine, the bot's database, the audience resolver, the attached platforms by name, settings and the clock."""
 
     engine_context: EngineContext
     store: BotStore
     audience: AudienceResolver
     platforms: Mapping[str, Platform]
     settings: Settings
+    clock: Clock
 
     def platform_for(self, location: Location) -> Platform:
         """The platform of a location. Raises NotConnected."""

@@ -93,7 +93,7 @@ async def running_bot(engine_context: EngineContext, settings: Settings) -> Asyn
     """Open the bot, and serve commands from other processes; what they forget, the bot forgets too."""
     async with (
         BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
-        Bot.open(engine_context, store, settings) as bot,
+        Bot.open(engine_context, store, settings, engine_context.clock) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context)).perform),
     ):
         yield bot

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -13,6 +12,7 @@ from engine.answers.answer import Answer, AnswerService
 from engine.answers.graph_lookup import GraphLookup
 from engine.answers.name_lookup import NameLookup
 from engine.boundary import MAX_RESULTS, check_number, check_options, guard_public_methods
+from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
 from engine.ingest.amendment import amend_document
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from engine.clock import Clock
     from engine.errors import EngineError
     from engine.knowledge.duplicates.report import DuplicateReport
     from engine.llm.base import Embedder, LanguageModel, Reranker
@@ -74,7 +75,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
 
     @classmethod
     @asynccontextmanager
-    async def open(
+    async def open(  # noqa: PLR0913  - each part by its name; all but the path have a default
         cls,
         path: Path | str,
         *,
@@ -83,6 +84,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         reranker: Reranker | None = None,
         options: EngineOptions | None = None,
         stores: Stores | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> AsyncIterator[Engine]:
         """Lock the data directory, open its stores (or use those given), and resume the work of the last run.
 
@@ -105,7 +107,9 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
                     await check_given_stores(ledger, stores, embedder)
                 stores = stores or await storage.open_stores(ledger, embedder, stack)
                 models = language, embedder, reranker
-                runtime = Runtime(ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes)
+                runtime = Runtime(
+                    ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes, clock=clock
+                )
                 engine = cls(folder, runtime)
                 await stack.enter_async_context(engine._parser)
                 await engine._start()
@@ -228,7 +232,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
     async def record_usage(self, meter: UsageMeter) -> None:
         """Count the model calls of a caller that prepares documents."""
         if meter.items:
-            await self._ledger.cache.add_usage(datetime.now(UTC).date().isoformat(), meter.items)
+            await self._ledger.cache.add_usage(self.clock.now().date().isoformat(), meter.items)
 
     # Queries.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from engine.clock import SYSTEM_CLOCK, Clock
 from engine.options import EngineOptions
 from engine.scheduling.foreground import ForegroundPriority
 from engine.scheduling.processes import LocalProcesses, Processes
@@ -38,6 +39,7 @@ class Runtime:
     processes: Processes = field(default_factory=LocalProcesses)
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
     priority: ForegroundPriority = field(default_factory=ForegroundPriority)
+    clock: Clock = SYSTEM_CLOCK
 
 
 class RuntimeView:
@@ -49,6 +51,11 @@ class RuntimeView:
     def supervisor(self) -> Supervisor:
         """The supervisor of background tasks; programs may run their own tasks in it."""
         return self._runtime.supervisor
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that `Engine.open` was given."""
+        return self._runtime.clock
 
     @property
     def processes(self) -> Processes:

@@ -83,7 +83,6 @@ async def _create_ingest_service(engine_context: EngineContext, settings: Settin
         BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
         engine_context.build_parser() as parser,
     ):
-        bot_context = BotContext(
-            engine_context, store, AudienceResolver({}, store, settings.membership_cache_seconds), {}, settings
-        )
+        audience = AudienceResolver({}, store, settings.membership_cache_seconds)
+        bot_context = BotContext(engine_context, store, audience, {}, settings, engine_context.clock)
         yield IngestService(bot_context, parser)

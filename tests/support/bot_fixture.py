@@ -181,7 +181,7 @@ class BotFixture:
     async def run_bot(self) -> AsyncIterator[Bot]:
         """The whole bot with its event queue, attached to the platform."""
         opened = self.context.engine_context, self.store, self.context.settings
-        async with Bot.open(*opened, clock=PlatformClock(self.platform)) as bot:
+        async with Bot.open(*opened, self.context.clock) as bot:
             bot.attach(self.platform)
             yield bot
 
@@ -204,17 +204,18 @@ async def open_bot(
 ) -> AsyncIterator[BotFixture]:
     """Open a bot in this folder; a second one in the same folder is a restart."""
     platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
+    clock = PlatformClock(platform)
     limits = replace(limits or ParserLimits(workers=1), describes_pictures=describer is not None)
     chosen = Settings(data_dir=home, **settings)
     async with (
-        echo_language.open_engine_context(home, language, embedder) as opened,
+        echo_language.open_engine_context(home, language, embedder, clock) as opened,
         BotStore.open(find_database(home) or home / "bot.db") as store,
         FileParser(limits, describer) as own,
     ):
         platforms = {platform.name: platform}
         audience = AudienceResolver(platforms, store, chosen.membership_cache_seconds)
         engine_context = replace(opened, parser_limits=limits)
-        context = BotContext(engine_context, store, audience, platforms, chosen)
+        context = BotContext(engine_context, store, audience, platforms, chosen, clock)
         ingest = IngestService(context, parser or own, platform.current_time)
         quotas = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget)
         yield BotFixture(

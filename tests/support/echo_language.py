@@ -9,7 +9,7 @@ from pathlib import Path
 
 from bot.context import EngineContext
 from bot.store.file_fingerprints import FileFingerprints
-from engine import ParserLimits
+from engine import SYSTEM_CLOCK, Clock, ParserLimits
 from engine.errors import ModelRefused
 from engine.llm.base import Embedder
 from engine.models import ChatTurn, SearchQuery
@@ -38,11 +38,11 @@ class EchoLanguage(ToyLanguage):
 
 @asynccontextmanager
 async def open_engine_context(
-    home: Path, language: EchoLanguage | None = None, embedder: Embedder | None = None
+    home: Path, language: EchoLanguage | None = None, embedder: Embedder | None = None, clock: Clock = SYSTEM_CLOCK
 ) -> AsyncIterator[EngineContext]:
     """Open the engine of a bot in this folder."""
     async with open_memory_engine(
-        home, language or EchoLanguage(), embedder, EngineOptions(summary_cooldown=0.0)
+        home, language or EchoLanguage(), embedder, EngineOptions(summary_cooldown=0.0), clock
     ) as engine:
         yield EngineContext(
             engine,

@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 
+from engine.clock import SYSTEM_CLOCK, Clock
 from engine.engine import Engine
 from engine.llm.base import Embedder, LanguageModel
 from engine.models import Document, Passage, Scope
@@ -51,6 +52,7 @@ async def open_memory_engine(
     language: LanguageModel | None = None,
     embedder: Embedder | None = None,
     options: EngineOptions | None = None,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[Engine]:
     """An engine on a real ledger, with graph and vectors in memory; both are kept until the home is opened again."""
     embedder = embedder or HashEmbedder()
@@ -62,6 +64,7 @@ async def open_memory_engine(
         embedder=embedder,
         options=replace(options or EngineOptions(), replace_embedder=True, database=find_database(home)),
         stores=stores,
+        clock=clock,
     ) as engine:
         yield engine
 

@@ -50,7 +50,7 @@ class LiveBot(Generic[AnyTown]):
         stack = self._exit_stack = contextlib.AsyncExitStack()
         opened = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.models))
         store = await stack.enter_async_context(BotStore.open(self.settings.store_place, opened.engine.processes.id))
-        self.bot = await stack.enter_async_context(Bot.open(opened, store, self.settings))
+        self.bot = await stack.enter_async_context(Bot.open(opened, store, self.settings, opened.clock))
         self.engine = opened.engine
         self.bot.expect_platform(self.town.platform)
         stop = asyncio.Event()
