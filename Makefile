@@ -99,33 +99,33 @@ format: $(DEV) ## fix and format with ruff
 	$(BIN)/ruff format .
 
 bench: $(DEV) ## ingest, retrieval, memory and disk at several sizes; questions during ingest (SIZES="1000 10000")
-	$(BIN)/python -m tests.bench.ingest --documents $(or $(SIZES),1000 10000 50000)
-	$(BIN)/python -m tests.bench.questions_during_ingest --documents 10000
-	$(BIN)/python -m tests.bench.vector_recall --rows 50000 --backends lance postgres
-	$(BIN)/python -m tests.bench.graph_neighbors
+	$(BIN)/python -m benchmarks.ingest --documents $(or $(SIZES),1000 10000 50000)
+	$(BIN)/python -m benchmarks.questions_during_ingest --documents 10000
+	$(BIN)/python -m benchmarks.vector_recall --rows 50000 --backends lance postgres
+	$(BIN)/python -m benchmarks.graph_neighbors
 
 bench-scale: $(DEV) ## retrieval, start and memory at 100,000 documents (DOCUMENTS=50000 SPACES=1 FACTS=4)
-	$(BIN)/python -m tests.bench.scale --documents $(or $(DOCUMENTS),100000) --spaces $(or $(SPACES),200) \
+	$(BIN)/python -m benchmarks.scale --documents $(or $(DOCUMENTS),100000) --spaces $(or $(SPACES),200) \
 	  --facts $(or $(FACTS),4)
 
 bench-cost: $(DEV) ## tokens sent to a model for the demo town; cost of single steps as the data grows
-	@$(BIN)/python -m tests.bench.chat_cost
-	@$(BIN)/python -m tests.bench.costs
+	@$(BIN)/python -m benchmarks.chat_cost
+	@$(BIN)/python -m benchmarks.costs
 
 bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces rate limits
-	$(BIN)/python -m tests.bench.concurrent_questions
+	$(BIN)/python -m benchmarks.concurrent_questions
 
 bench-web: $(DEV) $(PAGE) ## fifty streams of the HTTP API at once, memory over 500, and frame times of the explorer
-	$(BIN)/python -m tests.bench.web_streams
-	$(BIN)/python -m tests.bench.web_frames
+	$(BIN)/python -m benchmarks.web_streams
+	$(BIN)/python -m benchmarks.web_frames
 
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
-	$(BIN)/python -m tests.bench.crash --seeds 50
-	$(BIN)/python -m tests.bench.crash --seeds 10 --database postgres --helpers 1
+	$(BIN)/python -m benchmarks.crash --seeds 50
+	$(BIN)/python -m benchmarks.crash --seeds 10 --database postgres --helpers 1
 	$(BIN)/pytest -q --thorough tests/bot/test_kills.py tests/bot/ingest/sync/test_crash_safety.py
 
 bench-processes: $(DEV) ## kill -9 three bots on one PostgreSQL database 100 times while people talk and ask
-	$(BIN)/python -m tests.bench.processes
+	$(BIN)/python -m benchmarks.processes
 
 catalogs: $(DEV) ## renew the template of the bot's sentences and merge it into the translations
 	@$(BIN)/python -m scripts.catalogs
@@ -139,29 +139,29 @@ lock: $(DEV) ## resolve the dependencies again into the four locks
 	$(COMPILE) --upgrade locking/node.in -o locking/node.lock
 
 bench-quality: $(DEV) ## retrieval quality on your copy of the data sets (DATA=/path/to/data)
-	@$(BIN)/python -m tests.bench.quality $(if $(DATA),--data "$(DATA)")
-	@$(BIN)/python -m tests.bench.quality.disentanglement $(if $(DATA),--data "$(DATA)")
+	@$(BIN)/python -m benchmarks.quality $(if $(DATA),--data "$(DATA)")
+	@$(BIN)/python -m benchmarks.quality.disentanglement $(if $(DATA),--data "$(DATA)")
 
 bench-peer: $(DEV) ## LightRAG beside Threadlore on the same documents (DATA=/path/to/data DOCUMENTS=2000 MINUTES=90)
-	@$(BIN)/python -m tests.bench.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
+	@$(BIN)/python -m benchmarks.peer $(if $(DATA),--data "$(DATA)") $(if $(DOCUMENTS),--documents $(DOCUMENTS)) \
 	  $(if $(MINUTES),--minutes $(MINUTES)) $(if $(PICTURE),--picture "$(PICTURE)")
 
 bench-embedder: $(DEV) ## texts per second of the built-in embedder, and its precision (DATA=/path/to/data)
-	@$(BIN)/python -m tests.bench.embedder --data "$(DATA)"
+	@$(BIN)/python -m benchmarks.embedder --data "$(DATA)"
 
 bench-injection: $(DEV) ## prompt injection through messages and files (DATA=/path/to/data)
-	@$(BIN)/python -m tests.bench.injection $(if $(DATA),--data "$(DATA)")
+	@$(BIN)/python -m benchmarks.injection $(if $(DATA),--data "$(DATA)")
 
 bench-docs: $(DEV) ## real files: read with a locator, refused, wrong; 2,000 mutations; large files (DATA=/path/to/data MUTATIONS=200 OCR=off)
-	@$(BIN)/python -m tests.bench.documents $(if $(DATA),--data "$(DATA)") $(if $(MUTATIONS),--mutations $(MUTATIONS)) \
+	@$(BIN)/python -m benchmarks.documents $(if $(DATA),--data "$(DATA)") $(if $(MUTATIONS),--mutations $(MUTATIONS)) \
 	  $(if $(OCR),--ocr $(OCR))
-	@$(BIN)/python -m tests.bench.large_files
+	@$(BIN)/python -m benchmarks.large_files
 
 bench-import: $(DEV) ## import an export of 100,000 messages twice (MESSAGES=5000 INDEXING=0)
-	$(BIN)/python -m tests.bench.imports $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(INDEXING),--indexing $(INDEXING))
+	$(BIN)/python -m benchmarks.imports $(if $(MESSAGES),--messages $(MESSAGES)) $(if $(INDEXING),--indexing $(INDEXING))
 
 bench-install: $(DEV) $(PAGE) ## install the wheel by pip and by uv without the lock, and use it
-	@$(BIN)/python -m tests.bench.install
+	@$(BIN)/python -m benchmarks.install
 
 clean: ## remove everything that these targets created
 	rm -rf $(VENV) adapters/web/static adapters/web/frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench

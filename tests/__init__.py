@@ -1,1 +1,1 @@
-"""The tests: modules mirrored, contracts, stories, fakes, benchmarks."""
+"""The tests: modules mirrored, contracts, stories, fakes."""

@@ -21,7 +21,8 @@ from tests.support.source_trees import (
     relative_name,
 )
 
-FORBIDDEN = {"engine": {"bot", "adapters", "tests"}, "bot": {"adapters", "tests"}, "adapters": {"tests"}}
+OURS = {"tests", "benchmarks"}
+FORBIDDEN = {"engine": {"bot", "adapters", *OURS}, "bot": {"adapters", *OURS}, "adapters": OURS}
 PLATFORM_LIBRARIES = {"slack_sdk", "slack_bolt", "discord", "prompt_toolkit"}
 every_package = pytest.mark.parametrize("package", PACKAGES)
 

@@ -141,7 +141,7 @@ def score_pair(features: PairFeatures) -> float:
     return 1 / (1 + math.exp(-total))
 
 
-# Fitted to labeled pairs (`tests.bench.duplicates`). Siblings in one text, such as two districts, share a neighbor too:
+# Fitted to labeled pairs (`benchmarks.duplicates`). Siblings in one text, such as two districts, share a neighbor too:
 # common neighbors count from two on.
 WEIGHTS = {
     "bias": -6.0,

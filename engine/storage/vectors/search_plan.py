@@ -39,7 +39,7 @@ def plan_search(matching_rows: int, table_rows: int, k: int) -> SearchPlan:
     """The plan for the k best of `matching_rows` in a table with an index over `table_rows`.
 
     A selective filter leaves few hits in the nearest partitions of an index: such rows are scanned exactly, and larger
-    sets use as many partitions as their share needs. Measured by tests/bench/vector_recall.py.
+    sets use as many partitions as their share needs. Measured by benchmarks/vector_recall.py.
     """
     if matching_rows <= EXACT_ROWS:
         return SearchPlan(exact=True)

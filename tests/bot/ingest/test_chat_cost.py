@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from pathlib import Path
 
+from benchmarks.chat_cost import UNBATCHED, measure_cost
 from bot.cli.demo import TOWN_DIR
-from tests.bench.chat_cost import UNBATCHED, measure_cost
 
 NAMES = ("council.jsonl", "permits.txt", "ferry-timetable.md", "museum.html")
 FILES = [str(TOWN_DIR / name) for name in NAMES]

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
+from benchmarks.documents import classify, mutate
 from engine import FileParser, ParserLimits
-from tests.bench.documents import classify, mutate
 from tests.engine.parsers.test_golden import INPUTS
 
 LIMITS = ParserLimits(workers=1)

@@ -1,1 +1,0 @@
-"""The quality of retrieval on public data sets: `python -m tests.bench.quality --data DATA`."""

@@ -1,0 +1,44 @@
+"""The corpus in bulk is what the engine makes of the same documents; its questions start walks."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks.hashing import HashingEmbedder
+from benchmarks.scale.corpus import Corpus, LineLanguage
+from benchmarks.scale.fill import fill
+from benchmarks.scale.measure import measure_retrieval
+from engine import Engine, EngineOptions
+
+CORPUS = Corpus(documents=60, spaces=6, facts=4)
+
+
+async def _export(home: Path, *, ingest: bool) -> list[str]:
+    options = replace(EngineOptions(), suggest_duplicates=False)
+    async with Engine.open(home, language=LineLanguage(), embedder=HashingEmbedder(), options=options) as engine:
+        for number in range(CORPUS.documents if ingest else 0):
+            await engine.add(CORPUS.build_document(number))
+        await engine.wait_until_indexed()
+        report = await engine.verify()
+        assert not report.differences
+        return [line async for line in engine.export("jsonl", CORPUS.scope_of(CORPUS.spaces))]
+
+
+async def test_bulk_rows_are_those_of_an_ingest(tmp_path: Path) -> None:
+    found = await fill(tmp_path / "bulk", CORPUS)
+    bulk, ingested = await _export(tmp_path / "bulk", ingest=False), await _export(tmp_path / "road", ingest=True)
+    assert bulk == ingested
+    kinds = [json.loads(line)["kind"] for line in bulk]
+    assert kinds.count("relation") == found["relations"] > 200
+
+
+async def test_walks_start_at_the_names_of_the_questions(tmp_path: Path) -> None:
+    await fill(tmp_path, CORPUS)
+    async with Engine.open(tmp_path, language=LineLanguage(), embedder=HashingEmbedder()) as engine:
+        questions = CORPUS.build_questions(spaces=6, amount=10)
+        mixed = [(await engine.retrieve(question)).sources for question in questions]
+        naive = [(await engine.retrieve(replace(question, mode="naive"))).sources for question in questions]
+        figures = await measure_retrieval(engine, CORPUS, 6, "mix", amount=4)
+    assert sum(mix != plain for mix, plain in zip(mixed, naive, strict=True)) > 5
+    assert 0 < figures.p50 <= figures.p95
+    assert figures.stages["walk"] > 0
