@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -85,8 +85,12 @@ test: $(DEV) $(PAGE) $(CHROMIUM) ## the whole suite, offline
 test-postgres: $(DEV) ## the stories of the whole bot with their data in PostgreSQL
 	PYTHONDONTWRITEBYTECODE= $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder --database=postgres tests/acceptance tests/engine
 
-fuzz: $(DEV) ## the property tests with new random examples, and all cases of which the suite tries a share
+test-days: $(DEV) $(PAGE) $(CHROMIUM) ## the suite on other days, in other time zones, languages and orders (DAYS="5-years leap-day")
+	$(BIN)/python -m scripts.other_days $(DAYS)
+
+fuzz: $(DEV) $(PAGE) $(CHROMIUM) ## the property tests with new random examples, all cases of which the suite tries a share, two random days
 	$(BIN)/pytest -n 4 --hypothesis-profile=random --thorough -m "hypothesis or thorough" -q
+	$(BIN)/python -m scripts.other_days --random 2
 
 lint: $(DEV) $(PAGE) ## ruff, mypy and TypeScript, strict
 	$(BIN)/ruff check .

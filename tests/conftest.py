@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import shutil
 import socket
 from collections import Counter
@@ -49,6 +50,7 @@ structlog.configure(
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
     parser.addoption("--database", choices=["files", "postgres"], default="files", help="where data is kept")
+    parser.addoption("--shuffle", type=int, metavar="SEED", help="run the files in an order drawn with this seed")
     parser.addoption("--thorough", action="store_true", help="try all cases where tests otherwise try a share")
 
 
@@ -78,11 +80,19 @@ LONG_FILES = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Order files: long ones, then those with the most tests."""
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Order files: long ones, then those with the most tests; or all as `--shuffle` draws it."""
     counts = Counter(item.path for item in items)
     rank = {name: place for place, name in enumerate(LONG_FILES)}
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -counts[item.path], item.path))
+    if (seed := config.getoption("--shuffle")) is not None:
+        shuffle_files(items, random.Random(seed))
+
+
+def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
+    """Draw an order of the files, and of the tests within each; tests of a file stay together."""
+    place = {path: draw.random() for path in dict.fromkeys(item.path for item in items)}
+    items.sort(key=lambda item: (place[item.path], draw.random()))
 
 
 # What is loaded for all tests lives until the end. A full search for garbage would look at all of it each time, which
