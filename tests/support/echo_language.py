@@ -38,12 +38,16 @@ class EchoLanguage(ToyLanguage):
 
 @asynccontextmanager
 async def open_engine_context(
-    home: Path, language: EchoLanguage | None = None, embedder: Embedder | None = None, clock: Clock = SYSTEM_CLOCK
+    home: Path,
+    language: EchoLanguage | None = None,
+    embedder: Embedder | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    *,
+    cache_answers: bool = True,
 ) -> AsyncIterator[EngineContext]:
     """Open the engine of a bot in this folder."""
-    async with open_memory_engine(
-        home, language or EchoLanguage(), embedder, EngineOptions(summary_cooldown=0.0), clock
-    ) as engine:
+    options = EngineOptions(summary_cooldown=0.0, cache_answers=cache_answers)
+    async with open_memory_engine(home, language or EchoLanguage(), embedder, options, clock) as engine:
         yield EngineContext(
             engine,
             ParserLimits(workers=1),

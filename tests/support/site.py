@@ -69,11 +69,11 @@ class Site:
 
 @asynccontextmanager
 async def open_site(home: Path) -> AsyncIterator[Site]:
-    """Serve a note, a hostile file, and a secret in another space."""
+    """Serve a note, a hostile file, and a secret in another space. Each question is answered anew: tests share it."""
     language = StagedLanguage()
     async with (
         BotStore.open(home / "bot.db") as store,
-        echo_language.open_engine_context(home / "home", language) as engine_context,
+        echo_language.open_engine_context(home / "home", language, cache_answers=False) as engine_context,
     ):
         for document in _build_documents():
             await engine_context.engine.add(document)

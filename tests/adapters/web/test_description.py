@@ -9,22 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import schemathesis
 from anyio.from_thread import BlockingPortal, start_blocking_portal
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from schemathesis import GenerationMode
-from schemathesis.checks import load_all_checks
-from schemathesis.core.result import Ok
-from schemathesis.specs.openapi.checks import (
-    content_type_conformance,
-    response_schema_conformance,
-    status_code_conformance,
-)
 
 from tests.adapters.web.conftest import SECRET, Api, open_api
 
-CHECKS: list[Any] = [content_type_conformance, response_schema_conformance, status_code_conformance]
+CHECKS = ("content_type_conformance", "response_schema_conformance", "status_code_conformance")
 EXAMPLES, THOROUGH_EXAMPLES = 4, 40  # of each operation, half of them against its description
 UPLOADS = {("POST", "/api/v1/documents")}  # each is parsed in a process of its own
 SKIPPED_HEALTH = [HealthCheck.too_slow, HealthCheck.filter_too_much, HealthCheck.data_too_large]
@@ -58,14 +49,19 @@ def server(tmp_path: Path) -> Iterator[Server]:
 
 
 def test_every_operation_keeps_to_its_description(server: Server, *, thorough: bool) -> None:
-    load_all_checks()
+    # The library takes more than a second to import, in each process that collects this file.
+    schemathesis: Any = importlib.import_module("schemathesis")
+    importlib.import_module("schemathesis.checks").load_all_checks()
+    known: Any = importlib.import_module("schemathesis.specs.openapi.checks")
+    ok: Any = importlib.import_module("schemathesis.core.result").Ok
+    checks = [getattr(known, name) for name in CHECKS]
     schema = schemathesis.openapi.from_dict(server.api.app.openapi())
-    operations = [each.ok() for each in schema.get_all_operations() if isinstance(each, Ok)]
+    operations = [each.ok() for each in schema.get_all_operations() if isinstance(each, ok)]
     assert len(operations) > 10
     for operation in operations:
         is_upload = (operation.method.upper(), operation.path) in UPLOADS
         count = THOROUGH_EXAMPLES if thorough else 2 if is_upload else EXAMPLES
-        cases = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in GenerationMode))
+        cases = st.one_of(*(operation.as_strategy(generation_mode=mode) for mode in schemathesis.GenerationMode))
 
         @settings(max_examples=count, phases=[Phase.generate], suppress_health_check=SKIPPED_HEALTH, database=None)
         @given(case=cases)
@@ -73,6 +69,6 @@ def test_every_operation_keeps_to_its_description(server: Server, *, thorough: b
             response = server.send(case)
             assert response.status_code != 500, case.as_curl_command()
             assert SECRET not in response.text, case.as_curl_command()
-            case.validate_response(response, checks=CHECKS)
+            case.validate_response(response, checks=checks)
 
         keeps_to_it()
