@@ -18,7 +18,9 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.plumbing import disk_mib, milliseconds, open_postgres, resident_mib, temporary_folder
+from engine.clock import SYSTEM_CLOCK
 from engine.projection.postgres_storage import PARTITIONS
+from engine.scheduling.supervisor import Supervisor
 from engine.storage.surreal_database import open_surreal
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
 from engine.storage.vectors.lance import LanceVectors
@@ -108,7 +110,7 @@ async def insert_rows(
 @asynccontextmanager
 async def open_lance() -> AsyncIterator[VectorStore]:
     with temporary_folder() as folder:
-        store = await LanceVectors.open(Path(folder) / "vectors", DIM, cache_bytes=0)
+        store = await LanceVectors.open(Path(folder) / "vectors", DIM, Supervisor(), cache_bytes=0)
         yield store
         print(f"{disk_mib(Path(folder)):.0f} MiB on disk")
         await store.close()
@@ -117,7 +119,7 @@ async def open_lance() -> AsyncIterator[VectorStore]:
 @asynccontextmanager
 async def open_pgvector(partitions: int = 1) -> AsyncIterator[VectorStore]:
     async with open_postgres() as pool:
-        store = await PostgresVectors.open(pool, DIM, partitions=partitions)
+        store = await PostgresVectors.open(pool, DIM, Supervisor(), SYSTEM_CLOCK, partitions=partitions)
         yield store
         async with pool.connection() as connection:
             [[size]] = await (await connection.execute("SELECT pg_database_size(current_database())")).fetchall()

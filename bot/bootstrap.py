@@ -105,7 +105,7 @@ def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 @asynccontextmanager
-async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
+async def open_models(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> AsyncIterator[EngineModels]:
     """Open the configured models; the offline ones if no model is configured, never as a fallback."""
     timeouts = CallTimeouts(
         settings.llm_timeout_seconds,
@@ -113,10 +113,10 @@ async def open_models(settings: Settings) -> AsyncIterator[EngineModels]:
         settings.llm_thinking_timeout_seconds,
         settings.llm_max_attempts,
     )
-    calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider())
+    calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
-        embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
+        embedder = wrap_embedder(await _open_embedder(settings, calls, clock, stack))
         yield EngineModels(
             _build_language(settings, calls, embedder),
             embedder,
@@ -214,9 +214,9 @@ def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) 
     return replace(other, api_base=base, api_key=key)
 
 
-async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
+async def _open_embedder(settings: Settings, calls: ModelClient, clock: Clock, stack: AsyncExitStack) -> Embedder:
     if not settings.embedding_model:
-        minilm = MiniLMEmbedder(settings.cache_dir.expanduser())
+        minilm = MiniLMEmbedder(settings.cache_dir.expanduser(), clock=clock)
         stack.callback(minilm.close)
         return minilm
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,9 @@ from engine.parsers import plain_text
 from engine.parsers.base import read_file_content
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
+    from engine.clock import Clock
     from engine.parsers.sandbox.pool import FileParser
 
 TEXT_ROOM, FILE_ROOM = "texts", "files"
@@ -32,6 +35,7 @@ class DocumentInput(Closable, ABC):
     """The verbs that build a document and pass it to `add`. `_parser` runs parsers in subprocesses."""
 
     _parser: FileParser
+    _clock: Clock
 
     @abstractmethod
     async def add(self, document: Document) -> bool:
@@ -74,7 +78,7 @@ class DocumentInput(Closable, ABC):
                 room,
                 parsed.title or name,
                 parsed.passages,
-                time=plausible_time(parsed.time, datetime.now(UTC)),
+                time=plausible_time(parsed.time, self._clock.now()),
                 link=file.as_uri(),
             )
         )

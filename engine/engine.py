@@ -64,6 +64,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
     def __init__(self, folder: DataDir, runtime: Runtime) -> None:
         self.data_dir = folder
         self._runtime = runtime
+        self._clock = runtime.clock
         self._ledger = runtime.ledger
         self._projector = Projector(runtime)
         self._duplicate_finder = DuplicateFinder(runtime)
@@ -92,13 +93,13 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         If the options name a database, it holds the data instead; `processes` are those that work on it. Raises
         DatabaseInUse if one of them must be alone.
         """
-        folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor()
+        folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor(clock)
         check_options(options)
         async with AsyncExitStack() as stack:
-            language, embedder = resolve_models(language, embedder, stack)
+            language, embedder = resolve_models(language, embedder, stack, clock)
             stack.enter_context(folder.acquire_lock())
             stack.push_async_callback(supervisor.stop)
-            storage = await open_storage(folder, options, supervisor, stack)
+            storage = await open_storage(folder, options, supervisor, clock, stack)
             async with storage.processes.lease("start"):
                 ledger = await storage.open_ledger(stack)
                 await ledger.corrections.set_automatic_joins(enabled=options.join_duplicates)
@@ -106,9 +107,17 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
                 if stores is not None:
                     await check_given_stores(ledger, stores, embedder)
                 stores = stores or await storage.open_stores(ledger, embedder, stack)
-                models = language, embedder, reranker
                 runtime = Runtime(
-                    ledger, stores.graph, stores.vectors, *models, options, supervisor, storage.processes, clock=clock
+                    ledger=ledger,
+                    graph=stores.graph,
+                    vectors=stores.vectors,
+                    language=language,
+                    embedder=embedder,
+                    reranker=reranker,
+                    options=options,
+                    supervisor=supervisor,
+                    processes=storage.processes,
+                    clock=clock,
                 )
                 engine = cls(folder, runtime)
                 await stack.enter_async_context(engine._parser)
@@ -232,7 +241,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
     async def record_usage(self, meter: UsageMeter) -> None:
         """Count the model calls of a caller that prepares documents."""
         if meter.items:
-            await self._ledger.cache.add_usage(self.clock.now().date().isoformat(), meter.items)
+            await self._ledger.cache.add_usage(self._clock.now().date().isoformat(), meter.items)
 
     # Queries.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -195,10 +194,11 @@ class Maintenance:
         """Rebuild damaged projections and wait up to a minute. Raises the error if the last reindex was recent."""
         async with self._recreate_lock:
             if self._reindex_task is None:
-                if time.monotonic() - self._recreated_at < RECREATE_INTERVAL_SECONDS:
+                now = self.runtime.clock.monotonic()
+                if now - self._recreated_at < RECREATE_INTERVAL_SECONDS:
                     raise error
                 log.warning("projection.recreated", error=str(error))
-                self._recreated_at = time.monotonic()
+                self._recreated_at = now
                 await self.start_reindex()
                 self.worker.clear_errors()
         try:

@@ -5,22 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from engine.clock import SYSTEM_CLOCK, Clock
-from engine.options import EngineOptions
 from engine.scheduling.foreground import ForegroundPriority
-from engine.scheduling.processes import LocalProcesses, Processes
-from engine.scheduling.supervisor import Supervisor
 from engine.text.tokenizer import O200kTokenizer
 
 if TYPE_CHECKING:
+    from engine.clock import Clock
     from engine.llm.base import LanguageModel, Reranker
     from engine.llm.checked_embedder import CheckedEmbedder
+    from engine.options import EngineOptions
+    from engine.scheduling.processes import Processes
+    from engine.scheduling.supervisor import Supervisor
     from engine.storage.graph.base import GraphStore
     from engine.storage.ledger.api import LedgerStore
     from engine.storage.vectors.base import VectorStore
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Runtime:
     """The shared dependencies of an engine's services, built once in `Engine.open`.
 
@@ -33,13 +33,16 @@ class Runtime:
     vectors: VectorStore
     language: LanguageModel
     embedder: CheckedEmbedder
-    reranker: Reranker | None = None
-    options: EngineOptions = field(default_factory=EngineOptions)
-    supervisor: Supervisor = field(default_factory=Supervisor)
-    processes: Processes = field(default_factory=LocalProcesses)
+    reranker: Reranker | None
+    options: EngineOptions
+    supervisor: Supervisor
+    processes: Processes
+    clock: Clock
     tokenizer: O200kTokenizer = field(default_factory=O200kTokenizer)
-    priority: ForegroundPriority = field(default_factory=ForegroundPriority)
-    clock: Clock = SYSTEM_CLOCK
+    priority: ForegroundPriority = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.priority = ForegroundPriority(self.clock)
 
 
 class RuntimeView:

@@ -26,7 +26,7 @@ from benchmarks.hashing import HashingEmbedder
 from benchmarks.plumbing import disk_mib
 from benchmarks.scale.corpus import Corpus, LineLanguage
 from benchmarks.scale.key_facts import KeyFactsBuilder
-from engine import Document, Engine, EngineOptions
+from engine import SYSTEM_CLOCK, Document, Engine, EngineOptions
 from engine.data_dir import DataDir
 from engine.ingest.chunking import build_chunks
 from engine.knowledge.duplicates.name_keys import spelling_key
@@ -38,6 +38,7 @@ from engine.models import Chunk, Excerpt
 from engine.options import ChunkingOptions, SummaryLimits
 from engine.projection.embedding_text import entity_text, relation_text, text_hash
 from engine.projection.postgres_storage import VECTORS_SCHEMA
+from engine.scheduling.supervisor import Supervisor
 from engine.storage.graph.base import GraphEdge, GraphNode
 from engine.storage.graph.kuzu import KuzuGraph
 from engine.storage.ledger.content.chunks import _text_hash, chunks_by_key
@@ -229,8 +230,10 @@ async def fill_postgres(home: DataDir, writer: BulkWriter, database: str) -> Non
     async with Engine.open(home.path, language=LineLanguage(), embedder=HashingEmbedder(), options=options):
         pass  # creates the tables
     async with open_pool(database, "vectors", VECTORS_SCHEMA) as pool:
-        await write_vectors(home, writer, partial(PostgresVectors.open, pool, HashingEmbedder().dim))
-    await fill_database(options, home.ledger_path, replace=True, also=_keep_vectors)
+        await write_vectors(
+            home, writer, partial(PostgresVectors.open, pool, HashingEmbedder().dim, Supervisor(), SYSTEM_CLOCK)
+        )
+    await fill_database(options, home.ledger_path, SYSTEM_CLOCK, replace=True, also=_keep_vectors)
     with psycopg.connect(database, autocommit=True) as connection:
         connection.execute("VACUUM (ANALYZE)")
 
@@ -255,7 +258,9 @@ async def fill(home: Path, corpus: Corpus, database: str = "") -> dict[str, floa
     if database:
         await fill_postgres(folder, writer, database)
     else:
-        await write_vectors(folder, writer, partial(LanceVectors.open, folder.vectors_path, HashingEmbedder().dim))
+        await write_vectors(
+            folder, writer, partial(LanceVectors.open, folder.vectors_path, HashingEmbedder().dim, Supervisor())
+        )
         await write_graph(folder, writer)
     return {
         "chunks": corpus.documents,

@@ -77,6 +77,7 @@ from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
+from engine import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -85,6 +86,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.store.database import Database
+    from engine import Clock
 
 __all__ = [
     "FILES_ONLY",
@@ -112,15 +114,15 @@ __all__ = [
 ]
 
 
-def _open_database(place: Path | str, process: int | None) -> AbstractAsyncContextManager[Database]:
+def _open_database(place: Path | str, clock: Clock, process: int | None) -> AbstractAsyncContextManager[Database]:
     if isinstance(place, str):
         from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
 
-        return PostgresStore.open(place, process)
-    return SqliteStore.open(place)
+        return PostgresStore.open(place, clock, process)
+    return SqliteStore.open(place, clock)
 
 
-async def copy_store(place: Path | str, target: Path) -> str:
+async def copy_store(place: Path | str, target: Path, clock: Clock = SYSTEM_CLOCK) -> str:
     """Copy all tables as of one moment into a file; returns the checksum of their rows, "" if there is no file.
 
     Raises OSError and StoreError.
@@ -128,7 +130,7 @@ async def copy_store(place: Path | str, target: Path) -> str:
     if isinstance(place, str):
         from bot.store.postgres import PostgresStore  # noqa: PLC0415 - it needs the extra `postgres`
 
-        async with PostgresStore.open(place) as store:
+        async with PostgresStore.open(place, clock) as store:
             return await store.copy_to(target)
     return await asyncio.to_thread(copy_database, place, target)
 
@@ -179,12 +181,14 @@ class BotStore:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, place: Path | str, process: int | None = None) -> AsyncIterator[BotStore]:
+    async def open(
+        cls, place: Path | str, process: int | None = None, clock: Clock = SYSTEM_CLOCK
+    ) -> AsyncIterator[BotStore]:
         """Open or create the tables: in a file, or in the database with this address, as this `process`.
 
         Raises StoreError, NewerSchema, DiskError.
         """
-        async with _open_database(place, process) as database:
+        async with _open_database(place, clock, process) as database:
             yield cls(database, process if isinstance(place, str) else None)
 
     async def read_shared_time(self) -> datetime | None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from engine import Clock
+
 LIST_TABLES = (
     "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
 )
@@ -31,10 +33,10 @@ class SqliteStore(SqliteDatabase, Database):
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, path: Path) -> AsyncIterator[SqliteStore]:
+    async def open(cls, path: Path, clock: Clock) -> AsyncIterator[SqliteStore]:
         """Open or create the file. Raises StoreError."""
         check_places(path, SCHEMA.label)
-        database = cls(path, SCHEMA)
+        database = cls(path, SCHEMA, clock)
         await database._start()
         try:
             yield database

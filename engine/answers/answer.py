@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from engine.errors import EngineClosed, InvalidQuestion, ModelUnavailable
 from engine.llm.base import next_answer_delta
 from engine.models import Context, Prompt, SearchQuery
 from engine.retrieval.overview import retrieve_overview
-from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, current_day, newest_turns
+from engine.retrieval.prompt_budget import RESERVED_TOKENS, build_prompt, count_prompt_tokens, newest_turns
 from engine.retrieval.results import RetrievalResult
 from engine.retrieval.writers import restrict_to_writers
 from engine.storage.ledger.records import CachedAnswer
@@ -144,7 +143,7 @@ class AnswerService:
     query_rewriter: QueryRewriter = field(init=False)
 
     def __post_init__(self) -> None:
-        self.query_rewriter = QueryRewriter(self.runtime.language)
+        self.query_rewriter = QueryRewriter(self.runtime.language, self.runtime.clock)
 
     async def ask(self, question: Question, *, use_cache: bool = True) -> Answer:
         """Retrieve the context and return the answer, ready to stream; as in Engine.ask."""
@@ -154,7 +153,7 @@ class AnswerService:
         except BaseException:
             await self.record_usage(meter)
             raise
-        return Answer(self, recalled, build_prompt(question, recalled.context), meter)
+        return Answer(self, recalled, self._build_prompt(question, recalled.context), meter)
 
     async def retrieve(self, question: Question, meter: UsageMeter) -> RetrievalResult:
         """The context of a question with its provenance; the model calls are recorded in `meter`."""
@@ -197,7 +196,7 @@ class AnswerService:
         """The messages that the model would receive."""
         question = self._fit_question(question)
         return self.runtime.language.build_answer_messages(
-            build_prompt(question, await self._retrieve_context(question))
+            self._build_prompt(question, await self._retrieve_context(question))
         )
 
     async def stream_answer(
@@ -213,7 +212,7 @@ class AnswerService:
         # An answer with history is not cached: its text may quote turns, and could not be deleted with them.
         keep = runtime.options.cache_answers and not prompt.history
         if keep and recalled.use_cache and (cached := await runtime.ledger.cache.find_answer(key)) is not None:
-            await runtime.ledger.cache.touch_answer(key, time.time())
+            await runtime.ledger.cache.touch_answer(key, runtime.clock.time())
             for piece in cached.splitlines(keepends=True):
                 yield piece
             return
@@ -228,7 +227,7 @@ class AnswerService:
         reply = "".join(pieces)
         if keep and has_visible_uncited_text(reply) and not any(each.cut_off for each in meter.items):
             entry = CachedAnswer(key, reply, recalled.generation, recalled.chunks, recalled.names, recalled.pairs)
-            await runtime.ledger.cache.save_answer(entry, time.time())
+            await runtime.ledger.cache.save_answer(entry, runtime.clock.time())
 
     async def _answer_parts(self, prompt: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> Prompt:
         """Answer sources that are too long for one prompt in parts, and build a prompt from these partial answers."""
@@ -248,7 +247,11 @@ class AnswerService:
         if not meter.items:
             return
         with suppress(EngineClosed):  # the answer may outlive its engine
-            await self.runtime.ledger.cache.add_usage(current_day().isoformat(), tuple(meter.items))
+            day = self.runtime.clock.now().date().isoformat()
+            await self.runtime.ledger.cache.add_usage(day, tuple(meter.items))
+
+    def _build_prompt(self, question: Question, context: Context) -> Prompt:
+        return build_prompt(question, context, self.runtime.clock.now().date())
 
     def _trim_history(self, question: Question) -> Question:
         """The question with the newest turns of its history that fit."""
@@ -272,5 +275,5 @@ class AnswerService:
 
     def _count_base_tokens(self, question: Question) -> int:
         """The tokens of the prompt without history and sources."""
-        bare = build_prompt(replace(question, history=()), Context(SearchQuery(question.text), question.mode))
+        bare = self._build_prompt(replace(question, history=()), Context(SearchQuery(question.text), question.mode))
         return count_prompt_tokens(self.runtime, bare)

@@ -64,13 +64,13 @@ async def _retrieve_narrowed(
     rewriting: Coroutine[Any, Any, SearchQuery],
     meter: UsageMeter,
 ) -> RetrievalResult:
-    watch = Stopwatch()
+    watch = Stopwatch(runtime.clock)
     async with (
         child_task(watch.measure("condense", rewriting)) as query,
         child_task(_retrieve(retriever, question, query, meter)) as whole,
     ):
         proposed = (await query).proposed
-        found = await infer_filters(runtime.ledger, question, proposed) if proposed else None
+        found = await infer_filters(runtime.ledger, question, proposed, runtime.clock.now()) if proposed else None
         if found is None:
             return await whole
         await cancel_tasks(whole)
@@ -99,7 +99,7 @@ async def _wait(query: asyncio.Task[SearchQuery]) -> SearchQuery:
 
 
 async def infer_filters(
-    ledger: LedgerStore, question: Question, proposed: ProposedFilters
+    ledger: LedgerStore, question: Question, proposed: ProposedFilters, now: datetime
 ) -> tuple[Filters, InferredFilters] | None:
     """The filters of a question with those that were proposed and passed all checks; None if none did.
 
@@ -114,7 +114,7 @@ async def infer_filters(
     if not (within.authors or within.documents) and (authors := await _find_authors(ledger, question, proposed)):
         within, inferred = replace(within, authors=frozenset(authors)), replace(inferred, authors=authors)
     if not (within.since or within.until):
-        since, until = parse_days(proposed, question.text, datetime.now(lookup.zone).date())
+        since, until = parse_days(proposed, question.text, now.astimezone(lookup.zone).date())
         within = replace(within, since=_midnight(since, lookup), until=_end_of_day(until, lookup))
         inferred = replace(inferred, since=since, until=until)
     if not (within.kinds or within.documents) and stands_in(proposed.file_words, question.text):

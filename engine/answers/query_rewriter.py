@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from engine.answers.cache import QueryCache
 from engine.llm.base import MODEL_LABEL, FilterProposer, RewriteRequest, guard_plugin_call
 from engine.models import SearchQuery
-from engine.retrieval.prompt_budget import current_day
 
 if TYPE_CHECKING:
-    from datetime import date
+    from datetime import date, datetime
 
+    from engine.clock import Clock
     from engine.llm.base import LanguageModel
     from engine.models import Question
     from engine.usage import UsageMeter
@@ -24,6 +23,7 @@ class QueryRewriter:
     """Lets the model rewrite questions, each once."""
 
     language: LanguageModel
+    clock: Clock
     cache: QueryCache = field(default_factory=QueryCache)
 
     async def build_query(self, question: Question, meter: UsageMeter) -> SearchQuery:
@@ -32,7 +32,8 @@ class QueryRewriter:
         A naive question without history needs no call. The scope is part of the cache key, because a fast reply would
         reveal that somebody asked the same question before.
         """
-        day, local_day = current_day(), _find_local_day(question)
+        now = self.clock.now()
+        day, local_day = now.date(), _find_local_day(question, now)
         key = (question.is_unaddressed, question.text, question.history, day, local_day, question.asker, question.scope)
         if question.is_unaddressed:
             return await self.cache.get_or_create(key, lambda: self._rewrite_unaddressed(question, day, meter))
@@ -58,6 +59,6 @@ class QueryRewriter:
         return query or SearchQuery(question.text, ignored=True)
 
 
-def _find_local_day(question: Question) -> date | None:
+def _find_local_day(question: Question, now: datetime) -> date | None:
     """Today where the asker is; None if the model may not propose filters."""
-    return datetime.now(question.filter_lookup.zone).date() if question.filter_lookup else None
+    return now.astimezone(question.filter_lookup.zone).date() if question.filter_lookup else None

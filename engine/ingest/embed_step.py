@@ -60,7 +60,8 @@ class EmbedStep:
         done = [key for key in keys if key.id not in failed]
         failures = [EmbeddingFailure(key, failed[key.id]) for key in keys if key.id in failed]
         usage = IndexingUsage(meter.items, sum_characters((chunk.space, chunk.text) for chunk in chunks))
-        await ledger.work.finish_embedding(done, failures, self.runtime.options.max_embed_attempts, usage)
+        tries, now = self.runtime.options.max_embed_attempts, self.runtime.clock.time()
+        await ledger.work.finish_embedding(done, failures, tries, usage, now)
 
     async def _embed_with_isolation(self, chunks: Sequence[ChunkToEmbed], meter: UsageMeter) -> dict[int, EngineError]:
         """Embed and store chunks; returns the error of each chunk whose own text cannot be embedded."""

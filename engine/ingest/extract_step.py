@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import structlog
@@ -105,7 +103,8 @@ class ExtractStep:
         least = MAX_EXCERPTS if shared else 1
         turn = SpaceTurn(self.runtime.processes.id, self._last_space)
         facts = self.ledger.facts
-        found = await facts.list_unextracted(free_slots * least, time.time(), list(self.running_calls), turn, least)
+        now, skip = self.runtime.clock.time(), list(self.running_calls)
+        found = await facts.list_unextracted(free_slots * least, now, skip, turn, least)
         due = self._due_batches(build_batches(found, shared))[:free_slots]
         if not due:
             self._last_space = found[-1].space if found else 0
@@ -120,7 +119,7 @@ class ExtractStep:
     def _due_batches(self, found: Sequence[ExtractionBatch]) -> list[ExtractionBatch]:
         """The batches that no longer wait for more chunks of their space to share the call."""
         now, longest = (
-            time.monotonic(),
+            self.runtime.clock.monotonic(),
             0.0 if self.gate.has_waiter(WaitTarget.EVERYTHING) else self.runtime.options.extraction_linger,
         )
         since = {space: each for space, each in self._lingering_since.items() if now - each < MAX_RETRY_SECONDS}
@@ -215,7 +214,8 @@ class ExtractStep:
     async def _record_usage(self, meter: UsageMeter, space: int) -> None:
         if meter.items:
             usage = IndexingUsage(meter.items, {space: 1})
-            await self.ledger.cache.add_indexing_usage(datetime.now(UTC).date().isoformat(), usage)
+            day = self.runtime.clock.now().date().isoformat()
+            await self.ledger.cache.add_indexing_usage(day, usage)
 
     async def _record_failure(self, chunks: Sequence[UnextractedChunk], error: Exception) -> None:
         """Record a failed call; each of its chunks is retried alone, or given up."""
@@ -241,7 +241,7 @@ class ExtractStep:
                     is_final=given_up,
                     attempts=chunk.attempts + 1,
                 )
-            retry_at = float("inf") if given_up else time.time() + retry_delay(chunk.attempts)
+            retry_at = float("inf") if given_up else self.runtime.clock.time() + retry_delay(chunk.attempts)
             await self.ledger.facts.record_extraction_failure(chunk.id, reported, retry_at)
         if self.unreachable_error:
             await asyncio.sleep(ERROR_WAIT_SECONDS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
@@ -141,11 +140,11 @@ class IngestWorker:
 
     async def _run_step(self, name: str, step: Callable[[], Awaitable[NextStep]], wake_event: asyncio.Event) -> None:
         """Repeat a step while it has work, at its pace, then wait for new work; errors delay it."""
-        await self._gate.wait_for_more(time.monotonic() + STARTUP_GRACE_SECONDS)
+        await self._gate.wait_for_more(STARTUP_GRACE_SECONDS)
         while True:
             wake_event.clear()
             await self.runtime.priority.yield_to_foreground()
-            since = time.monotonic()
+            since = self.runtime.clock.monotonic()
             try:
                 next_step = await step()
             except (StoreError, ModelError) as error:
@@ -166,7 +165,8 @@ class IngestWorker:
             if next_step is NextStep.IDLE:
                 await self._wait_for_work(wake_event)
             elif next_step is NextStep.GATHER:
-                await self._gate.wait_for_more(since + BATCH_INTERVAL_SECONDS[name])
+                spent = self.runtime.clock.monotonic() - since
+                await self._gate.wait_for_more(BATCH_INTERVAL_SECONDS[name] - spent)
 
     async def _wait_for_work(self, wake_event: asyncio.Event) -> None:
         async with self._idle_condition:

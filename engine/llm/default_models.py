@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from platformdirs import user_cache_path
 
+from engine.clock import SYSTEM_CLOCK
 from engine.llm.checked_embedder import wrap_embedder
 from engine.llm.client.client import ModelClient
 from engine.llm.client.subprocess import SubprocessProvider
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AsyncExitStack
 
+    from engine.clock import Clock
     from engine.llm.base import Embedder, LanguageModel
     from engine.llm.checked_embedder import CheckedEmbedder
     from engine.usage import UsageMeter
@@ -29,14 +31,14 @@ CACHE_NAME = "threadlore"  # folder below the user's cache folder
 
 
 def resolve_models(
-    language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack
+    language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack, clock: Clock
 ) -> tuple[LanguageModel, CheckedEmbedder]:
     """The given models; the offline language model and the built-in embedder (384 dimensions) replace missing ones.
 
     `stack` closes what is opened here.
     """
     if embedder is None:
-        builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME))
+        builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME), clock=clock)
         stack.callback(builtin.close)
         embedder = builtin
     checked = wrap_embedder(embedder)
@@ -45,14 +47,14 @@ def resolve_models(
 
 @asynccontextmanager
 async def open_language_model(
-    model: str | LLMConfig, *, api_base: str = "", api_key: str = ""
+    model: str | LLMConfig, *, api_base: str = "", api_key: str = "", clock: Clock = SYSTEM_CLOCK
 ) -> AsyncIterator[LanguageModel]:
     """A language model that litellm reaches ("openai/gpt-4o-mini", "ollama_chat/qwen3"), called in a subprocess.
 
     `api_base` and `api_key` go with a name; empty ones leave the choice to the provider. An LLMConfig brings its own.
     """
     config = LLMConfig(ModelConfig(model, api_base, api_key)) if isinstance(model, str) else model
-    client = ModelClient(provider=SubprocessProvider())
+    client = ModelClient(provider=SubprocessProvider(), clock=clock)
     try:
         yield LiteLLMModel(config, client, O200kTokenizer().count)
     finally:
@@ -66,13 +68,14 @@ async def open_picture_describer(
     *,
     api_base: str = "",
     api_key: str = "",
+    clock: Clock = SYSTEM_CLOCK,
 ) -> AsyncIterator[LiteLLMPictureDescriber]:
     """A vision model for `FileParser`, reached as `open_language_model` does it.
 
     `record_usage`: receives the usage of each call, as `Engine.record_usage` does.
     """
     config = ModelConfig(model, api_base, api_key) if isinstance(model, str) else model
-    client = ModelClient(provider=SubprocessProvider())
+    client = ModelClient(provider=SubprocessProvider(), clock=clock)
     try:
         yield LiteLLMPictureDescriber(config, client, record_usage)
     finally:

@@ -26,12 +26,12 @@ class KeyClaims:
 
     async def claim(self, limit: int, skip: Collection[StaleKey] = ()) -> tuple[StaleKey, ...]:
         """Claim keys that are due, except `skip`."""
-        ledger, process = self.runtime.ledger, self.runtime.processes.id
-        if not await ledger.work.has_due_keys(self.kind, process):
+        ledger, process, now = self.runtime.ledger, self.runtime.processes.id, self.runtime.clock.time()
+        if not await ledger.work.has_due_keys(self.kind, now, process):
             return ()
         turn = SpaceTurn(process, self._last_space)
         claim = ledger.work.claim_chunks if self.kind == KeyKind.CHUNK else ledger.work.claim_profiles
-        keys, self._last_space = await claim(limit, turn, skip)
+        keys, self._last_space = await claim(limit, now, turn, skip)
         return keys
 
     async def release(self) -> None:

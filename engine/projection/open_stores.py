@@ -125,7 +125,7 @@ async def check_embedder(ledger: LedgerStore, embedder: Embedder, options: Engin
 
 
 async def open_vectors(
-    folder: DataDir, ledger: LedgerStore, dim: int, options: EngineOptions, supervisor: Supervisor | None = None
+    folder: DataDir, ledger: LedgerStore, dim: int, options: EngineOptions, supervisor: Supervisor
 ) -> VectorStore:
     """The vector store of the data directory; one that is damaged or marked for reindexing is erased first.
 

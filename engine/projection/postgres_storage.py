@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from contextlib import AsyncExitStack
     from typing import Self
 
+    from engine.clock import Clock
     from engine.llm.base import Embedder
     from engine.options import EngineOptions
     from engine.scheduling.processes import Processes
@@ -39,17 +40,18 @@ class PostgresStorage:
 
     options: EngineOptions
     supervisor: Supervisor
+    clock: Clock
     processes: Processes
 
     @classmethod
-    async def open(cls, options: EngineOptions, supervisor: Supervisor, stack: AsyncExitStack) -> Self:
+    async def open(cls, options: EngineOptions, supervisor: Supervisor, clock: Clock, stack: AsyncExitStack) -> Self:
         """Register this process. Raises DatabaseInUse and StoreError."""
-        registry = ProcessRegistry.open(options.database, supervisor, alone=options.replace_embedder)
-        return cls(options, supervisor, await stack.enter_async_context(registry))
+        registry = ProcessRegistry.open(options.database, supervisor, clock, alone=options.replace_embedder)
+        return cls(options, supervisor, clock, await stack.enter_async_context(registry))
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         url = self.options.database
-        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.processes.id)
+        ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.clock, self.processes.id)
         stack.push_async_callback(ledger.close)
         return ledger
 
@@ -70,11 +72,12 @@ class PostgresStorage:
 
     async def _open_vectors(self, pool: Any, ledger: LedgerStore, dim: int) -> PostgresVectors:
         """The vectors; tables that are damaged or marked for reindexing are removed first, unless others fill them."""
+        parts = self.supervisor, self.clock, PARTITIONS, self.processes.id
         if not await ledger.work.get_setting("reindexing") or await has_others(self.processes):
             try:
-                return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.processes.id)
+                return await PostgresVectors.open(pool, dim, *parts)
             except CorruptProjection as error:
                 log.warning("vectors.recreated", error=str(error))
                 await ledger.work.set_setting("reindexing", 1)
         await PostgresVectors.erase(pool)
-        return await PostgresVectors.open(pool, dim, self.supervisor, PARTITIONS, self.processes.id)
+        return await PostgresVectors.open(pool, dim, *parts)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from engine.storage.ledger.records import Profile
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from engine.clock import Clock
     from engine.llm.base import LanguageModel
     from engine.options import SummaryLimits
     from engine.scheduling.foreground import ForegroundPriority
@@ -32,6 +32,7 @@ class ProfileBuilder:
     language: LanguageModel
     count_tokens: Callable[[str], int]
     limits: SummaryLimits
+    clock: Clock
     priority: ForegroundPriority | None = None
 
     async def build_entities(self, keys: Sequence[KeyFacts], meter: UsageMeter) -> list[Profile]:
@@ -55,7 +56,7 @@ class ProfileBuilder:
         descriptions = iter(
             await summarizer.summarize([subject for key, _, subject in folded if key.pinned_description is None], meter)
         )
-        retry_at, profiles = time.time() + SUMMARY_RETRY_SECONDS, list[Profile]()
+        retry_at, profiles = self.clock.time() + SUMMARY_RETRY_SECONDS, list[Profile]()
         for key, profile, _ in folded:
             if key.pinned_description is not None:
                 profiles.append(replace(profile, description=key.pinned_description))

@@ -6,7 +6,6 @@ Every step can be repeated: a crash between any two of them leaves the stale key
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
@@ -91,7 +90,7 @@ class Projector:
             ticks = self.cooldown_ticks
             keys = await self._claims.claim(limit, self._delivering_keys)
             try:
-                folded = await self._fold(await self.runtime.ledger.profiles.load_batch(keys, newest)) if keys else None
+                folded = await self._fold(await self._load_batch(keys, newest)) if keys else None
                 busy = await self._finish_delivery()
                 self.can_deliver = busy or folded is None
             except BaseException as error:
@@ -107,6 +106,9 @@ class Projector:
             self._delivering_keys, self._complete_at_tick = keys, ticks if then is NextStep.GATHER else None
             self._delivery = asyncio.create_task(self._deliver(folded), name="deliver projection")
             return then
+
+    async def _load_batch(self, keys: Sequence[StaleKey], newest: int) -> ProjectionBatch:
+        return await self.runtime.ledger.profiles.load_batch(keys, newest, self.runtime.clock.time())
 
     def _record_synced(self, ticks: int) -> None:
         """Record that everything stale at that tick is in graph and vectors."""
@@ -150,7 +152,7 @@ class Projector:
         """End the cooldown in all processes: every hot key may be summarized once more."""
         self._restart_cooldown()
         await self.runtime.ledger.work.release_held_keys()
-        await self.runtime.ledger.profiles.requeue_due_summaries(time.time())
+        await self.runtime.ledger.profiles.requeue_due_summaries(self.runtime.clock.time())
         self.runtime.processes.notify(COOLDOWN_TOPIC)  # a batch that was read in between has not seen all of this
 
     def _restart_cooldown(self) -> None:
@@ -165,7 +167,12 @@ class Projector:
         pairs = [each for key in batch.pairs if (each := self._due_key(key, KeyKind.PAIR, held))]
         runtime = self.runtime
         folder = ProfileBuilder(
-            runtime.ledger, runtime.language, runtime.tokenizer.count, runtime.options.summary_limits, runtime.priority
+            runtime.ledger,
+            runtime.language,
+            runtime.tokenizer.count,
+            runtime.options.summary_limits,
+            runtime.clock,
+            runtime.priority,
         )
         entities, relations = await gather_or_cancel(
             folder.build_entities(names, meter), folder.build_relations(pairs, meter)
@@ -214,7 +221,7 @@ class Projector:
             folded.indexing_usage,
         )
         await self.runtime.priority.yield_to_foreground()
-        await self.runtime.ledger.profiles.finish_batch(outcome)
+        await self.runtime.ledger.profiles.finish_batch(outcome, self.runtime.clock.time())
 
     async def remove_from_graph(self, orphans: OrphanKeys) -> None:
         """Delete keys without facts from the graph at once, whatever else runs."""

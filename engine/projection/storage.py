@@ -14,6 +14,7 @@ from engine.storage.ledger import MISSING_LIBRARY_HINT, open_ledger
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
 
+    from engine.clock import Clock
     from engine.data_dir import DataDir
     from engine.llm.base import Embedder
     from engine.options import EngineOptions
@@ -49,11 +50,12 @@ class EmbeddedStorage:
     folder: DataDir
     options: EngineOptions
     supervisor: Supervisor
+    clock: Clock
     processes: Processes = field(default_factory=LocalProcesses)
 
     async def open_ledger(self, stack: AsyncExitStack) -> LedgerStore:
         self.folder.check_ledger()
-        ledger = await open_ledger(self.folder.ledger_path, self.options.fts_tokenizer, self.supervisor)
+        ledger = await open_ledger(self.folder.ledger_path, self.options.fts_tokenizer, self.supervisor, self.clock)
         stack.push_async_callback(ledger.close)
         return ledger
 
@@ -73,7 +75,7 @@ class EmbeddedStorage:
 
 
 async def open_storage(
-    folder: DataDir, options: EngineOptions, supervisor: Supervisor, stack: AsyncExitStack
+    folder: DataDir, options: EngineOptions, supervisor: Supervisor, clock: Clock, stack: AsyncExitStack
 ) -> Storage:
     """The storage in the database of the options, or in the folder if there is none. Raises StoreError.
 
@@ -82,9 +84,9 @@ async def open_storage(
     if options.database and options.surrealdb:
         raise StoreError("PostgreSQL cannot be combined with SurrealDB.", hint=BOTH_HINT)
     if not options.database:
-        return EmbeddedStorage(folder, options, supervisor)
+        return EmbeddedStorage(folder, options, supervisor, clock)
     try:
         from engine.projection.postgres_storage import PostgresStorage  # noqa: PLC0415 - it needs the extra `postgres`
     except ImportError as error:
         raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
-    return await PostgresStorage.open(options, supervisor, stack)
+    return await PostgresStorage.open(options, supervisor, clock, stack)

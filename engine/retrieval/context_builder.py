@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -87,7 +86,7 @@ class ContextBuilder:
     def truncate_rows(self) -> None:
         """Keep the first entities and relations that fit their budgets and half of what the prompt leaves."""
         tokenizer, question = self.runtime.tokenizer, self.question
-        prompt = build_prompt(question, Context(self.hits.query, question.mode))
+        prompt = build_prompt(question, Context(self.hits.query, question.mode), self.runtime.clock.now().date())
         self.prompt_tokens = count_prompt_tokens(self.runtime, prompt)
         budget = question.max_entity_tokens + question.max_relation_tokens
         available = self.ranking_options.graph_token_share * self._count_available_tokens()
@@ -122,19 +121,17 @@ class ContextBuilder:
             return []
         query, profiles = self.hits.vectors.question, self.hits.profile_cache
         vectors = await self._load_chunk_vectors([self.hits.chunks], by_entity, by_relation)
-        since = time.perf_counter()
-        entities = [
-            EntityNode(view.canonical, sum(profiles.entities[id_].mentions for id_ in view.ids), chunks)
-            for view, chunks in zip(self.entities, by_entity, strict=True)
-        ]
-        facts = [
-            FactEdge(view.ends, view.weight, profiles.best_similarity(KeyKind.PAIR, view.ids), chunks)
-            for view, chunks in zip(self.relations, by_relation, strict=True)
-        ]
-        similarity = {chunk: best_similarity(query, parts) for chunk, parts in vectors.items()}
-        order = rank_chunks_by_pagerank(entities, facts, similarity, self.ranking_options)
-        self.searcher.stopwatch.record("walk", since)
-        return order
+        with self.searcher.stopwatch.record("walk"):
+            entities = [
+                EntityNode(view.canonical, sum(profiles.entities[id_].mentions for id_ in view.ids), chunks)
+                for view, chunks in zip(self.entities, by_entity, strict=True)
+            ]
+            facts = [
+                FactEdge(view.ends, view.weight, profiles.best_similarity(KeyKind.PAIR, view.ids), chunks)
+                for view, chunks in zip(self.relations, by_relation, strict=True)
+            ]
+            similarity = {chunk: best_similarity(query, parts) for chunk, parts in vectors.items()}
+            return rank_chunks_by_pagerank(entities, facts, similarity, self.ranking_options)
 
     async def _select_graph_chunks(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:
         """Select chunks of the entities, and of the relations, as LightRAG does."""

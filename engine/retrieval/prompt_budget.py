@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from itertools import accumulate
 from typing import TYPE_CHECKING, TypeVar
 
@@ -24,8 +23,8 @@ JOIN_TOKENS = 1  # tokens between two rows or blocks
 RESERVED_TOKENS = 200  # tokens kept free: joined text may have a few more tokens than its parts
 
 
-def build_prompt(question: Question, context: Context) -> Prompt:
-    """The prompt of an answer: question, history, settings and context."""
+def build_prompt(question: Question, context: Context, today: date) -> Prompt:
+    """The prompt of an answer: question, history, settings, context and the day, in UTC."""
     return Prompt(
         question.text,
         context,
@@ -34,7 +33,7 @@ def build_prompt(question: Question, context: Context) -> Prompt:
         question.style,
         question.model,
         question.asker,
-        current_day(),
+        today,
         token_budget=question.max_total_tokens,
     )
 
@@ -42,11 +41,6 @@ def build_prompt(question: Question, context: Context) -> Prompt:
 def count_prompt_tokens(runtime: Runtime, prompt: Prompt) -> int:
     """The tokens of the messages that the prompt sends to the model."""
     return sum(runtime.tokenizer.count(message.content) for message in runtime.language.build_answer_messages(prompt))
-
-
-def current_day() -> date:
-    """Today in UTC: the date given to models, and the day that usage is counted for."""
-    return datetime.now(UTC).date()
 
 
 def count_fitting_sizes(sizes: Sequence[int], budget: int) -> int:

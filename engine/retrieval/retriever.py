@@ -56,7 +56,7 @@ class Retriever:
     ) -> RetrievalResult:
         """The context of a question; awaiting `query` gives the stand-alone question and its keywords."""
         # 1. Resolve the scope and the filters to ids.
-        searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
+        searcher = Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch(self.runtime.clock))
         # 2. Search: the vector leg (chunks), the local leg (entities first) and the global leg (relations first).
         hits = await self._search(searcher, query, meter)
         # 3. Load the entities and relations of both legs of the graph, merged.
@@ -156,7 +156,7 @@ class Retriever:
         return await (loader.load_relation(name, other) if other else loader.load_entity(name))
 
     async def _build_searcher(self, question: Question) -> Searcher:
-        return Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch())
+        return Searcher(self.runtime, question, await self._resolve_scope(question), Stopwatch(self.runtime.clock))
 
 
 def _effective_mode(question: Question) -> str:

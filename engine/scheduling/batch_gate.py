@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from enum import Enum, auto
@@ -65,9 +64,8 @@ class BatchGate:
         self._extracting = running
         self._update_delay()
 
-    async def wait_for_more(self, until: float) -> None:
-        """Wait until that time (monotonic), or until a caller needs the next batch."""
-        seconds = until - time.monotonic()
+    async def wait_for_more(self, seconds: float) -> None:
+        """Wait for so many seconds, or until a caller needs the next batch."""
         if seconds > 0:
             with suppress(TimeoutError):
                 async with asyncio.timeout(seconds):

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Iterator
+
+    from engine.clock import Clock
 
 Item = TypeVar("Item")
 
@@ -24,9 +25,10 @@ _is_foreground: ContextVar[bool] = ContextVar("foreground", default=False)
 class ForegroundPriority:
     """Counts foreground requests; background work checks before each of its steps."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._waiting = 0
-        self._paused_until = 0.0  # until when background work does not yield
+        self._paused_until = float("-inf")  # until when background work does not yield
         self._last_request = float("-inf")
         self._no_requests = asyncio.Event()
         self._no_requests.set()
@@ -35,25 +37,25 @@ class ForegroundPriority:
     def foreground_request(self) -> Iterator[None]:
         """Register a foreground request while this is held."""
         self._waiting += 1
-        self._last_request = time.monotonic()
+        self._last_request = self._clock.monotonic()
         self._no_requests.clear()
         try:
             with foreground_calls():
                 yield
         finally:
             self._waiting -= 1
-            self._last_request = time.monotonic()
+            self._last_request = self._clock.monotonic()
             if not self._waiting:
                 self._no_requests.set()
 
     @property
     def is_recent(self) -> bool:
         """Whether there was a request a moment ago, so that batches should be short."""
-        return self._waiting > 0 or time.monotonic() - self._last_request < RECENT_REQUEST_SECONDS
+        return self._waiting > 0 or self._clock.monotonic() - self._last_request < RECENT_REQUEST_SECONDS
 
     async def yield_to_foreground(self) -> None:
         """Wait until no foreground request is pending (bounded)."""
-        if self._no_requests.is_set() or time.monotonic() < self._paused_until:
+        if self._no_requests.is_set() or self._clock.monotonic() < self._paused_until:
             return
         try:
             async with asyncio.timeout(
@@ -61,21 +63,22 @@ class ForegroundPriority:
             ):  # not `wait_for`: on Python 3.11 that may swallow the cancellation of this task
                 await self._no_requests.wait()
         except TimeoutError:
-            self._paused_until = time.monotonic() + YIELD_PAUSE_SECONDS
+            self._paused_until = self._clock.monotonic() + YIELD_PAUSE_SECONDS
 
 
 async def iterate_cooperatively(
     items: Iterable[Item], priority: ForegroundPriority | None = None
 ) -> AsyncIterator[Item]:
     """Iterate with pauses for other tasks: a long loop would block them."""
-    since = time.monotonic()
+    loop = asyncio.get_running_loop()
+    since = loop.time()
     for item in items:
         yield item
-        if time.monotonic() - since > YIELD_INTERVAL_SECONDS:
+        if loop.time() - since > YIELD_INTERVAL_SECONDS:
             await asyncio.sleep(0)
             if priority is not None:
                 await priority.yield_to_foreground()
-            since = time.monotonic()
+            since = loop.time()
 
 
 @contextmanager

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import time
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable
+    from collections.abc import Awaitable, Iterator
+
+    from engine.clock import Clock
 
 Result = TypeVar("Result")
 
@@ -16,16 +18,19 @@ Result = TypeVar("Result")
 class Stopwatch:
     """Milliseconds by stage; repeated stages add up."""
 
+    clock: Clock
     timings: dict[str, float] = field(default_factory=dict)
 
     async def measure(self, stage: str, work: Awaitable[Result]) -> Result:
         """Await `work` and record its time."""
-        since = time.perf_counter()
-        try:
+        with self.record(stage):
             return await work
-        finally:
-            self.record(stage, since)
 
-    def record(self, stage: str, since: float) -> None:
-        """Add the time since then (perf_counter) to a stage."""
-        self.timings[stage] = self.timings.get(stage, 0.0) + (time.perf_counter() - since) * 1000
+    @contextmanager
+    def record(self, stage: str) -> Iterator[None]:
+        """Add the time that is spent inside to a stage."""
+        since = self.clock.monotonic()
+        try:
+            yield
+        finally:
+            self.timings[stage] = self.timings.get(stage, 0.0) + (self.clock.monotonic() - since) * 1000

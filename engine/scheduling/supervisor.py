@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
 from engine.scheduling.tasks import cancel_tasks, current_task
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Sequence
+
+    from engine.clock import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -72,12 +74,12 @@ class _TaskRecord:
 class Supervisor:
     """Runs the background tasks of a program. A failed task is logged, counted and restarted after a delay.
 
-    `clock` returns seconds. Task names are shown to operators and label metrics: they are few and contain no ids.
+    Task names are shown to operators and label metrics: they are few and contain no ids.
     """
 
     def __init__(
         self,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock = SYSTEM_CLOCK,
         first_wait: float | None = None,
         longest_wait: float | None = None,
     ) -> None:
@@ -108,11 +110,11 @@ class Supervisor:
     def record_failure(self, name: str, error: BaseException) -> int:
         """Record a failure; returns the number of consecutive failures."""
         record = self._records.setdefault(name, _TaskRecord())
-        if self._clock() - record.failed_at > HEALTHY_AFTER_SECONDS + self._longest_wait:
+        if self._clock.monotonic() - record.failed_at > HEALTHY_AFTER_SECONDS + self._longest_wait:
             record.consecutive_failures = 0
         record.failures += 1
         record.consecutive_failures += 1
-        record.failed_at = self._clock()
+        record.failed_at = self._clock.monotonic()
         record.error = describe_error(error)
         if isinstance(error, EngineError):
             log.warning(
@@ -200,7 +202,7 @@ class Supervisor:
     def _is_failing(self, record: _TaskRecord) -> bool:
         if not record.consecutive_failures:
             return False
-        return record.waiting > 0 or self._clock() - record.failed_at < HEALTHY_AFTER_SECONDS
+        return record.waiting > 0 or self._clock.monotonic() - record.failed_at < HEALTHY_AFTER_SECONDS
 
 
 class _LoopError(Exception):

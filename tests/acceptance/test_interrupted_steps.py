@@ -155,7 +155,7 @@ async def test_degree_is_right_when_an_entity_returns_early(slow: Engine) -> Non
     await slow.hide("here", "Ada")
     async with sql_ledger(slow._ledger).read_connection() as db:
         [[ada]] = await db.execute_fetchall("SELECT id FROM name WHERE canonical = 'ada'")
-        due = await claims.claim_profile_keys(db, 1, SpaceTurn())
+        due = await claims.claim_profile_keys(db, 1, 0.0, SpaceTurn())
         assert [key.id for key in due.keys] == [ada]
     assert await slow._projector.step() is NextStep.CONTINUE
     await slow.unhide("here", "Ada")

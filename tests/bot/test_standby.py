@@ -17,6 +17,7 @@ from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
 from bot.settings import Settings
 from bot.store import BotStore, postgres
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
@@ -59,7 +60,7 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
     health, supervisor = ServerHealth(Metrics()), Supervisor()
     async with open_models() as models, AsyncExitStack() as stack:
         async with (
-            ProcessRegistry.open(postgres_url, supervisor) as registry,
+            ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK) as registry,
             BotStore.open(postgres_url, registry.id) as older,
         ):
             former = postgres.SCHEMA

@@ -16,6 +16,7 @@ from pathlib import Path
 from random import Random
 from threading import Timer
 
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.queries import export
@@ -182,7 +183,9 @@ async def find_lost(home: Path, seed: int) -> list[str]:
     address, file = home / "database", home / "data" / "ledger.db"
     if not address.exists() and not file.exists():
         return ["nothing is there"] if done else []
-    ledger = await (PostgresLedger.open(address.read_text()) if address.exists() else Ledger.open(file))
+    ledger = await (
+        PostgresLedger.open(address.read_text(), clock=SYSTEM_CLOCK) if address.exists() else Ledger.open(file)
+    )
     try:
         async with ledger.read_connection() as db:
             records = [json.loads(line) async for line in export.export_canonical(db)]

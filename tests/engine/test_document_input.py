@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from engine import Engine, FileParser, Scope
 from engine.errors import EmptyDocument, NotFound, UnsupportedFormat
 from tests.engine.parsers.scans.test_tesseract import picture
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import open_memory_engine
 from tests.support.fake_describer import Eyes
 
@@ -42,6 +44,16 @@ async def test_a_file_is_parsed_and_linked(engine: Engine, tmp_path: Path) -> No
     assert await engine.add_file(str(path), space="here")
     [document] = await engine.list_documents(HERE)
     assert (document.key, document.title, document.link) == (f"file:here:{path}", "The ferry", path.as_uri())
+
+
+async def test_a_date_that_is_still_to_come_is_not_that_of_a_file(tmp_path: Path) -> None:
+    clock, mail = ManualClock(datetime(2026, 3, 1, 12, tzinfo=UTC)), tmp_path / "ferry.eml"
+    mail.write_text("Date: Tue, 03 Mar 2026 12:00:00 +0000\nSubject: Ferry\n\nIt leaves at noon.\n")
+    async with open_memory_engine(tmp_path / "data", clock=clock) as engine:
+        for days, expected in ((0, None), (1, datetime(2026, 3, 3, 12, tzinfo=UTC))):
+            clock.advance(days * 86_400)
+            await engine.add_file(mail, space="here")
+            assert (await engine.get_document(f"file:here:{mail}", HERE)).time == expected
 
 
 async def test_a_given_parser_describes_the_pictures_of_a_file(engine: Engine, tmp_path: Path) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import pytest
 
 from engine import Engine
-from engine.errors import ModelUnavailable, StoreError
+from engine.errors import CorruptProjection, ModelUnavailable, StoreError
+from engine.maintenance import RECREATE_INTERVAL_SECONDS
 from engine.options import EngineOptions
 from engine.storage.ledger.work import work_queue
 from engine.storage.sql.connection import Connection
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import (
     HERE,
     Panic,
@@ -142,3 +144,16 @@ async def test_full_text_of_an_earlier_version_is_updated_after_the_start(tmp_pa
             return not await engine._ledger.work.count_unsegmented()
 
         await wait_until(is_updated)
+
+
+async def test_files_that_break_again_within_an_hour_are_not_rebuilt_once_more(tmp_path: Path) -> None:
+    clock, damage = ManualClock(), CorruptProjection("The graph cannot be read.")
+    async with open_memory_engine(tmp_path, clock=clock) as engine:
+        await add_indexed(engine, "Ada met Bob.")
+        await engine._maintenance.recreate_projections(damage)
+        clock.advance(RECREATE_INTERVAL_SECONDS - 1)
+        with pytest.raises(CorruptProjection):
+            await engine._maintenance.recreate_projections(damage)
+        clock.advance(1)
+        await engine._maintenance.recreate_projections(damage)
+        assert (await engine.verify()).is_clean

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.store import BotStore
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from tests.support.postgres_server import PostgresServer
 
@@ -19,7 +20,7 @@ def create_tables(url: str) -> None:
     """Create the empty tables of the engine and of the bot."""
 
     async def run() -> None:
-        await (await PostgresLedger.open(url)).close()
+        await (await PostgresLedger.open(url, clock=SYSTEM_CLOCK)).close()
         async with BotStore.open(url):
             pass
 

@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from typing import Protocol
 
+from engine.clock import SYSTEM_CLOCK, Clock
 from engine.engine import Engine
 from engine.llm.base import Embedder, LanguageModel
 from engine.models import Document
@@ -24,6 +25,7 @@ class OpenIndexed(Protocol):
         language: LanguageModel | None = None,
         embedder: Embedder | None = None,
         options: EngineOptions | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> Engine: ...
 
 
@@ -36,9 +38,10 @@ async def indexed_engines(home: Path) -> AsyncIterator[OpenIndexed]:
             language: LanguageModel | None = None,
             embedder: Embedder | None = None,
             options: EngineOptions | None = None,
+            clock: Clock = SYSTEM_CLOCK,
         ) -> Engine:
             engine = await stack.enter_async_context(
-                open_memory_engine(home, language or ScriptedLanguage("?"), embedder, options)
+                open_memory_engine(home, language or ScriptedLanguage("?"), embedder, options, clock)
             )
             await index(engine, *documents)
             return engine

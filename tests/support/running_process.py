@@ -11,6 +11,7 @@ import asyncio
 import os
 import sys
 
+from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres import process_registry
 from engine.storage.postgres.process_registry import ProcessRegistry
@@ -19,7 +20,7 @@ LOST = 3
 
 
 async def run(url: str, lease: str) -> None:
-    async with ProcessRegistry.open(url, Supervisor()) as processes, processes.lease(lease):
+    async with ProcessRegistry.open(url, Supervisor(), SYSTEM_CLOCK) as processes, processes.lease(lease):
         sys.stdout.write(f"{processes.id}\n")
         sys.stdout.flush()
         ending = asyncio.ensure_future(asyncio.to_thread(sys.stdin.read))

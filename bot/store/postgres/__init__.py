@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from engine import Clock
     from engine.storage.postgres.connection import Raw
 
 NOT_EMPTY_HINT = "Use --force to replace it."
@@ -32,9 +33,9 @@ class PostgresStore(PostgresDatabase, Database):
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, url: str, process: int | None = None) -> AsyncIterator[PostgresStore]:
+    async def open(cls, url: str, clock: Clock, process: int | None = None) -> AsyncIterator[PostgresStore]:
         """Connect, and create the tables. Raises StoreError."""
-        database = cls(url, SCHEMA, process)
+        database = cls(url, SCHEMA, clock, process)
         await database._start()
         try:
             yield database

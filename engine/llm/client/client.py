@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import time
 from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from itertools import count
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import stamina
 
 from engine.boundary import repair_surrogates
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, ModelRefused, ModelUnavailable, ModelUnreachable, RateLimited
 from engine.llm.client.errors import map_error
 from engine.llm.client.limiter import PrioritySemaphore, ThinkingTime
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from engine.clock import Clock
     from engine.llm.client.protocol import CallParameters, Provider, StreamDelta
     from engine.llm.config import ModelConfig
     from engine.models import LLMMessage
@@ -71,10 +72,15 @@ class ModelClient:
     """
 
     def __init__(
-        self, at_once: int = 8, timeouts: CallTimeouts | None = None, provider: Provider | None = None
+        self,
+        at_once: int = 8,
+        timeouts: CallTimeouts | None = None,
+        provider: Provider | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> None:
         self.timeouts = timeouts or CallTimeouts()
-        self._provider = provider or LiteLLMProvider()
+        self._clock = clock
+        self._provider = provider or LiteLLMProvider(clock)
         self.observe_call: Callable[[Purpose, float], None] = _ignore_call
         self._semaphore = PrioritySemaphore(at_once, reserved=1, question_gap=QUESTION_CALL_GAP)
         self._retry = stamina.AsyncRetryingCaller(
@@ -159,11 +165,11 @@ class ModelClient:
 
     @contextmanager
     def _measure(self, purpose: Purpose) -> Iterator[None]:
-        started_at = time.perf_counter()
+        started_at = self._clock.monotonic()
         try:
             yield
         finally:
-            self.observe_call(purpose, time.perf_counter() - started_at)
+            self.observe_call(purpose, self._clock.monotonic() - started_at)
 
     async def _call_with_retries(self, model: ModelConfig, rank: int, call: Callable[[], Awaitable[_T]]) -> _T:
         """Run a call within the concurrency limit and its timeout, and retry if that may help."""
@@ -182,7 +188,7 @@ class ModelClient:
             async with asyncio.timeout(self.timeouts.timeout):
                 return await call
         except TimeoutError as error:
-            raise map_error(error, model.model) from error
+            raise map_error(error, model.model, self._clock.time()) from error
 
     @asynccontextmanager
     async def _open_stream(self, request: ChatRequest) -> AsyncIterator[tuple[str, _TextStream]]:
@@ -194,7 +200,7 @@ class ModelClient:
 
     async def _start_stream(self, request: ChatRequest) -> tuple[str, _TextStream]:
         pieces = _TextStream(
-            self._provider.stream(self._chat_parameters(request)), request.model, self.timeouts.thinking
+            self._provider.stream(self._chat_parameters(request)), request.model, self.timeouts.thinking, self._clock
         )
         try:
             first = await pieces.next_text(self.timeouts.timeout)
@@ -218,8 +224,9 @@ class ModelClient:
 class _TextStream:
     """An open stream: its texts, and at its end its usage."""
 
-    def __init__(self, pieces: AsyncGenerator[StreamDelta], model: ModelConfig, thinking: float) -> None:
+    def __init__(self, pieces: AsyncGenerator[StreamDelta], model: ModelConfig, thinking: float, clock: Clock) -> None:
         self._deltas = pieces
+        self._clock = clock
         self._model = model
         self._thinking = ThinkingTime(model.model, thinking)
         self.spent = TokenUsage()
@@ -239,7 +246,7 @@ class _TextStream:
                         self._thinking.record_thought()
                         limit.reschedule(asyncio.get_running_loop().time() + seconds)
         except TimeoutError as error:
-            raise map_error(error, self._model.model) from error
+            raise map_error(error, self._model.model, self._clock.time()) from error
         return None
 
     async def aclose(self) -> None:

@@ -11,7 +11,6 @@ import re
 import socket
 import ssl
 from contextlib import suppress
-from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -76,15 +75,15 @@ _ERRNO_REASONS = {
 }
 
 
-def map_error(error: Exception, model: str, key: str = "", base: str = "") -> ModelError:
+def map_error(error: Exception, model: str, now: float, key: str = "", base: str = "") -> ModelError:
     """Map any exception of a call to a ModelError; the message never contains the key.
 
-    `base`: the address of the model in the settings.
+    `now`: the wall time. `base`: the address of the model in the settings.
     """
     if isinstance(error, ModelError):
         return error
     mapped = _connection_error(error, model, base) or _rejection_error(error, model, provider_message(error, key))
-    mapped.retry_after = _retry_after(error)
+    mapped.retry_after = _retry_after(error, now)
     return mapped
 
 
@@ -159,25 +158,25 @@ def is_response_format_error(error: ModelError) -> bool:
     return isinstance(error, ModelRefused) and "response_format" in str(error)
 
 
-def _retry_after(error: BaseException) -> float | None:
+def _retry_after(error: BaseException, now: float) -> float | None:
     """Seconds that the provider asks to wait (Retry-After, seconds or a date), if any."""
     headers = _response_headers(error)
     with suppress(ValueError, TypeError):
         return (
             max(0.0, float(headers["retry-after-ms"]) / 1000)
             if "retry-after-ms" in headers
-            else _parse_retry_after(headers)
+            else _parse_retry_after(headers, now)
         )
     return None
 
 
-def _parse_retry_after(headers: Mapping[str, str]) -> float | None:
+def _parse_retry_after(headers: Mapping[str, str], now: float) -> float | None:
     value = headers.get("retry-after")
     if value is None:
         return None
     if value.strip().replace(".", "", 1).isdigit():
         return float(value)
-    return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
+    return max(0.0, parsedate_to_datetime(value).timestamp() - now)
 
 
 def _response_headers(error: BaseException) -> Mapping[str, str]:

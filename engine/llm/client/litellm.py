@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from engine.clock import Clock
     from engine.llm.client.protocol import CallParameters
 
 # Warnings of pydantic about litellm's own types quote the reply; where warnings are errors, calls would fail.
@@ -36,7 +37,8 @@ _REASONING_FIELDS = ("reasoning_content", "thinking_blocks", "reasoning_items")
 class LiteLLMProvider:
     """Implements `Provider` with litellm in this process."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._module: Any = None
 
     async def preload(self) -> None:
@@ -52,7 +54,7 @@ class LiteLLMProvider:
 
     async def chat(self, parameters: CallParameters) -> ChatReply:
         litellm = await self._load_module()
-        with _mapped_errors(parameters):
+        with self._mapped_errors(parameters):
             reply = await litellm.acompletion(**parameters)
             choice = reply.choices[0]
             spent = _token_usage(reply, _response_cost(reply))
@@ -60,7 +62,7 @@ class LiteLLMProvider:
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         litellm = await self._load_module()
-        with _mapped_errors(parameters):
+        with self._mapped_errors(parameters):
             chunks = await litellm.acompletion(**parameters, stream=True, stream_options={"include_usage": True})
             try:
                 async for chunk in chunks:
@@ -73,19 +75,29 @@ class LiteLLMProvider:
 
     async def embed(self, parameters: CallParameters) -> EmbeddingResult:
         litellm = await self._load_module()
-        with _mapped_errors(parameters):
+        with self._mapped_errors(parameters):
             reply = await litellm.aembedding(**parameters)
             rows = _embedding_rows(reply.data, len(parameters["input"]), parameters["model"])
             return EmbeddingResult(rows, _token_usage(reply, _response_cost(reply)))
 
     async def rerank(self, parameters: CallParameters) -> RerankResult:
         litellm = await self._load_module()
-        with _mapped_errors(parameters):
+        with self._mapped_errors(parameters):
             reply = await litellm.arerank(**parameters)
             tokens = int(((reply.meta or {}).get("tokens") or {}).get("input_tokens") or 0)
             return RerankResult(
                 [dict(row) for row in reply.results or ()], TokenUsage(tokens, cost=_response_cost(reply))
             )
+
+    @contextmanager
+    def _mapped_errors(self, parameters: CallParameters) -> Iterator[None]:
+        try:
+            yield
+        except ModelError:
+            raise
+        except Exception as error:
+            key, base = parameters.get("api_key", ""), parameters.get("api_base", "")
+            raise map_error(error, parameters["model"], self._clock.time(), key, base) from error
 
     async def _load_module(self) -> Any:
         """The litellm module, with its logging disabled for this task: it costs a quarter of the time."""
@@ -109,17 +121,6 @@ def load_litellm() -> Any:
     litellm.suppress_debug_info = True
     litellm.drop_params = True
     return litellm
-
-
-@contextmanager
-def _mapped_errors(parameters: CallParameters) -> Iterator[None]:
-    try:
-        yield
-    except ModelError:
-        raise
-    except Exception as error:
-        key, base = parameters.get("api_key", ""), parameters.get("api_base", "")
-        raise map_error(error, parameters["model"], key, base) from error
 
 
 def _has_finish_reason(chunks: Any) -> bool:

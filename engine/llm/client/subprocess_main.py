@@ -14,6 +14,7 @@ from contextlib import aclosing
 from threading import Thread
 from typing import TYPE_CHECKING
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, ModelUnavailable
 from engine.llm.client import protocol
 from engine.llm.client.litellm import LiteLLMProvider
@@ -30,7 +31,7 @@ class ProviderServer:
     """Runs all requests concurrently and writes their results."""
 
     def __init__(self, answers: BinaryIO) -> None:
-        self._provider = LiteLLMProvider()
+        self._provider = LiteLLMProvider(SYSTEM_CLOCK)
         self._output = answers
         self._outgoing: list[bytes] = []
         self._tasks: dict[int, asyncio.Task[None]] = {}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.storage.ledger.content.documents import validate_document
 from engine.storage.ledger.database import Ledger, compute_file_checksum, merge_log, prepare_restored_ledger
@@ -15,6 +16,7 @@ from engine.storage.ledger.database import Ledger, compute_file_checksum, merge_
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from engine.clock import Clock
     from engine.options import EngineOptions
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.api import LedgerStore
@@ -35,17 +37,24 @@ __all__ = [
 
 
 async def open_ledger(
-    place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor, process: int | None = None
+    place: Path | str, fts_tokenizer: FtsTokenizer, supervisor: Supervisor, clock: Clock, process: int | None = None
 ) -> LedgerStore:
     """Open or create the ledger in a file, or in the PostgreSQL database with this address, as this `process`."""
     if isinstance(place, Path):
-        return await Ledger.open(place, fts_tokenizer, supervisor)
+        return await Ledger.open(place, fts_tokenizer, supervisor, clock)
     from engine.storage.ledger.postgres.ledger import PostgresLedger  # noqa: PLC0415 - it needs the extra `postgres`
 
-    return await PostgresLedger.open(place, fts_tokenizer, supervisor, process)
+    return await PostgresLedger.open(place, fts_tokenizer, supervisor, process, clock=clock)
 
 
-async def restore_database(options: EngineOptions, path: Path, *, replace: bool, also: Callable[[Any], None]) -> None:
+async def restore_database(
+    options: EngineOptions,
+    path: Path,
+    *,
+    replace: bool,
+    also: Callable[[Any], None],
+    clock: Clock = SYSTEM_CLOCK,
+) -> None:
     """Fill the database of the options with a ledger file; the next engine builds graph and vectors again.
 
     `also` loads other tables on the connection, in the same transaction. Raises StoreError if there is data, unless
@@ -55,4 +64,4 @@ async def restore_database(options: EngineOptions, path: Path, *, replace: bool,
         from engine.storage.ledger.postgres.restore import fill_database  # noqa: PLC0415 - it needs the extra `postgres`
     except ImportError as error:
         raise StoreError("The library for PostgreSQL is not installed.", hint=MISSING_LIBRARY_HINT) from error
-    await fill_database(options, path, replace=replace, also=also)
+    await fill_database(options, path, clock, replace=replace, also=also)

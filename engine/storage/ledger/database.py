@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorruptLedger
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
@@ -21,6 +22,7 @@ from engine.storage.sqlite.schema import Schema
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from engine.clock import Clock
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.sql.connection import Connection
 
@@ -32,8 +34,8 @@ FtsTokenizer = Literal["porter unicode61", "trigram"]
 class Ledger(SqlLedger, SqliteDatabase):
     """The ledger in one SQLite file; implements `LedgerStore`."""
 
-    def __init__(self, path: Path, fts_tokenizer: FtsTokenizer) -> None:
-        SqliteDatabase.__init__(self, path, SCHEMA, tokenizer=fts_tokenizer)
+    def __init__(self, path: Path, fts_tokenizer: FtsTokenizer, clock: Clock) -> None:
+        SqliteDatabase.__init__(self, path, SCHEMA, clock, tokenizer=fts_tokenizer)
         SqlLedger.__init__(self, self)
 
     def _migrate(self, db: sqlite3.Connection) -> None:
@@ -42,10 +44,14 @@ class Ledger(SqlLedger, SqliteDatabase):
 
     @classmethod
     async def open(
-        cls, path: Path, fts_tokenizer: FtsTokenizer = "porter unicode61", supervisor: Supervisor | None = None
+        cls,
+        path: Path,
+        fts_tokenizer: FtsTokenizer = "porter unicode61",
+        supervisor: Supervisor | None = None,
+        clock: Clock = SYSTEM_CLOCK,
     ) -> Self:
         """Open or create the file, and bring its schema up to date. `supervisor` runs the writer."""
-        ledger = cls(path, fts_tokenizer)
+        ledger = cls(path, fts_tokenizer, clock)
         await ledger._start(supervisor)
         return ledger
 

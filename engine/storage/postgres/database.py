@@ -8,7 +8,6 @@ sequence would not ensure: a document is indexed once no stale key has a generat
 from __future__ import annotations
 
 import asyncio
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
 from functools import partial
@@ -37,6 +36,7 @@ from engine.storage.sql.group_commit import GroupCommit
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 
+    from engine.clock import Clock
     from engine.storage.postgres.connection import Raw
     from engine.storage.postgres.schema import PostgresSchema
     from engine.storage.sql.connection import Connection, Work
@@ -58,7 +58,10 @@ class PostgresDatabase:
     scripts of the schema.
     """
 
-    def __init__(self, url: str, schema: PostgresSchema, process: int | None = None, **placeholders: str) -> None:
+    def __init__(
+        self, url: str, schema: PostgresSchema, clock: Clock, process: int | None = None, **placeholders: str
+    ) -> None:
+        self._clock = clock
         self._process = process
         self._url = url
         self._schema = schema
@@ -88,7 +91,7 @@ class PostgresDatabase:
         except BaseException:
             self._release()
             raise
-        self._task = (supervisor or Supervisor()).run(f"{self._schema.label} writer", self._commits.run)
+        self._task = (supervisor or Supervisor(self._clock)).run(f"{self._schema.label} writer", self._commits.run)
 
     def _migrate(self) -> None:
         with psycopg.connect(self._url, **self._options) as raw:
@@ -142,9 +145,9 @@ class PostgresDatabase:
     @asynccontextmanager
     async def _take_turn(self) -> AsyncIterator[None]:
         """Wait until a connection of the pool is free."""
-        since = time.perf_counter()
+        since = self._clock.monotonic()
         async with self._readable:
-            self.waited_seconds += time.perf_counter() - since
+            self.waited_seconds += self._clock.monotonic() - since
             yield
 
     def _read(self, work: Work) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
-import time
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,6 +28,7 @@ from engine.storage.postgres.schema import PROCESS_SCHEMA
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
+    from engine.clock import Clock
     from engine.scheduling.processes import CallLimits
     from engine.scheduling.supervisor import Supervisor
 
@@ -52,8 +52,11 @@ class ProcessRegistry:
     send notifications, and get and free leases; they may break and are replaced.
     """
 
-    def __init__(self, pool: AsyncConnectionPool[Any], alive: psycopg.AsyncConnection[Any], id_: int) -> None:
+    def __init__(
+        self, pool: AsyncConnectionPool[Any], alive: psycopg.AsyncConnection[Any], id_: int, clock: Clock
+    ) -> None:
         self.id = id_
+        self._clock = clock
         self.lost = asyncio.Event()
         self.taken_over = 0
         self.call_limits: CallLimits | None = SharedCallLimits(self._execute)
@@ -68,7 +71,7 @@ class ProcessRegistry:
 
     @classmethod
     @asynccontextmanager
-    async def open(cls, url: str, supervisor: Supervisor, *, alone: bool = False) -> AsyncIterator[Self]:
+    async def open(cls, url: str, supervisor: Supervisor, clock: Clock, *, alone: bool = False) -> AsyncIterator[Self]:
         """Register this process until the end of the block.
 
         Raises DatabaseInUse if another process is there that must be `alone`, or if this one must be and others are
@@ -89,7 +92,7 @@ class ProcessRegistry:
                 await stack.enter_async_context(pool)
             except POSTGRES_ERRORS as error:
                 raise translate_error(error, LABEL) from error
-            registry = cls(pool, alive, id_)
+            registry = cls(pool, alive, id_, clock)
             await registry._reap()
             await registry._execute(DELETE_UNUSED)
             stack.push_async_callback(registry._leave)
@@ -226,7 +229,7 @@ class ProcessRegistry:
             self.taken_over += len(ended)
             log.warning("database.process_ended", processes=[id_ for id_, _ in ended])
         signs = dict(await self._execute(statements.LIST_SIGNS_OF_LIFE, (self.id,)))
-        for hung in self._signs_of_life.list_silent(signs, time.monotonic(), HUNG_SECONDS):
+        for hung in self._signs_of_life.list_silent(signs, self._clock.monotonic(), HUNG_SECONDS):
             log.warning("database.process_hangs", process=hung)
             await self._execute(statements.END_PROOF_OF_LIFE, (statements.PROCESS_CLASS, hung))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
-import time
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
     from pathlib import Path
 
+    from engine.clock import Clock
     from engine.storage.sql.connection import Connection, Work
     from engine.storage.sqlite.schema import Schema
 
@@ -57,8 +57,9 @@ class SqliteDatabase:
     reader_count = 3
     writer_cache, reader_cache = 32_000, 8_000  # KiB; the file system caches most pages that readers need
 
-    def __init__(self, path: Path, schema: Schema, **placeholders: str) -> None:
+    def __init__(self, path: Path, schema: Schema, clock: Clock, **placeholders: str) -> None:
         self.path = path
+        self._clock = clock
         self._schema = schema
         self._placeholders = placeholders
         self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error)
@@ -80,7 +81,7 @@ class SqliteDatabase:
             await self._close_all()
             raise self._translate_error(error) from error
         writer = partial(self._commits.run, self._shorten_log)
-        self._task = (supervisor or Supervisor()).run(f"{self._schema.label} writer", writer)
+        self._task = (supervisor or Supervisor(self._clock)).run(f"{self._schema.label} writer", writer)
 
     def _migrate(self, db: sqlite3.Connection) -> None:
         self._schema.migrate(db, self.path, **self._placeholders)
@@ -181,10 +182,10 @@ class SqliteDatabase:
     async def _reader_connection(self) -> AsyncIterator[aiosqlite.Connection]:
         """A connection of the pool of readers."""
         self.check_open()
-        since = time.perf_counter()
+        since = self._clock.monotonic()
         await self._readable.wait()
         connection = await self._readers.get()
-        self.waited_seconds += time.perf_counter() - since
+        self.waited_seconds += self._clock.monotonic() - since
         try:
             self.check_open()
             yield connection

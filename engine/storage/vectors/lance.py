@@ -12,7 +12,6 @@ import structlog
 from engine.errors import CorruptProjection, EmbedderMismatch, EngineError, StoreError
 from engine.memory import configure_malloc
 from engine.options import VECTOR_CACHE_BYTES
-from engine.scheduling.supervisor import Supervisor
 from engine.scheduling.tasks import wait_for_completion
 from engine.storage.files import ensure_directory, remove_tree
 from engine.storage.library_errors import translate_library_errors
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import numpy as np
+
+    from engine.scheduling.supervisor import Supervisor
 
 log = structlog.get_logger(__name__)
 
@@ -44,10 +45,10 @@ IDLE_WRITES, IDLE_ROWS = 8, 128
 class LanceVectors:
     """Vectors of one embedder, in a folder that one process opens at a time."""
 
-    def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor | None, cache_bytes: int) -> None:
+    def __init__(self, path: Path, connection: Any, dim: int, supervisor: Supervisor, cache_bytes: int) -> None:
         self._path = path
         self._cache_bytes = cache_bytes
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._connection = connection
         self._dim = dim
         self._tables: dict[VectorTable, LanceTable] = {}
@@ -58,7 +59,7 @@ class LanceVectors:
 
     @classmethod
     async def open(
-        cls, path: Path, dim: int, supervisor: Supervisor | None = None, cache_bytes: int = VECTOR_CACHE_BYTES
+        cls, path: Path, dim: int, supervisor: Supervisor, cache_bytes: int = VECTOR_CACHE_BYTES
     ) -> LanceVectors:
         """Open or create the vectors in the folder `path`; `dim` dimensions each.
 

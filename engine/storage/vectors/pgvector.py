@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -15,7 +14,6 @@ from psycopg import sql
 from psycopg.errors import TransactionRollback
 
 from engine.errors import StoreError
-from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.connection import check_process
 from engine.storage.psycopg_calls import fetch_rows, run_statement, translate_postgres_errors
 from engine.storage.vectors import pgvector_statements as statements
@@ -29,6 +27,9 @@ if TYPE_CHECKING:
 
     from psycopg import AsyncConnection
     from psycopg_pool import AsyncConnectionPool
+
+    from engine.clock import Clock
+    from engine.scheduling.supervisor import Supervisor
 
 BATCH_ROWS = 500
 # After this many written rows, a table that has grown large gets its index.
@@ -46,12 +47,18 @@ class PostgresVectors:
     """
 
     def __init__(
-        self, pool: AsyncConnectionPool[Any], dim: int, supervisor: Supervisor | None, process: int | None = None
+        self,
+        pool: AsyncConnectionPool[Any],
+        dim: int,
+        supervisor: Supervisor,
+        clock: Clock,
+        process: int | None = None,
     ) -> None:
+        self._clock = clock
         self._process = process
         self._pool = pool
         self._dim = dim
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor
         self._prepared: WeakSet[AsyncConnection[Any]] = WeakSet()
         self._is_closed = False
         self._leaves: dict[VectorTable, tuple[float, list[tables.Leaf]]] = {}
@@ -63,7 +70,8 @@ class PostgresVectors:
         cls,
         pool: AsyncConnectionPool[Any],
         dim: int,
-        supervisor: Supervisor | None = None,
+        supervisor: Supervisor,
+        clock: Clock,
         partitions: int = 1,
         process: int | None = None,
     ) -> PostgresVectors:
@@ -71,7 +79,7 @@ class PostgresVectors:
         with translate_postgres_errors():
             async with pool.connection() as connection:
                 await tables.create_tables(connection, dim, partitions)
-        return cls(pool, dim, supervisor, process)
+        return cls(pool, dim, supervisor, clock, process)
 
     @staticmethod
     async def erase(pool: AsyncConnectionPool[Any]) -> None:
@@ -243,7 +251,7 @@ class PostgresVectors:
 
     async def _load_leaves(self, connection: AsyncConnection[Any], table: VectorTable) -> list[tables.Leaf]:
         """The table or its partitions, as they were at most `STATE_SECONDS` ago."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         since, leaves = self._leaves.get(table, (0.0, []))
         if not leaves or now - since > STATE_SECONDS:
             leaves = await tables.list_leaves(connection, table)

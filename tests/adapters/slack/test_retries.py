@@ -10,6 +10,7 @@ import pytest
 from adapters.slack.clients import ClientFactory, WorkspaceClients
 from adapters.slack.retries import MethodPauses, RateLimits
 from bot.platform.sliding_window import SlidingWindow
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseUnreachable
 from engine.scheduling.processes import CallLimits
 from engine.scheduling.supervisor import Supervisor
@@ -114,7 +115,8 @@ async def test_processes_count_calls_and_waits_together(postgres_url: str, slack
         stack.push_async_callback((supervisor := Supervisor()).stop)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         limits = [
-            (await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor))).call_limits for _ in "ab"
+            (await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK))).call_limits
+            for _ in "ab"
         ]
         here, there = (RateLimits("T1", each) for each in limits)
         turns = [await each.starts.try_acquire() for _ in range(15) for each in (here, there)]

@@ -14,6 +14,7 @@ from bot.permissions import shared_audiences
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location
 from bot.store import BotStore
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.models import Scope
 from engine.scheduling.supervisor import Supervisor
@@ -48,7 +49,7 @@ class Process:
 
 async def start(url: str) -> Process:
     stack, platform = AsyncExitStack(), FakePlatform()
-    registry = await stack.enter_async_context(ProcessRegistry.open(url, Supervisor()))
+    registry = await stack.enter_async_context(ProcessRegistry.open(url, Supervisor(), SYSTEM_CLOCK))
     store = await stack.enter_async_context(BotStore.open(url, registry.id))
     resolver = AudienceResolver({"slack": platform}, store, FOREVER)
     for channel, members in (("ROOF", "ada bob"), ("HALL", "ada bob")):

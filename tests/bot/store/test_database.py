@@ -16,6 +16,7 @@ from bot.store import BotStore
 from bot.store.database import Database, Row
 from bot.store.sqlite_file import SCHEMA as FILE_SCHEMA
 from bot.store.sqlite_file import SqliteStore
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.storage.postgres import portable
 from tests.support.fake_platform import START
@@ -129,7 +130,7 @@ async def test_single_messages_and_what_is_lacking_are_found_without_reading_the
 
 async def planned(folder: Path, ask: Callable[[BotStore], Awaitable[object]]) -> list[str]:
     """How something is looked up."""
-    async with SqliteStore.open(folder / "bot.db") as database:
+    async with SqliteStore.open(folder / "bot.db", SYSTEM_CLOCK) as database:
         noted = Asked(database)
         await ask(BotStore(noted))  # type: ignore[arg-type]
         return await noted.plans()

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from engine.models import ChatTurn, LLMMessage, Passage, Question, RetrievalMode
 from engine.options import ContextWindow, EngineOptions
 from engine.text.tokenizer import O200kTokenizer
 from engine.usage import Purpose
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import HERE, doc, sql_ledger
 from tests.support.indexed_engine import OpenIndexed, index
 from tests.support.patience import PATIENCE
@@ -326,3 +328,16 @@ def test_k11_different_messages_models_languages_or_scopes_have_different_keys(w
     assert len({key(a, b, c) for a in words for b in words for c in words}) == len(words) ** 3
     assert key("", "", "ab", "c") != key("", "", "a", "bc")
     assert key("", "", "a") != key("", "", "a", scope=Scope(frozenset(), frozenset({"here"})))
+
+
+async def test_the_day_of_a_prompt_and_of_its_usage_is_that_of_the_clock(indexed: OpenIndexed) -> None:
+    clock, language = ManualClock(datetime(2026, 2, 28, 23, 59, tzinfo=UTC)), ScriptedLanguage("So.")
+    engine = await indexed(*TOWN, language=language, clock=clock)
+    await text_of(engine)
+    clock.advance(60)
+    await text_of(engine)
+    for prompt, day in zip(language.prompts, ("Saturday, 2026-02-28", "Sunday, 2026-03-01"), strict=True):
+        assert day in str(prompt)
+    async with sql_ledger(engine._ledger).read_connection() as db:
+        rows = await db.execute_fetchall("SELECT day FROM usage WHERE purpose = 'answer' ORDER BY day")
+    assert [row[0] for row in rows] == ["2026-02-28", "2026-03-01"]

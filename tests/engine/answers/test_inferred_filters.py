@@ -28,6 +28,7 @@ from engine.models import (
     SearchQuery,
 )
 from engine.usage import UsageMeter
+from tests.support.clock import MONDAY_NOON, ManualClock
 from tests.support.engine_fixture import HERE
 from tests.support.indexed_engine import OpenIndexed
 from tests.support.scripted_language import ScriptedLanguage
@@ -38,6 +39,7 @@ CASES = [
 ROOMS = {"building": "r:building", "roof": "r:roof", "café": "r:café", "屋根": "r:屋根", "board": "r:board"}
 SECRET = "r:board"  # the only room in another space
 ZONE = ZoneInfo("America/Los_Angeles")
+LATE_SUNDAY = datetime(2026, 3, 2, 7, 59, tzinfo=UTC)  # in the zone; it is Monday elsewhere
 
 
 async def find_rooms(name: str) -> frozenset[str]:
@@ -103,7 +105,7 @@ async def test_only_what_a_question_says_and_the_scope_knows_becomes_a_filter(in
     wrong = []
     for case in CASES:
         proposed = parse_filtered_query(case["reply"], case["question"]).proposed
-        found = proposed and await infer_filters(engine._ledger, ask(case["question"]), proposed)
+        found = proposed and await infer_filters(engine._ledger, ask(case["question"]), proposed, MONDAY_NOON)
         if (seen := describe(found[1] if found else None)) != case["filters"]:
             wrong.append((case["question"], seen, case["filters"]))
     assert wrong == []
@@ -122,7 +124,7 @@ async def test_a_filter_that_was_given_wins(indexed: OpenIndexed) -> None:
         (Filters(kinds=frozenset({"conversation"})), "in:building from:Ada Lovelace since:2024-04-01 until:2024-04-30"),
         (Filters(documents=frozenset({"plan"})), "since:2024-04-01 until:2024-04-30"),
     ):
-        found = await infer_filters(engine._ledger, ask(question, given), proposed)
+        found = await infer_filters(engine._ledger, ask(question, given), proposed, MONDAY_NOON)
         assert found is not None
         assert describe(found[1]) == rest
         kept = {name for name in Filters.__slots__ if getattr(given, name)}
@@ -160,7 +162,7 @@ def test_words_stand_in_a_text_as_wholes() -> None:
 @pytest.fixture
 async def town(indexed: OpenIndexed) -> tuple[Engine, ProposingLanguage]:
     language = ProposingLanguage(ProposedFilters(channels=("building",), authors=("Ada",)))
-    return await indexed(*TALKS, language=language), language
+    return await indexed(*TALKS, language=language, clock=ManualClock(LATE_SUNDAY)), language
 
 
 async def test_a_search_is_narrowed_with_the_one_call_that_finds_keywords(
@@ -170,7 +172,7 @@ async def test_a_search_is_narrowed_with_the_one_call_that_finds_keywords(
     context = await engine.retrieve(ask("What did Ada say about the Roof in building?"))
     assert [source.text for source in context.sources] == ["The Roof needs Slates."]
     assert context.inferred == InferredFilters(("building",), ("Ada Lovelace",))
-    assert (language.calls["condense"], language.requests[0].local_day) == (1, datetime.now(ZONE).date())
+    assert (language.calls["condense"], language.requests[0].local_day) == (1, date(2026, 3, 1))
     assert "condense" in context.timings
     plain = await engine.retrieve(replace(ask("What did Ada say about the Roof in building?"), filter_lookup=None))
     assert (len(plain.sources) > 1, plain.inferred, len(language.requests)) == (True, None, 1)

@@ -10,6 +10,7 @@ from datetime import date
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelTimeout, ModelUnavailable
 from engine.llm.base import RewriteRequest
 from engine.llm.client.litellm import LiteLLMProvider
@@ -149,7 +150,7 @@ async def test_thinking_and_blanks_without_end_are_given_up(stub: StubProvider, 
                 await asyncio.sleep(0.01)
                 yield StreamDelta(" \n")
 
-    client = stub.open_client(Endless(), max_attempts=1, thinking=0.1)
+    client = stub.open_client(Endless(SYSTEM_CLOCK), max_attempts=1, thinking=0.1)
     with pytest.raises(ModelTimeout, match="thought for more than"):
         async with asyncio.timeout(PATIENCE):
             await answer_text(stub.language(client=client))

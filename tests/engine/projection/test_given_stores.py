@@ -8,8 +8,10 @@ from pathlib import Path
 import pytest
 from psycopg_pool import AsyncConnectionPool
 
+from engine.clock import SYSTEM_CLOCK
 from engine.engine import Engine
 from engine.projection.open_stores import Stores
+from engine.scheduling.supervisor import Supervisor
 from engine.storage.vectors.pgvector import PostgresVectors
 from engine.storage.vectors.pgvector_tables import TABLES
 from tests.support.engine_fixture import add_indexed
@@ -68,7 +70,7 @@ async def test_an_engine_works_with_vectors_in_postgres_and_refills_lost_ones(
     tmp_path: Path, postgres_url: str
 ) -> None:
     async with AsyncConnectionPool(postgres_url, min_size=1, max_size=4) as pool:
-        vectors = await PostgresVectors.open(pool, HashEmbedder().dim, partitions=2)
+        vectors = await PostgresVectors.open(pool, HashEmbedder().dim, Supervisor(), SYSTEM_CLOCK, partitions=2)
         stores = Stores(MemoryGraph(), vectors)
         async with opened(tmp_path, stores) as engine:
             await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")

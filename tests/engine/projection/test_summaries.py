@@ -7,7 +7,6 @@ a key is described but its newest groups.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,15 +19,14 @@ from engine.models import SummaryInput
 from engine.options import EngineOptions, SummaryLimits
 from engine.projection.profiles import SUMMARY_RETRY_SECONDS
 from engine.projection.summaries import Summarizer, Summary, SummaryRequest
-from engine.storage.ledger.work import work_queue
 from engine.usage import UsageMeter
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import (
     HERE,
     add_indexed,
     canonical_export,
     doc,
     open_memory_engine,
-    sql_ledger,
 )
 from tests.support.toy_language import ToyLanguage
 
@@ -242,14 +240,17 @@ async def test_a_failed_summary_is_tried_again_and_heals(tmp_path: Path) -> None
         undisturbed = await canonical_export(engine)
     language = ToyLanguage()
     language.failing["summarize", "thing"] = ModelUnavailable("no model")
-    async with open_memory_engine(tmp_path / "failing", language) as engine:
+    clock = ManualClock()
+    async with open_memory_engine(tmp_path / "failing", language, clock=clock) as engine:
         await add_indexed(engine, diary)
         ada = await engine.get_entity("Ada", HERE)
         assert ada is not None
         assert 1 < len(ada.description.splitlines()) < 12
         language.failing.clear()
-        requeue, write = work_queue.requeue_due_summaries, sql_ledger(engine._ledger).write
-        assert await write(requeue, time.time()) == 0
-        assert await write(requeue, time.time() + SUMMARY_RETRY_SECONDS) == 1
+        await engine._projector.end_cooldown()
+        await engine.wait_until_indexed()
+        assert await engine.get_entity("Ada", HERE) == ada
+        clock.advance(SUMMARY_RETRY_SECONDS)
+        await engine._projector.end_cooldown()
         await engine.wait_until_indexed()
         assert await canonical_export(engine) == undisturbed

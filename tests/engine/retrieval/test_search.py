@@ -169,7 +169,9 @@ async def test_many_hits_of_another_space_leave_room_for_those_of_the_scope(inde
 
 async def open_searcher(engine: Engine) -> Searcher:
     question = query("Ada", mode="mix")
-    return Searcher(engine._runtime, question, await engine._retriever._resolve_scope(question), Stopwatch())
+    return Searcher(
+        engine._runtime, question, await engine._retriever._resolve_scope(question), Stopwatch(engine.clock)
+    )
 
 
 async def test_profiles_are_cached_with_their_similarity(indexed: OpenIndexed) -> None:

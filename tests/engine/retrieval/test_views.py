@@ -24,7 +24,7 @@ def elsewhere(key: str, *texts: str) -> Document:
 
 async def wait_until_extracted(engine: Engine) -> None:
     async with asyncio.timeout(PATIENCE):
-        while await sql_ledger(engine._ledger).read(work_queue.has_due_extraction):
+        while await sql_ledger(engine._ledger).read(work_queue.has_due_extraction, engine.clock.time()):
             await engine._worker.wait_for_progress()
 
 

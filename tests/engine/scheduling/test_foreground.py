@@ -7,12 +7,18 @@ import pytest
 from engine.llm.client.limiter import FOREGROUND_RANK, embedding_rank
 from engine.scheduling import foreground
 from engine.scheduling.foreground import ForegroundPriority, iterate_cooperatively
+from tests.support.clock import ManualClock
 from tests.support.patience import PATIENCE
 
 
 @pytest.fixture
-def priority() -> ForegroundPriority:
-    return ForegroundPriority()
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def priority(clock: ManualClock) -> ForegroundPriority:
+    return ForegroundPriority(clock)
 
 
 async def test_background_work_waits_for_requests_and_is_then_not_urgent(priority: ForegroundPriority) -> None:
@@ -35,14 +41,18 @@ async def test_background_work_waits_for_requests_and_is_then_not_urgent(priorit
 
 
 async def test_background_work_waits_only_so_long(
-    priority: ForegroundPriority, monkeypatch: pytest.MonkeyPatch
+    priority: ForegroundPriority, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(foreground, "MAX_YIELD_SECONDS", 0.01)
-    monkeypatch.setattr(foreground, "YIELD_PAUSE_SECONDS", 60.0)
     with priority.foreground_request():
         async with asyncio.timeout(PATIENCE):
             for _ in range(1000):
                 await priority.yield_to_foreground()
+        clock.advance(foreground.YIELD_PAUSE_SECONDS)
+        waiting = asyncio.create_task(priority.yield_to_foreground())
+        await asyncio.sleep(0)
+        assert not waiting.done()
+    await waiting
 
 
 async def test_a_long_loop_lets_other_tasks_run_and_waits_for_requests(
@@ -80,10 +90,12 @@ async def test_work_that_is_cancelled_at_the_moment_in_which_it_may_go_on_ends(p
     assert not left
 
 
-def test_a_request_is_recent_for_a_while(priority: ForegroundPriority, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_request_is_recent_for_a_while(priority: ForegroundPriority, clock: ManualClock) -> None:
     assert not priority.is_recent
     with priority.foreground_request():
+        clock.advance(2 * foreground.RECENT_REQUEST_SECONDS)
         assert priority.is_recent
+    clock.advance(foreground.RECENT_REQUEST_SECONDS - 1)
     assert priority.is_recent
-    monkeypatch.setattr(foreground, "RECENT_REQUEST_SECONDS", 0.0)
+    clock.advance(1)
     assert not priority.is_recent

@@ -9,25 +9,18 @@ import pytest
 
 from engine.errors import StoreError
 from engine.scheduling.supervisor import EVENT_LOOP_TASK, HEALTHY_AFTER_SECONDS, Supervisor, backoff_seconds
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import Panic
 from tests.support.patience import PATIENCE
 
 
-@dataclass
-class Clock:
-    now: float = 1000.0
-
-    def __call__(self) -> float:
-        return self.now
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
 
 
 @pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture
-async def supervisor(clock: Clock) -> AsyncIterator[Supervisor]:
+async def supervisor(clock: ManualClock) -> AsyncIterator[Supervisor]:
     """A supervisor that restarts tasks at once."""
     made = Supervisor(clock, first_wait=0.0, longest_wait=0.0)
     yield made
@@ -71,24 +64,28 @@ async def test_a_task_that_fails_is_counted_and_started_again(supervisor: Superv
     assert (work.runs, report.name, report.failures, report.is_failing) == (4, "work", 3, False)
 
 
-async def test_a_failing_task_is_a_problem_until_it_works_for_a_while(supervisor: Supervisor, clock: Clock) -> None:
+async def test_a_failing_task_is_a_problem_until_it_works_for_a_while(
+    supervisor: Supervisor, clock: ManualClock
+) -> None:
     task = supervisor.run("embed", Work(StoreError("The disk is full.")))
     await asyncio.sleep(0.01)
     assert supervisor.list_problems() == [
         "The background task “embed” is failing and will be retried: The disk is full."
     ]
-    clock.now += HEALTHY_AFTER_SECONDS + 1
+    clock.advance(HEALTHY_AFTER_SECONDS + 1)
     await asyncio.sleep(0.01)
     assert supervisor.list_problems() == []
     await supervisor.stop()
     assert task.cancelled()
 
 
-async def test_a_task_that_waits_for_its_restart_is_failing_and_its_bug_is_named_without_its_text(clock: Clock) -> None:
+async def test_a_task_that_waits_for_its_restart_is_failing_and_its_bug_is_named_without_its_text(
+    clock: ManualClock,
+) -> None:
     supervisor = Supervisor(clock, first_wait=60.0)
     supervisor.run("work", Work(KeyError("text of a user")))
     await asyncio.sleep(0.01)
-    clock.now += 10 * HEALTHY_AFTER_SECONDS
+    clock.advance(10 * HEALTHY_AFTER_SECONDS)
     [problem] = supervisor.list_problems()
     assert "KeyError" in problem
     assert "user" not in problem

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 class Profiles(Protocol):
     """Profiles: merged entities and relations, as they are projected into graph and vectors."""
 
-    async def load_batch(self, keys: Sequence[StaleKey], newest: int) -> ProjectionBatch:
+    async def load_batch(self, keys: Sequence[StaleKey], newest: int, now: float) -> ProjectionBatch:
         """The facts of these names and pairs; `newest` limits the descriptions of each key."""
 
     async def save_batch(self, folded: FoldedBatch) -> None:
         """Save the profiles of a folded batch, and delete those without facts."""
 
-    async def finish_batch(self, result: BatchResult) -> None:
+    async def finish_batch(self, result: BatchResult, now: float) -> None:
         """Record what graph and vectors hold now, and remove the stale keys of the batch."""
 
     async def load_graph_nodes(self, ids: Collection[int]) -> list[tuple[int, int, bool]]:
@@ -86,13 +86,13 @@ class WorkQueue(Protocol):
     async def advance_documents(self) -> None:
         """Update the status of every document whose work is done."""
 
-    async def has_due_keys(self, kind: KeyKind, process: int) -> bool:
+    async def has_due_keys(self, kind: KeyKind, now: float, process: int) -> bool:
         """Whether chunks, or else names or pairs, are due that no other process has claimed."""
 
-    async def claim_chunks(self, limit: int, turn: SpaceTurn, skip: Collection[StaleKey]) -> ClaimedKeys:
+    async def claim_chunks(self, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]) -> ClaimedKeys:
         """Claim stale chunks that are due except `skip`, the oldest of each space."""
 
-    async def claim_profiles(self, limit: int, turn: SpaceTurn, skip: Collection[StaleKey]) -> ClaimedKeys:
+    async def claim_profiles(self, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]) -> ClaimedKeys:
         """Claim stale names and pairs that are due except `skip`, the oldest of each space; names come first."""
 
     async def release_keys(self, kind: KeyKind, process: int) -> None:
@@ -111,7 +111,12 @@ class WorkQueue(Protocol):
         """These chunks; missing ones are left out."""
 
     async def finish_embedding(
-        self, done: Sequence[StaleKey], failures: Sequence[EmbeddingFailure], attempts: int, usage: IndexingUsage
+        self,
+        done: Sequence[StaleKey],
+        failures: Sequence[EmbeddingFailure],
+        attempts: int,
+        usage: IndexingUsage,
+        now: float,
     ) -> None:
         """Finish a batch of chunks; a failed one is given up after `attempts` tries."""
 

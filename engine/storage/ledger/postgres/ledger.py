@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
+    from engine.clock import Clock
     from engine.scheduling.supervisor import Supervisor
     from engine.storage.ledger.database import FtsTokenizer
     from engine.storage.postgres.connection import Raw
@@ -28,8 +29,8 @@ SCHEMA = PostgresSchema("engine.storage.ledger.postgres", "ledger", "threadlore_
 class PostgresLedger(SqlLedger, PostgresDatabase):
     """The ledger in a schema of a PostgreSQL database."""
 
-    def __init__(self, url: str, fts_tokenizer: FtsTokenizer, process: int | None = None) -> None:
-        PostgresDatabase.__init__(self, url, SCHEMA, process, tokenizer=fts_tokenizer)
+    def __init__(self, url: str, fts_tokenizer: FtsTokenizer, clock: Clock, process: int | None = None) -> None:
+        PostgresDatabase.__init__(self, url, SCHEMA, clock, process, tokenizer=fts_tokenizer)
         SqlLedger.__init__(self, self)
 
     @classmethod
@@ -39,9 +40,11 @@ class PostgresLedger(SqlLedger, PostgresDatabase):
         fts_tokenizer: FtsTokenizer = "porter unicode61",
         supervisor: Supervisor | None = None,
         process: int | None = None,
+        *,
+        clock: Clock,
     ) -> Self:
         """Connect to the database, and bring the schema up to date. `supervisor` runs the writer."""
-        ledger = cls(url, fts_tokenizer, process)
+        ledger = cls(url, fts_tokenizer, clock, process)
         await ledger._start(supervisor)
         return ledger
 

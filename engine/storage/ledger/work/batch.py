@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from engine.usage import IndexingUsage
 
 
-async def load_batch(db: Connection, keys: Sequence[StaleKey], newest: int) -> ProjectionBatch:
+async def load_batch(db: Connection, keys: Sequence[StaleKey], newest: int, now: float) -> ProjectionBatch:
     """The facts of these names and pairs, and the displayed names of the pairs' ends."""
     names, pairs = [frozenset(each.id for each in keys if each.kind == kind) for kind in (KeyKind.NAME, KeyKind.PAIR)]
     pair_facts = await profiles.load_pairs(db, pairs, newest)
@@ -35,7 +34,7 @@ async def load_batch(db: Connection, keys: Sequence[StaleKey], newest: int) -> P
         names - {key.id for key in name_facts},
         pairs - {key.id for key in pair_facts},
         await profiles.load_display_names(db, {end for key in pair_facts for end in key.ends}),
-        await work_queue.has_due_extraction(db),
+        await work_queue.has_due_extraction(db, now),
         await work_queue.current_generation(db),
     )
 
@@ -58,7 +57,7 @@ async def write_profiles(db: Connection, folded: FoldedBatch) -> None:
         )
 
 
-async def finish_batch(db: Connection, result: BatchResult) -> None:
+async def finish_batch(db: Connection, result: BatchResult, now: float) -> None:
     """Record the content of graph and vectors, and remove the stale keys.
 
     The vectors of keys that changed again are not recorded: a reindex may have removed them.
@@ -72,12 +71,11 @@ async def finish_batch(db: Connection, result: BatchResult) -> None:
     await delete_unused_pairs(db, result.removed_pairs)
     await record_late_deletion(db, result.removed)
     await embedding_failures.clear_failures(db, _embedded_or_removed(result))
-    await embedding_failures.record_failures(db, result.failures, result.attempts, time.time())
+    await embedding_failures.record_failures(db, result.failures, result.attempts, now)
     await marks.remove_stale_keys(db, result.done)
     await marks.hold_keys(db, result.held)
     await work_queue.advance_documents(db, [])
-    if result.usage.items:
-        await cache.add_indexing_usage(db, datetime.now(UTC).date().isoformat(), result.usage)
+    await _add_usage(db, result.usage, now)
 
 
 async def finish_embedding(
@@ -86,13 +84,18 @@ async def finish_embedding(
     failures: Sequence[EmbeddingFailure],
     attempts: int,
     usage: IndexingUsage,
+    now: float,
 ) -> None:
     """Remove the stale keys of embedded chunks, record the failed ones (tried `attempts` times), advance documents."""
     await marks.remove_stale_keys(db, done)
-    await embedding_failures.record_failures(db, failures, attempts, time.time())
+    await embedding_failures.record_failures(db, failures, attempts, now)
     await work_queue.advance_documents(db, [mark.id for mark in done])
+    await _add_usage(db, usage, now)
+
+
+async def _add_usage(db: Connection, usage: IndexingUsage, now: float) -> None:
     if usage.items:
-        await cache.add_indexing_usage(db, datetime.now(UTC).date().isoformat(), usage)
+        await cache.add_indexing_usage(db, datetime.fromtimestamp(now, UTC).date().isoformat(), usage)
 
 
 def _embedded_or_removed(result: BatchResult) -> list[tuple[KeyKind, int]]:

@@ -5,7 +5,6 @@ The only process on files claims without a trace: nobody else could take its wor
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Any
 
@@ -24,30 +23,32 @@ _FREE = "on_cooldown = 0 AND retry_at <= ? AND (claimed_by IS NULL OR claimed_by
 _CHUNKS, _PROFILES = "kind = 0", "kind > 0"
 
 
-async def has_due_keys(db: Connection, kind: KeyKind, process: int) -> bool:
+async def has_due_keys(db: Connection, kind: KeyKind, now: float, process: int) -> bool:
     """Whether chunks, or else names or pairs, are due that no other process has claimed."""
     queue = _CHUNKS if kind == KeyKind.CHUNK else _PROFILES
     sql = f"SELECT 1 FROM stale_key WHERE {queue} AND {_FREE} LIMIT 1"
-    rows = await db.execute_fetchall(sql, (time.time(), process))
+    rows = await db.execute_fetchall(sql, (now, process))
     return bool(list(rows))
 
 
-async def claim_chunk_keys(db: Connection, limit: int, turn: SpaceTurn, skip: Collection[StaleKey] = ()) -> ClaimedKeys:
+async def claim_chunk_keys(
+    db: Connection, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey] = ()
+) -> ClaimedKeys:
     """Claim stale chunks that are due except `skip`, the oldest of each space."""
-    chosen = await _choose_keys(db, _CHUNKS, limit, turn, skip)
+    chosen = await _choose_keys(db, _CHUNKS, limit, now, turn, skip)
     await _claim(db, chosen.keys, turn.process)
     return chosen
 
 
 async def claim_profile_keys(
-    db: Connection, limit: int, turn: SpaceTurn, skip: Collection[StaleKey] = ()
+    db: Connection, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey] = ()
 ) -> ClaimedKeys:
     """Claim stale names and pairs that are due except `skip`, the oldest of each space; names come first.
 
     Names at the ends of these pairs that have no profile are claimed, too. A pair is left for later if another process
     has one of them.
     """
-    keys, last_space = await _choose_keys(db, _PROFILES, limit, turn, skip)
+    keys, last_space = await _choose_keys(db, _PROFILES, limit, now, turn, skip)
     lacking = await _find_lacking_ends(db, [key.id for key in keys if key.kind == KeyKind.PAIR])
     ends = await _mark_stale(db, {end for _, end in lacking}, turn.process)
     taken = {end for _, end in lacking} - {key.id for key in ends}
@@ -64,10 +65,10 @@ async def release_keys(db: Connection, kind: KeyKind, process: int) -> None:
 
 
 async def _choose_keys(
-    db: Connection, queue: str, limit: int, turn: SpaceTurn, skip: Collection[StaleKey]
+    db: Connection, queue: str, limit: int, now: float, turn: SpaceTurn, skip: Collection[StaleKey]
 ) -> ClaimedKeys:
     """Due keys of a queue, the oldest of each space."""
-    free: list[Any] = [time.time(), turn.process]
+    free: list[Any] = [now, turn.process]
     skipped = id_list(4 * key.id + key.kind for key in skip)
     find_next = f"(SELECT MIN(space) FROM stale_key WHERE {queue} AND {_FREE} AND space > due.space)"
     spaces = await list_due_spaces(db, find_next, free, turn.after, min(limit, MAX_SPACES))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from engine.errors import ModelUnreachable
@@ -232,12 +231,12 @@ async def is_idle(db: Connection, *, skip_quiet: bool) -> bool:
     return not busy
 
 
-async def has_due_extraction(db: Connection) -> bool:
+async def has_due_extraction(db: Connection, now: float) -> bool:
     """Whether any chunk waits for extraction now."""
     [[exists]] = await db.execute_fetchall(
         "SELECT EXISTS (SELECT 1 FROM chunk c CROSS JOIN document d ON d.id = c.document"
         " WHERE c.extraction IS NULL AND NOT d.open AND c.retry_at <= ?)",
-        (time.time(),),
+        (now,),
     )
     return bool(exists)
 

@@ -8,6 +8,7 @@ from itertools import chain, cycle
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError, ModelRefused, ModelTimeout
 from engine.llm.client.client import ChatRequest, ModelClient
 from engine.llm.client.litellm import LiteLLMProvider
@@ -30,7 +31,7 @@ class ScriptedProvider(LiteLLMProvider):
     """Streams these pieces, with a short pause before each."""
 
     def __init__(self, pieces: Iterable[StreamDelta], pause: float = 0.005) -> None:
-        super().__init__()
+        super().__init__(SYSTEM_CLOCK)
         self.pieces = pieces
         self.pause = pause
 

@@ -4,7 +4,7 @@ import errno
 import re
 import socket
 import ssl
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from email.utils import format_datetime
 
 import pytest
@@ -21,6 +21,9 @@ from engine.errors import (
     RateLimited,
 )
 from engine.llm.client.errors import is_response_format_error, map_error
+from tests.support.clock import MONDAY_NOON
+
+NOW = MONDAY_NOON.timestamp()
 
 
 class ProviderError(Exception):
@@ -79,7 +82,7 @@ PAGE = "<!doctype html><html>Bad gateway</html>"
 def test_a_failure_has_a_kind_and_a_sentence_in_plain_words(
     error: Exception, kind: type[ModelError], sentence: str
 ) -> None:
-    mapped = map_error(error, "m")
+    mapped = map_error(error, "m", NOW)
     assert type(mapped) is kind
     assert sentence in str(mapped)
     assert str(mapped).endswith(".")
@@ -113,25 +116,25 @@ REFUSED = ConnectionRefusedError(errno.ECONNREFUSED, "Connect call failed")
     ],
 )
 def test_an_unreachable_model_is_named_with_its_address_and_the_reason(cause: Exception, reason: str) -> None:
-    mapped = map_error(connection_error(cause), "openai/x", "sk-1", "http://ada:pass@models.example:8080/v1")
+    mapped = map_error(connection_error(cause), "openai/x", NOW, "sk-1", "http://ada:pass@models.example:8080/v1")
     assert type(mapped) is ModelUnreachable
     assert str(mapped) == f"Cannot reach the model openai/x at models.example:8080: {reason}."
     assert "_API_BASE" in mapped.hint
 
 
 def test_a_failure_of_an_earlier_call_is_ignored() -> None:
-    busy = caused(ProviderError("busy", 503), map_error(connection_error(REFUSED), "m"))
-    assert str(map_error(busy, "m")) == "The model m is not working at the moment: busy."
+    busy = caused(ProviderError("busy", 503), map_error(connection_error(REFUSED), "m", NOW))
+    assert str(map_error(busy, "m", NOW)) == "The model m is not working at the moment: busy."
 
 
 def test_a_mapped_error_is_not_mapped_again() -> None:
     known = ModelRefused("as it was")
-    assert map_error(known, "m") is known
+    assert map_error(known, "m", NOW) is known
 
 
 def test_messages_are_one_short_line_without_the_key() -> None:
-    assert "sk-1" not in str(map_error(ProviderError("wrong key sk-1", 401), "m", "sk-1"))
-    message = str(map_error(ProviderError("a\nb " * 1000, 500), "m"))
+    assert "sk-1" not in str(map_error(ProviderError("wrong key sk-1", 401), "m", NOW, "sk-1"))
+    message = str(map_error(ProviderError("a\nb " * 1000, 500), "m", NOW))
     assert "\n" not in message
     assert len(message) < 400
 
@@ -142,18 +145,18 @@ def test_messages_are_one_short_line_without_the_key() -> None:
         ({"Retry-After": "7"}, 7.0),
         ({"retry-after": "0.5"}, 0.5),
         ({"retry-after-ms": "250", "retry-after": "9"}, 0.25),
-        ({"retry-after": format_datetime(datetime.now(UTC) + timedelta(hours=10), usegmt=True)}, 36_000),
+        ({"retry-after": format_datetime(MONDAY_NOON + timedelta(hours=10), usegmt=True)}, 36_000),
         ({"retry-after": "soon"}, None),
         ({}, None),
         (None, None),
     ],
 )
 def test_the_wait_that_a_provider_asks_for_is_read(headers: dict[str, str] | None, wait: float | None) -> None:
-    found = map_error(ProviderError("slow", 429, headers), "m").retry_after
-    assert found == (pytest.approx(wait, rel=0.05) if wait else None)
+    found = map_error(ProviderError("slow", 429, headers), "m", NOW).retry_after
+    assert found == wait
 
 
 @pytest.mark.parametrize(("status", "expected"), [(400, True), (429, False), (500, False), (401, False), (None, False)])
 def test_only_a_rejected_response_format_is_worth_plain_text(status: int | None, *, expected: bool) -> None:
     message = "'response_format.type' must be json_schema or text"
-    assert is_response_format_error(map_error(ProviderError(message, status), "m")) == expected
+    assert is_response_format_error(map_error(ProviderError(message, status), "m", NOW)) == expected

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import ModelError
 from engine.llm.client.litellm import LiteLLMProvider, load_litellm
 from tests.support.openai_server import OpenAIServer
@@ -38,7 +39,7 @@ def test_litellm_reads_no_settings_file(tmp_path: Path, monkeypatch: pytest.Monk
 async def test_no_warning_quotes_a_reply_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     parts: Any = [{"type": "text", "text": "Ada runs "}, {"type": "text", "text": "the mill."}]
     monkeypatch.setattr("tests.support.openai_wire.count_tokens", len)
-    provider, messages = LiteLLMProvider(), [{"role": "user", "content": "Who?"}]
+    provider, messages = LiteLLMProvider(SYSTEM_CLOCK), [{"role": "user", "content": "Who?"}]
     async with OpenAIServer(lambda _: parts) as server:
         with warnings.catch_warnings(record=True) as caught, suppress(ModelError):
             warnings.simplefilter("always")

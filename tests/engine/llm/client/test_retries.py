@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import (
     InvalidApiKey,
     ModelError,
@@ -117,7 +118,7 @@ async def test_an_unreachable_server_is_tried_twice(stub: StubProvider, monkeypa
             raise ModelUnreachable(f"Nobody is {parameters['model']}.")
 
     monkeypatch.setattr("engine.llm.client.client.UNREACHABLE_WAIT", 0.01)
-    provider = Unreachable()
+    provider = Unreachable(SYSTEM_CLOCK)
     client = stub.open_client(provider, max_attempts=9)
     request = ChatRequest(stub.model, "answer", [LLMMessage("user", "?")])
     for attempts in (2, 4):

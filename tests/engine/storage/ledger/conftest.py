@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
@@ -16,7 +17,7 @@ TEMPLATE = "template_ledger"
 
 def create_tables(url: str) -> None:
     async def run() -> None:
-        await (await PostgresLedger.open(url)).close()
+        await (await PostgresLedger.open(url, clock=SYSTEM_CLOCK)).close()
 
     asyncio.run(run())
 
@@ -38,6 +39,6 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
 @pytest.fixture
 async def ledger(place: Path | str) -> AsyncIterator[LedgerFixture]:
     """An empty ledger, with short ways to fill it."""
-    opened = await (PostgresLedger.open(place) if isinstance(place, str) else Ledger.open(place))
+    opened = await (PostgresLedger.open(place, clock=SYSTEM_CLOCK) if isinstance(place, str) else Ledger.open(place))
     yield LedgerFixture(opened)
     await opened.close()

@@ -31,6 +31,7 @@ from tests.support.engine_fixture import doc
 from tests.support.tokenizers import CharacterTokenizer
 
 only_sqlite = pytest.mark.parametrize("place", ["sqlite"], indirect=True)  # what only SQLite can show
+NOW = 0.0  # what has never failed is due at any time
 CUT = ChunkingOptions(size=60, overlap=0, target_size=1, hash_modulo=1)  # a chunk ends after every passage
 
 
@@ -127,7 +128,7 @@ class LedgerFixture:
         """Profiles of everything that is stale, by joining; marks gone. Neither graph nor vectors."""
 
         async def work(db: Connection) -> None:
-            due = await claims.claim_profile_keys(db, 1000, SpaceTurn())
+            due = await claims.claim_profile_keys(db, 1000, NOW, SpaceTurn())
             for kind, read, write, fold in (
                 (KeyKind.NAME, profiles.load_names, profiles.upsert_entities, _entity),
                 (KeyKind.PAIR, profiles.load_pairs, profiles.upsert_relations, _relation),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.models import Passage, Scope
 from engine.storage.ledger import Ledger, compute_file_checksum
@@ -39,7 +40,7 @@ async def both(tmp_path: Path, postgres_ledger_url: str) -> AsyncIterator[list[L
     """An empty ledger in a file, and one in a server."""
     ledgers = [
         LedgerFixture(await Ledger.open(tmp_path / "ledger.db")),
-        LedgerFixture(await PostgresLedger.open(postgres_ledger_url)),
+        LedgerFixture(await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)),
     ]
     yield ledgers
     for each in ledgers:

@@ -10,6 +10,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseUnreachable
 from engine.scheduling.processes import CallLimits
 from engine.scheduling.supervisor import Supervisor
@@ -23,7 +24,10 @@ async def both(postgres_url: str) -> AsyncIterator[list[CallLimits]]:
     """The limits of two processes."""
     async with AsyncExitStack() as stack:
         stack.push_async_callback((supervisor := Supervisor()).stop)
-        opened = [await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor)) for _ in range(2)]
+        opened = [
+            await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK))
+            for _ in range(2)
+        ]
         yield [each.call_limits for each in opened if each.call_limits is not None]
 
 
@@ -74,7 +78,7 @@ async def test_windows_that_nobody_uses_are_deleted_at_a_start(both: list[CallLi
     with psycopg.connect(postgres_url, options="-c search_path=threadlore_process") as admin:
         admin.execute("UPDATE call_window SET calls = ARRAY[now() - interval '2 days'] WHERE name = 'old'")
         admin.commit()
-        async with ProcessRegistry.open(postgres_url, supervisor := Supervisor()):
+        async with ProcessRegistry.open(postgres_url, supervisor := Supervisor(), SYSTEM_CLOCK):
             assert admin.execute("SELECT name FROM call_window").fetchall() == [("new",)]
         await supervisor.stop()
 

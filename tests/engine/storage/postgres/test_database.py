@@ -5,6 +5,7 @@ import asyncio
 import psycopg
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import NewerSchema, StoreError
 from engine.storage.ledger.database import FtsTokenizer
 from engine.storage.ledger.postgres.ledger import PostgresLedger
@@ -18,13 +19,13 @@ from tests.support.patience import PATIENCE
 
 async def test_a_server_that_cannot_be_reached_is_named_with_a_hint() -> None:
     with pytest.raises(StoreError, match="could not be reached") as caught:
-        await PostgresLedger.open("postgresql://nobody@127.0.0.1:1/none?connect_timeout=2")
+        await PostgresLedger.open("postgresql://nobody@127.0.0.1:1/none?connect_timeout=2", clock=SYSTEM_CLOCK)
     assert "server" in caught.value.hint
 
 
 @pytest.mark.parametrize("tokenizer", ["porter unicode61", "trigram"])
 async def test_rows_can_be_restored_without_a_search_path(postgres_url: str, tokenizer: FtsTokenizer) -> None:
-    ledger = LedgerFixture(await PostgresLedger.open(postgres_url, tokenizer))
+    ledger = LedgerFixture(await PostgresLedger.open(postgres_url, tokenizer, clock=SYSTEM_CLOCK))
     await ledger.add_facts("a", extraction("Ada", "Bob"))
     await ledger.project()
     await ledger.ledger.close()
@@ -37,15 +38,15 @@ async def test_rows_can_be_restored_without_a_search_path(postgres_url: str, tok
 
 
 async def test_tables_of_a_later_version_are_refused(postgres_url: str) -> None:
-    await (await PostgresLedger.open(postgres_url)).close()
+    await (await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)).close()
     with psycopg.connect(postgres_url) as connection:
         connection.execute("INSERT INTO threadlore_ledger.schema_version VALUES (99)")
     with pytest.raises(NewerSchema, match="99"):
-        await PostgresLedger.open(postgres_url)
+        await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
 
 
 async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: str) -> None:
-    ledger = await PostgresLedger.open(postgres_url)
+    ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
     await ledger.work.set_setting("a", 1)
 
     async def break_off(db: Connection) -> None:
@@ -60,14 +61,14 @@ async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: 
 
 
 async def test_more_readers_than_connections_wait_for_one(postgres_url: str) -> None:
-    ledger = await PostgresLedger.open(postgres_url)
+    ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
     found = await asyncio.gather(*(ledger.work.get_setting("a") for _ in range(5 * READERS)))
     assert set(found) == {""}
     await ledger.close()
 
 
 async def test_compaction_and_checks_run_beside_readers(postgres_url: str) -> None:
-    ledger = LedgerFixture(await PostgresLedger.open(postgres_url))
+    ledger = LedgerFixture(await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK))
     await ledger.add(doc("a", "one"))
     await ledger.forget("a")
     async with ledger.ledger.read_connection() as db:

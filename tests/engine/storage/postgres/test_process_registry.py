@@ -12,6 +12,7 @@ from subprocess import PIPE
 import psycopg
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseLost
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger.postgres.ledger import PostgresLedger
@@ -28,7 +29,9 @@ async def registered(url: str, count: int = 2) -> AsyncIterator[list[ProcessRegi
     supervisor = Supervisor(first_wait=0.05)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(supervisor.stop)
-        yield [await stack.enter_async_context(ProcessRegistry.open(url, supervisor)) for _ in range(count)]
+        yield [
+            await stack.enter_async_context(ProcessRegistry.open(url, supervisor, SYSTEM_CLOCK)) for _ in range(count)
+        ]
 
 
 @asynccontextmanager
@@ -118,7 +121,7 @@ async def test_a_process_that_is_stopped_while_it_writes_holds_up_the_others_for
 ) -> None:
     monkeypatch.setattr(connection, "CHECK_PROCESS", connection.CHECK_PROCESS.replace("10s", "500ms"))
     async with registered(postgres_url) as (one, two):
-        ledger = await PostgresLedger.open(postgres_url, process=one.id)
+        ledger = await PostgresLedger.open(postgres_url, process=one.id, clock=SYSTEM_CLOCK)
         stopped = psycopg.connect(postgres_url, **connection.connection_options("threadlore_ledger"))
         writing = connection.locked_transaction(stopped, "threadlore_ledger", two.id)
         with pytest.raises(psycopg.errors.IdleInTransactionSessionTimeout), writing:
@@ -129,7 +132,7 @@ async def test_a_process_that_is_stopped_while_it_writes_holds_up_the_others_for
 
 async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url: str) -> None:
     async with registered(postgres_url) as (one, two):
-        ledger = await PostgresLedger.open(postgres_url, process=one.id)
+        ledger = await PostgresLedger.open(postgres_url, process=one.id, clock=SYSTEM_CLOCK)
         await ledger.work.set_setting("a", 1)
         end_proofs_of_life(postgres_url)
         async with asyncio.timeout(PATIENCE):
@@ -249,9 +252,9 @@ async def test_a_process_that_must_be_alone_is_refused_and_refuses_others(postgr
     supervisor = Supervisor()
     async with registered(postgres_url, 1):
         with pytest.raises(DatabaseInUse):
-            async with ProcessRegistry.open(postgres_url, supervisor, alone=True):
+            async with ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK, alone=True):
                 pass
-    async with ProcessRegistry.open(postgres_url, supervisor, alone=True):
+    async with ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK, alone=True):
         with pytest.raises(DatabaseInUse):
             async with registered(postgres_url, 1):
                 pass

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import psycopg
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, NewerSchema
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres import schema
@@ -38,8 +39,8 @@ class ScriptedSchema(PostgresSchema):
 async def running(url: str, *scripts: str) -> AsyncIterator[PostgresDatabase]:
     """The database as a process of the version with these scripts opens it."""
     supervisor = Supervisor()
-    async with ProcessRegistry.open(url, supervisor) as processes:
-        database = PostgresDatabase(url, ScriptedSchema("none", "notes", "notes", scripts), processes.id)
+    async with ProcessRegistry.open(url, supervisor, SYSTEM_CLOCK) as processes:
+        database = PostgresDatabase(url, ScriptedSchema("none", "notes", "notes", scripts), SYSTEM_CLOCK, processes.id)
         await database._start(supervisor)
         try:
             yield database

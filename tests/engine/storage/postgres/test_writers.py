@@ -8,6 +8,7 @@ from collections import Counter
 import psycopg
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.work.stale_keys import next_generation
 from engine.storage.sql.connection import Connection
@@ -16,7 +17,7 @@ from tests.support.engine_fixture import doc
 
 
 async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
-    opened = await asyncio.gather(*(PostgresLedger.open(postgres_url) for _ in range(3)))
+    opened = await asyncio.gather(*(PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK) for _ in range(3)))
     ledgers = [LedgerFixture(each) for each in opened]
     generations = await asyncio.gather(*(each.write(next_generation) for each in ledgers for _ in range(20)))
     assert Counter(generations) == Counter(range(1, 61))
@@ -36,13 +37,13 @@ async def test_writers_of_one_database_take_turns(postgres_url: str) -> None:
 
 
 async def test_many_processes_may_create_the_tables_at_once(postgres_url: str) -> None:
-    for each in await asyncio.gather(*(PostgresLedger.open(postgres_url) for _ in range(4))):
+    for each in await asyncio.gather(*(PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK) for _ in range(4))):
         await each.close()
 
 
 @pytest.mark.parametrize("error", [psycopg.errors.DeadlockDetected, psycopg.errors.SerializationFailure])
 async def test_a_transaction_that_the_server_undoes_is_run_again(postgres_url: str, error: type[Exception]) -> None:
-    ledger = await PostgresLedger.open(postgres_url)
+    ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
     failures = [error("undone"), error("undone")]
 
     async def work(db: Connection) -> int:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.database import FtsTokenizer
 from engine.storage.ledger.full_text import fts5, tsvector
@@ -27,7 +28,7 @@ WORDS = _TEXT.split()
 
 
 async def test_words_become_the_terms_that_fts5_makes(postgres_ledger_url: str) -> None:
-    ledger = await PostgresLedger.open(postgres_ledger_url)
+    ledger = await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)
     made = await ledger.read(tsvector.tokenize_words, "", WORDS)
     async with ledger.read_connection() as db:
         expected = await fts5.tokenize_words(db, "porter unicode61", WORDS)
@@ -41,7 +42,7 @@ async def test_a_search_gives_the_scores_of_sqlite(tmp_path: Path, postgres_url:
     scores = []
     for opened in (
         await Ledger.open(tmp_path / "ledger.db", tokenizer),
-        await PostgresLedger.open(postgres_url, tokenizer),
+        await PostgresLedger.open(postgres_url, tokenizer, clock=SYSTEM_CLOCK),
     ):
         ledger = LedgerFixture(opened)
         for number, text in enumerate(texts):
@@ -58,7 +59,7 @@ async def test_a_search_gives_the_scores_of_sqlite(tmp_path: Path, postgres_url:
 
 async def test_frequencies_follow_from_ranks(postgres_ledger_url: str) -> None:
     assert [count_places(rank) for rank in RANKS] == list(range(1, MAX_PLACES + 1))
-    ledger = LedgerFixture(await PostgresLedger.open(postgres_ledger_url))
+    ledger = LedgerFixture(await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK))
     counts = (1, 2, 3, 7, 40, 200, 255, 300)
     for count in counts:
         await ledger.add(doc(f"d{count}", f"text {count}"))

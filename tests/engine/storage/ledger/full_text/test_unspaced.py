@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.full_text import update
 from engine.storage.ledger.full_text.fts5 import PRIVATE, segment
@@ -95,7 +96,7 @@ async def test_both_databases_have_the_same_terms_of_all_characters(postgres_led
     characters = [chr(code) for code in range(0xA0, 0x2FFFF, 7) if not 0xD800 <= code < 0xE900]
     texts = ["".join(characters[start : start + 40]) for start in range(0, len(characters), 40)]
     texts = [*filter(has_unspaced, texts), *filter(has_unspaced, TEXTS.values())]
-    postgres = await PostgresLedger.open(postgres_ledger_url)
+    postgres = await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)
 
     async def load_terms(db: Connection) -> list[list[str]]:
         rows = await db.execute_fetchall(
@@ -121,7 +122,9 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
     place = tmp_path / "ledger.db" if database == "sqlite" else str(request.getfixturevalue("postgres_url"))
 
     async def open_ledger() -> LedgerFixture:
-        return LedgerFixture(await (PostgresLedger.open(place) if isinstance(place, str) else Ledger.open(place)))
+        return LedgerFixture(
+            await (PostgresLedger.open(place, clock=SYSTEM_CLOCK) if isinstance(place, str) else Ledger.open(place))
+        )
 
     with monkeypatch.context() as earlier:
         hide_last_migration(Schema, earlier)

@@ -10,7 +10,7 @@ from engine.storage.ledger.records.projection import KeyKind, SpaceTurn, StaleKe
 from engine.storage.ledger.work import claims, stale_keys
 from engine.storage.ledger.work.extraction_claims import claim_chunks, release_chunks
 from engine.storage.ledger.work.turns import share_out
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture, extraction
+from tests.engine.storage.ledger.ledger_fixture import NOW, LedgerFixture, extraction
 from tests.support.engine_fixture import doc
 
 
@@ -57,7 +57,7 @@ async def test_a_batch_is_shared_out_among_the_spaces(stock: dict[int, int], lim
 async def test_a_backlog_of_one_space_leaves_room_for_the_others(ledger: LedgerFixture) -> None:
     await ledger.add(doc("backlog", *(f"text {n}" for n in range(500)), space="busy"))
     await ledger.add(doc("one", "text", space="calm"))
-    first = await ledger.write(claims.claim_chunk_keys, 64, SpaceTurn())
+    first = await ledger.write(claims.claim_chunk_keys, 64, NOW, SpaceTurn())
     assert len(first.keys) == 64
     assert (await spaces_of(ledger, first.keys)).count("calm") == 1
     chunks = await ledger.read(facts.list_unextracted, 8, 0.0, [])
@@ -70,7 +70,7 @@ async def test_spaces_have_their_turns_when_they_are_more_than_a_batch(ledger: L
         await ledger.add(doc(f"d{number}", "one", "two", space=f"s{number}"))
     served, after = list[str](), 0
     for _ in range(3):
-        keys, after = await ledger.write(claims.claim_chunk_keys, 4, SpaceTurn(0, after))
+        keys, after = await ledger.write(claims.claim_chunk_keys, 4, NOW, SpaceTurn(0, after))
         served += await spaces_of(ledger, keys)
     assert len(set(served)) == 9
 
@@ -82,30 +82,30 @@ async def test_each_key_is_claimed_by_one_process_until_it_is_finished(ledger: L
     generation = await ledger.write(stale_keys.next_generation)
     [ada, _] = await ledger.column("SELECT id FROM name ORDER BY canonical")
     await ledger.write(stale_keys.add_stale_keys, KeyKind.NAME, [ada], generation)
-    [key], _ = await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(one))
-    assert not await ledger.read(claims.has_due_keys, KeyKind.NAME, two)
-    assert await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(two)) == ((), 0)
+    [key], _ = await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(one))
+    assert not await ledger.read(claims.has_due_keys, KeyKind.NAME, NOW, two)
+    assert await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(two)) == ((), 0)
     # Its own claim is not in the way of a process that failed and tries again.
-    assert (await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(one))).keys == (key,)
+    assert (await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(one))).keys == (key,)
     await ledger.write(stale_keys.add_stale_keys, KeyKind.NAME, [ada], generation + 1)
-    assert (await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(two))).keys == ()
+    assert (await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(two))).keys == ()
     await ledger.write(stale_keys.remove_stale_keys, [key])
-    assert (await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(two))).keys == (
+    assert (await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(two))).keys == (
         StaleKey(KeyKind.NAME, ada, generation + 1),
     )
     await ledger.write(claims.release_keys, KeyKind.NAME, two)
-    assert await ledger.read(claims.has_due_keys, KeyKind.NAME, one)
+    assert await ledger.read(claims.has_due_keys, KeyKind.NAME, NOW, one)
 
 
 async def test_a_pair_waits_for_the_name_at_its_end_that_another_process_has(ledger: LedgerFixture) -> None:
     one, two = await register(ledger, 2)
     await ledger.add_facts("a", extraction("Ada", "Bob"))
-    names, _ = await ledger.write(claims.claim_profile_keys, 2, SpaceTurn(one))
+    names, _ = await ledger.write(claims.claim_profile_keys, 2, NOW, SpaceTurn(one))
     assert {key.kind for key in names} == {KeyKind.NAME}
-    assert await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(two)) != ()
-    assert (await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(two))).keys == ()
+    assert await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(two)) != ()
+    assert (await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(two))).keys == ()
     await ledger.write(claims.release_keys, KeyKind.NAME, one)
-    found = (await ledger.write(claims.claim_profile_keys, 9, SpaceTurn(two))).keys
+    found = (await ledger.write(claims.claim_profile_keys, 9, NOW, SpaceTurn(two))).keys
     assert {key.kind for key in found} == {KeyKind.NAME, KeyKind.PAIR}
 
 
@@ -114,10 +114,10 @@ async def test_the_claims_of_an_ended_process_are_free(ledger: LedgerFixture) ->
     [chunk] = await ledger.add_facts("a", extraction("Ada", "Bob"))
     await ledger.add(doc("b", "more"))
     [other] = await ledger.column("SELECT id FROM chunk WHERE id <> ?", chunk)
-    assert (await ledger.write(claims.claim_chunk_keys, 9, SpaceTurn(one))).keys
+    assert (await ledger.write(claims.claim_chunk_keys, 9, NOW, SpaceTurn(one))).keys
     assert await ledger.write(claim_chunks, [other], one) == {other}
     await ledger.execute("DELETE FROM threadlore_process.process WHERE id = ?", parameters=[one])
-    assert (await ledger.write(claims.claim_chunk_keys, 9, SpaceTurn(two))).keys
+    assert (await ledger.write(claims.claim_chunk_keys, 9, NOW, SpaceTurn(two))).keys
     assert await ledger.write(claim_chunks, [other], two) == {other}
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from engine.storage.ledger.records.projection import KeyKind, SpaceTurn, StaleKey
 from engine.storage.ledger.work import claims, stale_keys
-from tests.engine.storage.ledger.ledger_fixture import LedgerFixture
+from tests.engine.storage.ledger.ledger_fixture import NOW, LedgerFixture
 
 
 async def mark(ledger: LedgerFixture, *ids: int, kind: KeyKind = KeyKind.NAME) -> int:
@@ -12,7 +12,7 @@ async def mark(ledger: LedgerFixture, *ids: int, kind: KeyKind = KeyKind.NAME) -
 
 
 async def due(ledger: LedgerFixture, limit: int = 9) -> list[StaleKey]:
-    found = await ledger.ledger.read(claims.claim_profile_keys, limit, SpaceTurn())
+    found = await ledger.ledger.read(claims.claim_profile_keys, limit, NOW, SpaceTurn())
     return [key for key in found.keys if key.kind == KeyKind.NAME]
 
 
