@@ -21,7 +21,7 @@ from engine.retrieval.prompt_budget import (
 )
 from engine.retrieval.ranking.chunk_selection import deduplicate_sides, pick_chunks
 from engine.retrieval.ranking.fusion import apply_rerank, order_mix, round_robin
-from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, rank_chunks_by_pagerank, vector_candidates
+from engine.retrieval.ranking.graph_chunks import EntityNode, FactEdge, count_chunk_visits, vector_candidates
 from engine.retrieval.results import RetrievalResult, SearchHits
 from engine.retrieval.sources import build_sources, number_sources
 from engine.retrieval.views import ViewLoader
@@ -131,7 +131,8 @@ class ContextBuilder:
                 for view, chunks in zip(self.relations, by_relation, strict=True)
             ]
             similarity = {chunk: best_similarity(query, parts) for chunk, parts in vectors.items()}
-            return rank_chunks_by_pagerank(entities, facts, similarity, self.ranking_options)
+            visits = count_chunk_visits(entities, facts, similarity, self.ranking_options)
+            return await self.searcher.sort_by_count(visits)
 
     async def _select_graph_chunks(self, by_entity: list[list[int]], by_relation: list[list[int]]) -> list[list[int]]:
         """Select chunks of the entities, and of the relations, as LightRAG does."""

@@ -20,7 +20,6 @@ from engine.retrieval.ranking.walk_seeds import (
     most_visited,
 )
 from engine.scheduling.tasks import gather_or_cancel
-from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.text.name_spans import find_name_spans, is_name_like, longest_spans
 from engine.text.names import normalize_name
 
@@ -158,11 +157,4 @@ class NameWalk:
     ) -> list[GraphNode]:
         """The nodes that are visited most, the best first; ties by content, not by ids."""
         best = most_visited(visits, excluded, limit)
-        tied = len(set(best.values())) < len(best)
-        chunks = [node for node in best if isinstance(node, int)] if tied else []
-        keys = await self.searcher.runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, chunks) if chunks else {}
-
-        def order(node: GraphNode) -> tuple[float, tuple[str, str, str]]:
-            return -best[node], ("", node, "") if isinstance(node, str) else keys.get(node, EMPTY_SORT_KEY)
-
-        return sorted(best, key=order)[:limit]
+        return (await self.searcher.sort_by_count(best))[:limit]

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.retrieval.ranking.fusion import rank_entities, rank_hits, sort_key
 from engine.retrieval.ranking.relations import RankedRelation, rank_relations
 from engine.scheduling.tasks import gather_or_cancel
-from engine.storage.ledger.records import KeyKind
+from engine.storage.ledger.records import EMPTY_SORT_KEY, KeyKind
 from engine.storage.vectors import base as vector_store
 from engine.text.names import normalize_name
 from engine.text.similarity import best_similarity
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from engine.models import Question, SearchQuery
+    from engine.retrieval.ranking.pagerank import GraphNode
     from engine.runtime import Runtime
     from engine.scheduling.stopwatch import Stopwatch
     from engine.storage.ledger.records import (
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from engine.storage.vectors.base import VectorHit, VectorTable
 
 Result = TypeVar("Result")
+Node = TypeVar("Node", bound="GraphNode")
 
 # How many vectors one search fetches. These bound its cost; the order is decided in `ranking`.
 MAX_ROW_FACTOR = 64  # rows fetched per id wanted, at most
@@ -180,6 +182,17 @@ class Searcher:
             return hits
         sort_keys = await self.runtime.ledger.search.load_sort_keys(kind, [hit.id for hit in hits])
         return rank_hits(hits, sort_keys)
+
+    async def sort_by_count(self, counts: Mapping[Node, float]) -> list[Node]:
+        """Nodes of a walk, those with the highest count first; ties by content, since ids differ in equal ledgers."""
+        tied = len(set(counts.values())) < len(counts)
+        chunks = [node for node in counts if isinstance(node, int)] if tied else []
+        keys = await self.runtime.ledger.search.load_sort_keys(KeyKind.CHUNK, chunks) if chunks else {}
+
+        def order(node: Node) -> tuple[float, tuple[str, str, str]]:
+            return -counts[node], ("", node, "") if isinstance(node, str) else keys.get(node, EMPTY_SORT_KEY)
+
+        return sorted(counts, key=order)
 
     async def find_entities(self, query: SearchQuery, vectors: QueryVectors, profiles: ProfileCache) -> tuple[int, ...]:
         """Entities for the low keywords: exact names first, then by similarity and by full text."""

@@ -1,4 +1,4 @@
-"""Rank the chunks that state entities and relations by a random walk over the search results."""
+"""Count how often a random walk over the search results visits the chunks that state entities and relations."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from statistics import fmean
 from typing import TYPE_CHECKING
 
 from engine.retrieval.ranking.pagerank import personalized_pagerank
+from engine.retrieval.ranking.walk_seeds import VISIT_DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -43,10 +44,10 @@ class FactEdge:
     chunks: Sequence[int]
 
 
-def rank_chunks_by_pagerank(
+def count_chunk_visits(
     entities: Sequence[EntityNode], facts: Sequence[FactEdge], similarity: Mapping[int, float], options: RankingOptions
-) -> list[int]:
-    """Rank the chunks of entities and facts, and those with a given similarity, by how often a random walk visits them.
+) -> dict[int, float]:
+    """How often a random walk visits the chunks of entities and facts, and those with a given similarity.
 
     The walk starts at the ends of the facts most similar to the question, more often at rarer entities, and seldom at
     a chunk that is similar itself. So it finds a chunk that connects the question's subject with what follows from it,
@@ -62,7 +63,7 @@ def rank_chunks_by_pagerank(
         options.pagerank_iterations,
     )
     chunks = dict.fromkeys([*similarity, *(chunk for _, chunk in edges if isinstance(chunk, int))])
-    return sorted(chunks, key=lambda chunk: -visits.get(chunk, 0.0))
+    return {chunk: round(visits.get(chunk, 0.0), VISIT_DIGITS) for chunk in chunks}
 
 
 def build_edges(entities: Sequence[EntityNode], facts: Sequence[FactEdge]) -> dict[tuple[GraphNode, GraphNode], float]:

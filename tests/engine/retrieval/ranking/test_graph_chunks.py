@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from random import Random
 from typing import Any
 
 import pytest
@@ -12,11 +14,18 @@ from engine.retrieval.ranking.graph_chunks import (
     FactEdge,
     build_edges,
     build_seed_weights,
-    rank_chunks_by_pagerank,
+    count_chunk_visits,
     vector_candidates,
 )
 
 RANKING = RankingOptions()
+
+
+def rank(
+    names: Sequence[EntityNode], facts: Sequence[FactEdge], similarity: Mapping[int, float], options: RankingOptions
+) -> list[int]:
+    visits = count_chunk_visits(names, facts, similarity, options)
+    return sorted(visits, key=lambda chunk: -visits[chunk])
 
 
 def test_each_side_gives_an_equal_number_of_vector_candidates() -> None:
@@ -46,17 +55,17 @@ NAMES = [
 def test_chunks_are_ranked_by_pagerank(
     names: list[EntityNode], facts: list[FactEdge], similarity: dict[int, float], order: list[int]
 ) -> None:
-    assert rank_chunks_by_pagerank(names, facts, similarity, RANKING) == order
+    assert rank(names, facts, similarity, RANKING) == order
 
 
 def test_a_chunk_two_steps_away_comes_before_an_unconnected_one() -> None:
     many = [FactEdge((f"a{n}", f"b{n}"), 1.0, 0.5, [10 + n]) for n in range(RANKING.max_seed_facts - 1)]
-    order = rank_chunks_by_pagerank(NAMES, [PUBLISHED, LED, OTHER, *many], {}, RANKING)
+    order = rank(NAMES, [PUBLISHED, LED, OTHER, *many], {}, RANKING)
     assert order.index(1) < order.index(2) < order.index(3)
 
 
 def test_the_chunk_that_states_the_best_fact_comes_first_and_similar_ones_are_added() -> None:
-    order = rank_chunks_by_pagerank(NAMES, [OTHER, LED, PUBLISHED], {99: 0.2}, RANKING)
+    order = rank(NAMES, [OTHER, LED, PUBLISHED], {99: 0.2}, RANKING)
     assert (order[0], set(order)) == (1, {1, 2, 3, 99})
 
 
@@ -88,6 +97,19 @@ def test_a_name_and_a_chunk_have_one_edge_however_many_facts_connect_them() -> N
     assert edges == {("a", 1): 1.0, ("a", "b"): 3.0, ("b", 1): 1.0, ("a", "c"): 1.0, ("c", 1): 1.0}
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_rows_changes_no_count(seed: int) -> None:
+    """Rows come in the order of ids, which differ in stores of equal content; sums then differ in their last digits."""
+    draw = Random(seed)
+    names = [EntityNode(name, draw.randint(1, 9), draw.sample(range(1, 9), draw.randint(1, 5))) for name in "abcdef"]
+    ends = draw.sample([(one, other) for one in "abc" for other in "def"], RANKING.max_seed_facts)
+    facts = [FactEdge(each, draw.choice([0.7, 1.0, 3.0]), 0.1, draw.sample(range(1, 9), 2)) for each in ends]
+    similarity = {chunk: draw.choice([0.1, 0.2, 0.3]) for chunk in range(1, 9)}
+    turned = dict(reversed(similarity.items()))
+    counts = count_chunk_visits(names, facts, similarity, RANKING)
+    assert counts == count_chunk_visits(names[::-1], facts[::-1], turned, RANKING)
+
+
 CHUNKS = st.integers(1, 20)
 NODES = st.builds(EntityNode, st.sampled_from("abcdef"), st.integers(1, 9), st.lists(CHUNKS, max_size=4))
 PAIRS = st.tuples(st.sampled_from("abc"), st.sampled_from("def"))
@@ -100,4 +122,4 @@ def test_every_chunk_is_ranked_once(
 ) -> None:
     items: list[Any] = [*names, *facts]
     expected = {chunk for item in items for chunk in item.chunks} | set(similarity)
-    assert sorted(rank_chunks_by_pagerank(names, facts, similarity, RANKING)) == sorted(expected)
+    assert sorted(rank(names, facts, similarity, RANKING)) == sorted(expected)
