@@ -64,7 +64,7 @@ async def ask_all(
     asked: dict[int, SentMessage] = {}
     asked_at: dict[str, float] = {}
     for number in numbers:
-        now = slack.clock.now()
+        now = slack.clock.time()
         asked[number] = await ada.mentions(room, f"Where are the papers of case number {number}?")
         asked_at[asked[number].ts] = now
     spent: dict[str, list[float]] = {"status": [], "first words": [], "whole": []}

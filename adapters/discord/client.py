@@ -68,7 +68,7 @@ class DiscordClient(discord.Client):
         self._reconciliation = SessionReconciliation(self, bot, shard)
         self._token = DiscordSettings.load(settings).bot_token.get_secret_value()
         self._tree = build_command_tree(self)
-        self.platform = DiscordPlatform(self, settings)
+        self.platform = DiscordPlatform(self, settings, bot.clock)
         self.interactions = InteractionHandler(bot, self.platform)
         guard_parsers(self)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -30,7 +29,7 @@ from adapters.discord.replies.destination import DestinationFinder, ReplyChannel
 from adapters.discord.replies.interaction_responses import InteractionSink, PendingAcks
 from adapters.discord.replies.posted_answers import DiscordPostedAnswers
 from adapters.discord.replies.refs import InteractionHandle
-from adapters.discord.replies.reply import DiscordReply
+from adapters.discord.replies.reply import DiscordReply, EditThrottle
 from adapters.discord.translate import location_of, person_of
 from bot.errors import PermissionDenied, PlatformError, PlatformUnavailable
 from bot.platform.models import Channel, Location, Person
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Card, ListedChannel, Message, Upload
     from bot.platform.ports import Reaction, Reply, ReplyTarget, ThreadPage
     from bot.settings import Settings
+    from engine import Clock
 
 REACTIONS: dict[Reaction, str] = {"working": "⏳", "done": "✅", "failed": "⚠️"}
 MAX_OFFLINE_SECONDS = 60.0  # seconds without a connection for which cached state is trusted
@@ -51,11 +51,12 @@ MEMBERS_TIMEOUT = 10.0  # seconds to load the members of a guild
 class DiscordPlatform:
     """The servers of a connected client. `client` must be logged in before any call."""
 
-    def __init__(self, client: discord.Client, settings: Settings) -> None:
+    def __init__(self, client: discord.Client, settings: Settings, clock: Clock) -> None:
         self.client = client
         self.channel_lookup = ChannelLookup(client)
         self.pending_acks = PendingAcks()
-        self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks)
+        self._clock = clock
+        self._reply_channels = ReplyChannels(client, self.channel_lookup, self.pending_acks, clock)
         self.disconnected_at: float | None = None  # a monotonic time
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS, custom_file_origin(settings)))
         self._responded: BoundedDict[str, None] = BoundedDict()  # commands whose first response was written
@@ -64,7 +65,7 @@ class DiscordPlatform:
 
     def record_disconnect(self) -> None:
         """Record that the connection is lost; cached state is trusted for MAX_OFFLINE_SECONDS."""
-        self.disconnected_at = self.disconnected_at or time.monotonic()
+        self.disconnected_at = self._clock.monotonic() if self.disconnected_at is None else self.disconnected_at
 
     def record_connect(self) -> None:
         """Record that the connection is there again."""
@@ -122,7 +123,8 @@ class DiscordPlatform:
 
     def _check_connected(self) -> None:
         """Raise PlatformUnavailable if changes of members and channels may have been missed."""
-        if self.disconnected_at is not None and time.monotonic() - self.disconnected_at > MAX_OFFLINE_SECONDS:
+        since = self.disconnected_at
+        if since is not None and self._clock.monotonic() - since > MAX_OFFLINE_SECONDS:
             raise PlatformUnavailable("The connection to Discord is lost.")
 
     async def fetch_person(self, workspace: str, person: str) -> Person:
@@ -190,7 +192,8 @@ class DiscordPlatform:
             channels += await histories.list_threads(found, since)
         for channel in channels:
             self.channel_lookup.remember_channel(channel)
-        bounds = discord.utils.time_snowflake(since), int(before) if before else histories.max_message_id()
+        end = int(before) if before else histories.max_message_id(self._clock.now())
+        bounds = discord.utils.time_snowflake(since), end
         streams = [histories.MessageStream(channel, *bounds) for channel in channels]
         async for page in histories.fetch_pages(streams, self.channel_lookup.me):
             yield page
@@ -271,7 +274,7 @@ class DiscordPlatform:
         return [(await sink.write_part(part, "", outgoing))[1] for part, outgoing in enumerate(split_card(card))]
 
     async def _send_response(self, handle: InteractionHandle, card: Card) -> None:
-        sink = InteractionSink(self.client, handle, self.pending_acks)
+        sink = InteractionSink(self.client, handle, self.pending_acks, self._clock)
         first, *rest = split_card(card)
         if handle.is_button or handle.interaction in self._responded:
             await sink.send_followup(first)
@@ -283,13 +286,13 @@ class DiscordPlatform:
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:
         """Replace a finished answer by `text`."""
-        await DiscordPostedAnswers(self.client, self.pending_acks).replace(target, text)
+        await DiscordPostedAnswers(self.client, self.pending_acks, self._clock).replace(target, text)
 
     async def delete_answer(self, target: ReplyTarget) -> None:
         """Delete a finished answer, and a thread created for it if it is otherwise empty."""
-        await DiscordPostedAnswers(self.client, self.pending_acks).delete(target)
+        await DiscordPostedAnswers(self.client, self.pending_acks, self._clock).delete(target)
 
     def start_reply(self, target: ReplyTarget) -> Reply:
         """Start an answer, or continue the one that `target.reply_ref` names."""
         destination = DestinationFinder(self._reply_channels, target)
-        return DiscordReply(destination, target.reply_ref, progress_buttons=target.progress_buttons)
+        return DiscordReply(destination, EditThrottle(self._clock), target.reply_ref, target.progress_buttons)

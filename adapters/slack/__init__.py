@@ -12,7 +12,7 @@ import structlog
 from slack_sdk.oauth.token_rotation.async_rotator import AsyncTokenRotator
 
 from adapters.slack.clients import TIMEOUT_SECONDS, ClientFactory
-from adapters.slack.connection import SocketConnection
+from adapters.slack.connection import SocketConnection, SocketReports
 from adapters.slack.context import NAME
 from adapters.slack.events.app import build_app
 from adapters.slack.http_receiver import HttpReceiver, serving_routes
@@ -100,13 +100,13 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     rotator = AsyncTokenRotator(
         client_id=own.client_id, client_secret=own.client_secret.get_secret_value(), client=clients.build()
     )
-    accesses = Accesses(store, rotator, clients, bot.processes)
+    accesses = Accesses(store, rotator, clients, bot.processes, bot.clock)
     following = installed.InstalledWorkspaces(bot, store, accesses, factory, workspaces)
     await following.update()
     if bot.store.shared_visibility is not None:  # other processes may store installations
         workspaces.is_absent = following.is_absent
     flow = pages.build_flow(
-        own, clients.build(), (store, StateStore(bot.store.installation_states)), following.announce_change
+        own, clients.build(), (store, StateStore(bot.store.installation_states, bot.clock)), following.announce_change
     )
     task = bot.supervisor.run(installed.TASK, following.run)
     try:
@@ -122,9 +122,10 @@ async def _serve_socket(bot: Bot, own: SlackSettings, service: SlackService, sto
     connection = SocketConnection(
         service.app,
         own.app_token.get_secret_value(),
-        lambda: bot.record_activity(NAME),
-        service.workspaces.handle_connect,
-        on_attempt=partial(_record_connection, bot),
+        bot.clock,
+        SocketReports(
+            lambda: bot.record_activity(NAME), service.workspaces.handle_connect, partial(_record_connection, bot)
+        ),
     )
     async with AsyncExitStack() as stack:
         if service.pages:
@@ -133,8 +134,8 @@ async def _serve_socket(bot: Bot, own: SlackSettings, service: SlackService, sto
         await connection.run(stop)
 
 
-async def _serve_http(_: Bot, own: SlackSettings, service: SlackService, stop: asyncio.Event) -> None:
-    receiver = HttpReceiver(service.app, own.signing_secret.get_secret_value())
+async def _serve_http(bot: Bot, own: SlackSettings, service: SlackService, stop: asyncio.Event) -> None:
+    receiver = HttpReceiver(service.app, own.signing_secret.get_secret_value(), bot.clock)
     async with serving_routes([*receiver.list_routes(), *service.pages], own.http_host, own.http_port):
         service.workspaces.handle_connect()
         await stop.wait()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import structlog
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from slack_bolt.async_app import AsyncApp
     from slack_sdk.web.async_client import AsyncWebClient
 
+    from engine import Clock
+
 log = structlog.get_logger(__name__)
 
 PING_INTERVAL = 5.0  # seconds between two pings
@@ -29,31 +31,34 @@ CONNECT_TIMEOUT = 20.0  # seconds until an attempt to connect counts as failed
 FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS = 1.0, 60.0  # between attempts to connect; doubled each time
 
 
-class SocketConnection:
-    """Keeps one socket open.
+@dataclass(frozen=True, slots=True)
+class SocketReports:
+    """Who is told of a socket.
 
     `on_activity` is called for each sign of life from Slack, `on_reconnect` for each new connection: events before it
     are lost. `on_attempt` gets the error of each failed attempt to connect, or None after a success.
     """
 
+    on_activity: Callable[[], None]
+    on_reconnect: Callable[[], None]
+    on_attempt: Callable[[BaseException | None], object] = lambda _: None
+
+
+class SocketConnection:
+    """Keeps one socket open."""
+
     def __init__(
-        self,
-        app: AsyncApp,
-        app_token: str,
-        on_activity: Callable[[], None],
-        on_reconnect: Callable[[], None],
-        max_silence: float | None = None,
-        on_attempt: Callable[[BaseException | None], object] = lambda _: None,
+        self, app: AsyncApp, app_token: str, clock: Clock, reports: SocketReports, max_silence: float | None = None
     ) -> None:
         self._app = app
         self._token = app_token
-        self._on_activity = on_activity
-        self._on_reconnect = on_reconnect
+        self._clock = clock
+        self._reports = reports
         self._max_silence = MAX_SILENCE if max_silence is None else max_silence
-        self._on_attempt = on_attempt
         self._check_interval = min(CHECK_INTERVAL, self._max_silence / 3)
         self._handler: AsyncSocketModeHandler | None = None
         self._last_activity = 0.0
+        self._last_pong: float | None = None  # a time of the SDK's own clock, compared with no other time
 
     async def connect(self) -> None:
         """Open a connection. Raises SetupError or PlatformError if Slack refuses one."""
@@ -64,8 +69,8 @@ class SocketConnection:
         handler = AsyncSocketModeHandler(self._app, self._token, logger=self._web.logger, ping_interval=PING_INTERVAL)
         handler.client.proxy = self._web.proxy
         handler.client.wss_uri = str(opened["url"])
-        handler.client.on_message_listeners.append(self._record_activity)
-        self._handler, self._last_activity = handler, time.monotonic()
+        handler.client.on_message_listeners.append(self._record_message)
+        self._handler, self._last_activity, self._last_pong = handler, self._clock.monotonic(), None
         try:
             with map_errors():
                 # The SDK would retry a URL that is valid only once.
@@ -90,10 +95,10 @@ class SocketConnection:
                 raise
             except Exception as error:  # noqa: BLE001  - any failure is retried
                 log.warning("slack.connect_failed", error=error_code(error))
-                self._on_attempt(error)
+                self._reports.on_attempt(error)
                 failures += 1
             else:
-                self._on_attempt(None)
+                self._reports.on_attempt(None)
 
     async def close(self) -> None:
         """Close the connection."""
@@ -118,7 +123,7 @@ class SocketConnection:
             with map_connect_errors(BOT_TOKEN):
                 await self._web.auth_test()
         await self.connect()
-        self._on_reconnect()
+        self._reports.on_reconnect()
 
     def _next_wait(self, failures: int) -> float:
         """Seconds until the next check of an open connection, or until the next attempt to open one."""
@@ -127,16 +132,19 @@ class SocketConnection:
         return backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS) if failures else 0.0
 
     def _silent_seconds(self) -> float:
-        """Return the seconds since the last sign of life from Slack."""
-        pong_time = self._handler.client.last_ping_pong_time if self._handler else None
-        if pong_time is not None and time.time() - pong_time < PING_INTERVAL * 2:
-            self._last_activity = max(self._last_activity, time.monotonic() - (time.time() - pong_time))
-            self._on_activity()
-        return time.monotonic() - self._last_activity
+        """The seconds since the last sign of life from Slack; a pong counts from the check that sees it."""
+        pong = self._handler.client.last_ping_pong_time if self._handler else None
+        if pong is not None and pong != self._last_pong:
+            self._last_pong = pong
+            self._record_activity()
+        return self._clock.monotonic() - self._last_activity
 
-    async def _record_activity(self, _message: object) -> None:
-        self._last_activity = time.monotonic()
-        self._on_activity()
+    async def _record_message(self, _message: object) -> None:
+        self._record_activity()
+
+    def _record_activity(self) -> None:
+        self._last_activity = self._clock.monotonic()
+        self._reports.on_activity()
 
     @property
     def _web(self) -> AsyncWebClient:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from adapters.slack.replies.streaming import MessageStreams
     from adapters.slack.retries import RateLimits
     from adapters.slack.workspace.users import UserDirectory
+    from engine import Clock
 
 NAME = "slack"
 BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN"
@@ -71,6 +72,11 @@ class SlackContext:
     active_messages: set[str] = field(default_factory=set)
     refs_by_answer: dict[str, str] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)
+
+    @property
+    def clock(self) -> Clock:
+        """The clock by which the rate limits are kept."""
+        return self.rate_limits.clock
 
     @property
     def idempotent_client(self) -> AsyncWebClient:

@@ -7,7 +7,6 @@ audiences of channels are compared with Slack at short intervals.
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +63,7 @@ class DeliveryWatch:
 
     def inspect(self, headers: Mapping[str, Any], body: Mapping[str, Any]) -> None:
         """Suspend visibility if a delivery shows that events were missed, before the delivery is handled."""
-        if shows_missed_events(headers, body, time.time()):
+        if shows_missed_events(headers, body, self._bot.clock.time()):
             self._bot.suspend_visibility(NAME, self._team)
             self._listener.invalidate_users()
             self._missed_event.set()
@@ -79,23 +78,23 @@ class DeliveryWatch:
 
     async def _refresh_users(self) -> None:
         """Look users up again at long intervals; at short ones, see whether Slack answers."""
-        looked_up_at = time.monotonic()
+        looked_up_at = self._bot.clock.monotonic()
         while True:
             await asyncio.sleep(self._interval)
-            if time.monotonic() - looked_up_at >= USERS_INTERVAL:
-                looked_up_at = time.monotonic()
+            if self._bot.clock.monotonic() - looked_up_at >= USERS_INTERVAL:
+                looked_up_at = self._bot.clock.monotonic()
                 self._listener.invalidate_users()
             await self._listener.check_api()
 
     async def _refresh_visibility(self) -> None:
         """Compare audiences at intervals, and messages at longer ones, unless another process does."""
-        compared_at = time.monotonic()
+        compared_at = self._bot.clock.monotonic()
         while True:
             await asyncio.sleep(self._interval)
             async with self._bot.processes.try_lease(f"{NAME} visibility {self._team}") as is_held:
                 while is_held:
-                    if time.monotonic() - compared_at >= COMPARE_INTERVAL:
-                        compared_at = time.monotonic()
+                    if self._bot.clock.monotonic() - compared_at >= COMPARE_INTERVAL:
+                        compared_at = self._bot.clock.monotonic()
                         self._listener.handle_reconnect()
                     else:
                         with suppress(EngineError):  # the bot retries it

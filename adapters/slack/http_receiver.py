@@ -10,6 +10,7 @@ import structlog
 from aiohttp import web
 from slack_bolt.adapter.aiohttp import to_aiohttp_response
 from slack_bolt.async_app import AsyncBoltRequest
+from slack_sdk.signature import Clock as SignatureClock
 from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import BadSetting
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
 
     from slack_bolt.async_app import AsyncApp
+
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -41,12 +44,23 @@ async def serving_routes(routes: Iterable[web.RouteDef], host: str, port: int) -
         await runner.cleanup()
 
 
+class _VerifierClock(SignatureClock):
+    """The clock as the SDK's verifier reads it."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+
+    def now(self) -> float:
+        """Seconds since 1970."""
+        return self._clock.time()
+
+
 class HttpReceiver:
     """Serves Slack's requests to an app."""
 
-    def __init__(self, app: AsyncApp, signing_secret: str) -> None:
+    def __init__(self, app: AsyncApp, signing_secret: str, clock: Clock) -> None:
         self._app = app
-        self._verifier = SignatureVerifier(signing_secret)
+        self._verifier = SignatureVerifier(signing_secret, _VerifierClock(clock))
 
     def list_routes(self) -> list[web.RouteDef]:
         """The URL for Slack's requests."""

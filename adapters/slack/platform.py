@@ -58,7 +58,7 @@ class SlackPlatform:
         self._history = ChannelHistory(context.clients.history, context.identity)
         self._files = Files(context.idempotent_client)
         self._private_messages = PrivateMessages(context)
-        self._user_groups = UserGroups(context.idempotent_client)
+        self._user_groups = UserGroups(context.idempotent_client, context.clock)
         self._is_listing_forbidden = False
         self._posted_answers = SlackPostedAnswers(context)
         self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, time.monotonic)

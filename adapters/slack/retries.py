@@ -8,7 +8,6 @@ processes on a database.
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING, TypeVar
 
 import aiohttp
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
 
     from slack_sdk.http_retry.async_handler import AsyncRetryHandler
 
-    from engine import CallLimits
+    from engine import CallLimits, Clock
 
 log = structlog.get_logger(__name__)
 
@@ -56,22 +55,23 @@ class RateLimits:
 
     def __init__(
         self,
+        clock: Clock,
         workspace: str = "",
         shared: CallLimits | None = None,
-        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.clock = clock
         self.sleep = sleep
 
         def build_window(limit: int, span: float, name: str) -> SlidingWindow:
-            return SlidingWindow(limit, span, clock, sleep, name=f"{NAME} {workspace} {name}", shared=shared)
+            named = f"{NAME} {workspace} {name}"
+            return SlidingWindow(limit, span, clock.monotonic, sleep, name=named, shared=shared)
 
         self.starts = build_window(20, 60.0, "chat.startStream")
         self.appends = build_window(16, 10.0, "chat.appendStream")
         self.stops = build_window(20, 60.0, "chat.stopStream")
         self.updates = build_window(8, 10.0, "chat.update")
-        self.urgent = SlidingWindow(8, 10.0, clock, sleep)
+        self.urgent = SlidingWindow(8, 10.0, clock.monotonic, sleep)
         self._build_window = build_window
         self._posts: dict[str, SlidingWindow] = {}
 
@@ -85,9 +85,10 @@ class RateLimits:
 class MethodPauses:
     """Methods that Slack does not answer for a while in a workspace, as this process knows or, with `shared`, any."""
 
-    def __init__(self, workspace: str, shared: CallLimits | None) -> None:
+    def __init__(self, workspace: str, shared: CallLimits | None, clock: Clock) -> None:
         self._workspace = workspace
         self._shared = shared
+        self._clock = clock
         self._until: dict[str, float] = {}
 
     async def wait(self, method: str) -> None:
@@ -97,7 +98,7 @@ class MethodPauses:
 
     async def add(self, method: str, seconds: float) -> None:
         """Let nobody call a method for as long as Slack asks."""
-        self._until[method] = max(self._until.get(method, 0.0), time.monotonic() + seconds)
+        self._until[method] = max(self._until.get(method, 0.0), self._clock.monotonic() + seconds)
         if self._shared is not None:
             try:
                 await self._shared.pause(self._name(method), seconds)
@@ -105,7 +106,7 @@ class MethodPauses:
                 log.warning("rate_limit.pause_not_shared", error=type(error).__name__)
 
     async def _find(self, method: str) -> float:
-        own = self._until.get(method, 0.0) - time.monotonic()
+        own = self._until.get(method, 0.0) - self._clock.monotonic()
         if own > 0 or self._shared is None:
             return own
         try:

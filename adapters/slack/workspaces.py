@@ -71,9 +71,9 @@ class WorkspaceFactory:
         """
         team_option = identity.team if identity is not None else ""
         identity = identity or await fetch_identity(self.clients.build(token, handlers=idempotent_handlers()))
-        limits = self.bot.processes.call_limits
-        clients = self.clients.build_set(token, MethodPauses(identity.team, limits), team_option)
-        context = build_context(clients, identity, RateLimits(identity.team, limits), self.bot.supervisor)
+        limits, clock = self.bot.processes.call_limits, self.bot.clock
+        clients = self.clients.build_set(token, MethodPauses(identity.team, limits, clock), team_option)
+        context = build_context(clients, identity, RateLimits(clock, identity.team, limits), self.bot.supervisor)
         platform = SlackPlatform(context, self.bot.settings.membership_cache_seconds)
         listener = WorkspaceListener(self.bot, platform, context, list_commands(TRAITS))
         watch = DeliveryWatch(self.bot, listener, identity.team) if self.over_http else None
@@ -84,7 +84,7 @@ def build_context(
     clients: WorkspaceClients, identity: BotIdentity, rate_limits: RateLimits, supervisor: Supervisor | None = None
 ) -> SlackContext:
     """Build what the replies in a workspace share."""
-    users = UserDirectory(clients.idempotent, identity)
+    users = UserDirectory(clients.idempotent, identity, rate_limits.clock)
     sender = MessageSender(clients.write, rate_limits)
     streams = MessageStreams(clients.write, rate_limits, users, sender)
     return SlackContext(clients, identity, rate_limits, users, sender, streams, supervisor or Supervisor())

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from typing import Any
 
 import pytest
 
+from adapters.discord.replies.refs import TOKEN_LIFETIME
 from bot import texts
 from tests.support.discord_server import Permission
 from tests.support.discord_server.scenario import BOT
@@ -75,17 +75,12 @@ async def test_answer_in_an_archived_thread_becomes_one_line(live: LiveBot[Disco
 
 
 @DISCORD
-async def test_private_answer_stays_once_its_token_expired(
-    live: LiveBot[DiscordTown], monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_private_answer_stays_once_its_token_expired(live: LiveBot[DiscordTown]) -> None:
     live.town.add_channel("square")
     said = (await live.post_passwords(square="agate"))["square"]
     asked = await live.town.ask("ada", "square", way="private")
     assert find_secrets(await live.answer(asked)) == "agate"
-    late = time.time() + 15 * 60
-    monkeypatch.setattr(
-        "adapters.discord.replies.interaction_responses.InteractionSink.__init__.__defaults__", (lambda: late,)
-    )
+    live.town.clock.advance(TOKEN_LIFETIME)
     await live.town.delete(said)
     await live.wait_for_corrections()
     assert find_secrets(live.text(asked)) == "agate"

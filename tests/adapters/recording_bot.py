@@ -8,6 +8,7 @@ from bot.platform.events import PlatformEvent
 from bot.platform.forms import Form, FormOption
 from bot.platform.models import Button, Card, Location
 from bot.settings import Settings
+from engine import Clock
 from engine.errors import StoreError
 from engine.scheduling.processes import LocalProcesses
 from engine.scheduling.supervisor import Supervisor
@@ -38,7 +39,8 @@ class MemoryStore:
 class RecordingBot:
     """Records events, once by key; `names` are what it suggests; the next `failures` events are not stored."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
         self.events: list[PlatformEvent] = []
         self.keys: set[str] = set()
         self.names: list[str] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
@@ -242,8 +243,8 @@ async def test_tokens_scopes_and_features_are_checked(scene: Scene) -> None:
 
 
 async def test_rates_are_limited_by_method_and_by_channel(monkeypatch: pytest.MonkeyPatch) -> None:
-    times = [1000.0]
     async with FakeSlack() as slack:
+        times = [slack.clock.now()]
         monkeypatch.setattr(slack.clock, "now", lambda: times[-1])
         client = AsyncWebClient(slack.space.app.bot_token, slack.base_url, retry_handlers=[])
         roof, lawn = slack.channel("roof"), slack.channel("lawn")
@@ -257,7 +258,7 @@ async def test_rates_are_limited_by_method_and_by_channel(monkeypatch: pytest.Mo
             await client.usergroups_list()
         with pytest.raises(SlackApiError, match="ratelimited"):
             await client.usergroups_list()
-        times.append(1003.0)
+        times.append(times[0] + timedelta(seconds=3))
         await client.usergroups_list()
         await client.chat_postMessage(channel=roof.id, text="x")
         assert slack.buckets.limited == [f"post {roof.id}", "usergroups.list"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from contextlib import aclosing
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, TypeAlias
 
 import discord
@@ -17,6 +17,7 @@ from bot.platform.ports import ThreadPage
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+    from datetime import datetime
 
     from adapters.discord.guild.channels import ChannelLookup
     from bot.platform.models import Location, Message
@@ -117,9 +118,9 @@ async def list_threads(channel: ThreadParent, since: datetime) -> list[discord.T
     return list({thread.id: thread for thread in found}.values())
 
 
-def max_message_id() -> int:
+def max_message_id(now: datetime) -> int:
     """An id above that of every existing message."""
-    return discord.utils.time_snowflake(datetime.now(UTC) + timedelta(hours=1))
+    return discord.utils.time_snowflake(now + timedelta(hours=1))
 
 
 async def fetch_thread(lookup: ChannelLookup, location: Location, limit: int) -> ThreadPage:

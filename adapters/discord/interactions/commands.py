@@ -78,7 +78,7 @@ async def ask(  # noqa: PLR0913, PLR0917 - each is an option
     options = {"in": channel, "from": author, "after": after, "before": before, "has": has or ""}
     with use_language(match_locale(str(interaction.locale))):
         try:
-            question = add_filters(question, options, discord.utils.utcnow())
+            question = add_filters(question, options, _interactions(interaction).clock.now())
         except InvalidQuestion as error:
             await interaction.response.send_message(describe_error(error), ephemeral=True)
             return
@@ -239,7 +239,7 @@ async def _submit_question(
             location,
             str(interaction.user.id),
             question,
-            discord.utils.utcnow(),
+            interactions.clock.now(),
             uploads,
             private=private,
             mode=mode,
@@ -264,7 +264,7 @@ async def _submit_command(
     message = message_of(target, location, interactions.me) if target is not None else None
 
     def build_event(handle: str) -> CommandInvoked:
-        interaction_id, person, now = str(interaction.id), str(interaction.user.id), discord.utils.utcnow()
+        interaction_id, person, now = str(interaction.id), str(interaction.user.id), interactions.clock.now()
         may_write, locale = _can_write(interaction), str(interaction.locale)
         return CommandInvoked(
             interaction_id, location, person, command, words, uploads, handle, message, now, may_write, locale

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from bot.bot import Bot
     from bot.platform.events import CommandInvoked, PlatformEvent
     from bot.platform.forms import FormOption
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -49,6 +49,11 @@ class InteractionHandler:
         """The bot's user."""
         return self._platform.channel_lookup.me
 
+    @property
+    def clock(self) -> Clock:
+        """The clock of the bot."""
+        return self._bot.clock
+
     def resolve_location(self, interaction: Interaction) -> Location:
         """The location of an interaction."""
         if interaction.channel is None:
@@ -67,7 +72,7 @@ class InteractionHandler:
             str(interaction.id),
             str(interaction.application_id),
             interaction.token,
-            time.time() + TOKEN_LIFETIME,
+            self._bot.clock.time() + TOKEN_LIFETIME,
             is_private=private,
             is_button=is_button,
         )
@@ -115,7 +120,7 @@ class InteractionHandler:
             self.resolve_location(interaction),
             str(interaction.user.id),
         )
-        now = discord.utils.utcnow()
+        now = self._bot.clock.now()
 
         def build_event(handle: str) -> FormSubmitted:
             return FormSubmitted(

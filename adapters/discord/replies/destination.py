@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import discord
@@ -23,6 +21,7 @@ if TYPE_CHECKING:
     from adapters.discord.replies.channel_messages import MessageSink
     from bot.platform.models import Location
     from bot.platform.ports import ReplyTarget
+    from engine import Clock
 
 MAX_FRESH_AGE = 5.0  # seconds; an earlier run may have started to answer an older question
 SEARCH_LIMIT = 50  # messages after a question that are searched for its answer
@@ -38,6 +37,7 @@ class ReplyChannels:
     client: discord.Client
     channel_lookup: ChannelLookup
     pending_acks: PendingAcks
+    clock: Clock
 
     async def open_direct(self, person: str) -> str:
         """Open a direct message channel; gives its id. Raises PermissionDenied if the person accepts none."""
@@ -131,9 +131,10 @@ class DestinationFinder:
         """The sink, and the messages written to it before."""
         ref = ReplyRef.parse(self._target.reply_ref)
         if self._handle is not None:
-            if self._handle.expires_at <= time.time():
+            channels = self._reply_channels
+            if self._handle.expires_at <= channels.clock.time():
                 return await self.find_fallback(ref)
-            sink = InteractionSink(self._reply_channels.client, self._handle, self._reply_channels.pending_acks)
+            sink = InteractionSink(channels.client, self._handle, channels.pending_acks, channels.clock)
             return sink, await self._with_followups(ref)
         if ref.messages:
             return self._build_sink(ref.channel, self._target.message), ref
@@ -173,7 +174,7 @@ class DestinationFinder:
     def _is_old(self) -> bool:
         """Whether an earlier run may have started to answer."""
         asked = self._target.asked_at
-        return asked is not None and (datetime.now(UTC) - asked).total_seconds() > MAX_FRESH_AGE
+        return asked is not None and (self._reply_channels.clock.now() - asked).total_seconds() > MAX_FRESH_AGE
 
     async def _with_followups(self, ref: ReplyRef) -> ReplyRef:
         """Add unrecorded follow-up messages of an earlier run."""

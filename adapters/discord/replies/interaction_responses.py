@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -21,9 +20,10 @@ from adapters.discord.replies.channel_messages import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from adapters.discord.replies.refs import InteractionHandle
+    from engine import Clock
 
 ORIGINAL_PART = 0  # the interaction's first response
 
@@ -52,15 +52,11 @@ class InteractionSink:
     """Messages that respond to an interaction. Raises TokenExpired once its token has expired."""
 
     def __init__(
-        self,
-        client: discord.Client,
-        handle: InteractionHandle,
-        pending_acks: PendingAcks,
-        now: Callable[[], float] = time.time,
+        self, client: discord.Client, handle: InteractionHandle, pending_acks: PendingAcks, clock: Clock
     ) -> None:
         self._handle = handle
         self._pending_acks = pending_acks
-        self._now = now
+        self._clock = clock
         self._session = discord.Webhook.partial(int(handle.application), handle.token, client=client).session
 
     @property
@@ -98,7 +94,7 @@ class InteractionSink:
 
     async def _wait_until_ready(self) -> None:
         await self._pending_acks.wait(self._handle.interaction)
-        if self._now() >= self._handle.expires_at:
+        if self._clock.time() >= self._handle.expires_at:
             raise TokenExpired("The time to answer this command has passed.")
 
     async def _edit_original(self, outgoing: MessageContent) -> Any:

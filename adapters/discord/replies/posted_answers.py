@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from bot.platform.ports import ReplyTarget
+    from engine import Clock
 
 T = TypeVar("T")
 
@@ -33,10 +34,11 @@ STARTER_MESSAGE = discord.MessageType.thread_starter_message
 class DiscordPostedAnswers:
     """Edits the messages that a reply reference names."""
 
-    def __init__(self, client: discord.Client, pending_acks: PendingAcks) -> None:
+    def __init__(self, client: discord.Client, pending_acks: PendingAcks, clock: Clock) -> None:
         self._client = client
         self._http = client.http
         self._pending_acks = pending_acks
+        self._clock = clock
 
     async def replace(self, target: ReplyTarget, text: str) -> None:
         """Show `text` in the first message that still exists, and delete the others. Raises PlatformError.
@@ -57,7 +59,7 @@ class DiscordPostedAnswers:
     async def _replace_private(
         self, handle: InteractionHandle, messages: Sequence[str], outgoing: MessageContent
     ) -> None:
-        sink = InteractionSink(self._client, handle, self._pending_acks)
+        sink = InteractionSink(self._client, handle, self._pending_acks, self._clock)
         first, *others = messages
         await sink.write_part(ORIGINAL_PART, first, outgoing)
         for message in others:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
 
     from adapters.discord.replies.channel_messages import MessageSink
     from bot.platform.models import AnswerFooter, Button
+    from engine import Clock
 
 EDIT_INTERVAL = 1.2  # seconds between two edits of a message
 MAX_EDIT_INTERVAL = 30.0
@@ -29,8 +29,8 @@ class EditThrottle:
 
     def __init__(
         self,
+        clock: Clock,
         min_interval: float = EDIT_INTERVAL,
-        clock: Callable[[], float] = time.monotonic,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
         self.interval = min_interval
@@ -42,11 +42,11 @@ class EditThrottle:
     @property
     def can_write_soon(self) -> bool:
         """Whether the next write is allowed within MAX_WRITE_WAIT seconds."""
-        return self._next - self._clock() <= MAX_WRITE_WAIT
+        return self._next - self._clock.monotonic() <= MAX_WRITE_WAIT
 
     async def wait(self) -> None:
         """Wait until the next write, at most the minimal interval: Discord itself delays the final one if needed."""
-        wait = min(self._next - self._clock(), self._min_interval)
+        wait = min(self._next - self._clock.monotonic(), self._min_interval)
         if wait > 0:
             await self._sleep(wait)
 
@@ -55,7 +55,7 @@ class EditThrottle:
         self.interval = (
             min(self.interval * 2**hits, MAX_EDIT_INTERVAL) if hits else max(self._min_interval, self.interval * 0.75)
         )
-        self._next = self._clock() + self.interval
+        self._next = self._clock.monotonic() + self.interval
 
 
 class Destination(Protocol):
@@ -81,14 +81,14 @@ class DiscordReply:
     def __init__(
         self,
         destination: Destination,
+        throttle: EditThrottle,
         ref: str = "",
-        throttle: EditThrottle | None = None,
         progress_buttons: tuple[Button, ...] = (),
     ) -> None:
         self._destination = destination
         self._progress_buttons = progress_buttons
         self._ref = ReplyRef.parse(ref)
-        self._throttle = throttle or EditThrottle()
+        self._throttle = throttle
         self._sink: MessageSink | None = None
         self._messages: list[MessageContent | None] = []
         self._has_text = False

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Protocol
 
@@ -150,11 +149,10 @@ class Shard:
 
         Another process that has the shard may have to wait for hours before its session may begin.
         """
-        until = time.monotonic() + HANDOVER_SECONDS
-        while self.is_serving and time.monotonic() < until and not await self._has_successor():
-            if await self._is_taken():
-                until = time.monotonic() + HANDOVER_SECONDS
+        waited = 0.0
+        while self.is_serving and waited < HANDOVER_SECONDS and not await self._has_successor():
             await asyncio.sleep(POLL_SECONDS)
+            waited = 0.0 if await self._is_taken() else waited + POLL_SECONDS
         self._is_replaced = True
         if self.client is not None:
             ignore_interactions(self.client)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -153,7 +152,7 @@ class ShardSet:
 
     def _choose_free(self, holdings: ShardHoldings) -> int | None:
         """A free shard to take: it is the turn of this process, or nobody took it for FREE_SECONDS."""
-        now, free = time.monotonic(), holdings.free
+        now, free = self._bot.clock.monotonic(), holdings.free
         self._free_since = {shard: self._free_since.get(shard, now) for shard in free}
         if free and holdings.is_next():
             return free[0]
@@ -171,7 +170,7 @@ class ShardSet:
         if surplus is None:
             self._unfair_since = None
             return
-        now = time.monotonic()
+        now = self._bot.clock.monotonic()
         self._unfair_since = now if self._unfair_since is None else self._unfair_since
         if now - self._unfair_since < UNFAIR_SECONDS:
             return

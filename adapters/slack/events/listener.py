@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import structlog
@@ -77,7 +76,7 @@ class WorkspaceListener:
     async def handle_command(self, body: dict[str, Any]) -> None:
         """Handle a slash command."""
         self._bot.record_activity(NAME)
-        translated = calling.parse_command(body, self._context.identity, self._commands, datetime.now(UTC))
+        translated = calling.parse_command(body, self._context.identity, self._commands, self._bot.clock.now())
         await self._open_or_submit(translated, str(body.get("trigger_id") or ""))
 
     async def handle_action(self, body: dict[str, Any]) -> None:
@@ -90,14 +89,14 @@ class WorkspaceListener:
     async def handle_shortcut(self, body: dict[str, Any]) -> None:
         """Handle a shortcut of a message's menu."""
         self._bot.record_activity(NAME)
-        translated = calling.parse_shortcut(body, self._context.identity, datetime.now(UTC))
+        translated = calling.parse_shortcut(body, self._context.identity, self._bot.clock.now())
         if translated is not None:
             await self._open_or_submit(translated, str(body.get("trigger_id") or ""))
 
     async def handle_view(self, body: dict[str, Any]) -> Mapping[str, str]:
         """Handle a submitted form; gives what is wrong with its fields, which Slack shows in it."""
         self._bot.record_activity(NAME)
-        translated = calling.parse_submission(body, self._context.identity, datetime.now(UTC))
+        translated = calling.parse_submission(body, self._context.identity, self._bot.clock.now())
         if translated is None or not isinstance(translated.event, FormSubmitted):
             return {}
         errors = self._bot.check_form(translated.event)
@@ -145,7 +144,7 @@ class WorkspaceListener:
     async def handle_user_change(self, event: Mapping[str, Any]) -> None:
         """Update a user; if their access changed, report a visibility change of all channels."""
         if self._context.users.save_user(event.get("user") or {}):
-            changed_at = event.get("event_ts") or event.get("cache_ts") or datetime.now(UTC).timestamp()
+            changed_at = event.get("event_ts") or event.get("cache_ts") or self._bot.clock.time()
             team = self._context.identity.team
             key = f"{NAME}:person:{team}:{(event.get('user') or {}).get('id')}:{changed_at}"
             await self._bot.receive(VisibilityChanged(Location(NAME, team, ""), members_only=True), key)

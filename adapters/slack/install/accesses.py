@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
 
     from adapters.slack.clients import ClientFactory
     from adapters.slack.install.store import InstallationStore, StoredInstallation
-    from engine import Processes
+    from engine import Clock, Processes
 
 log = structlog.get_logger(__name__)
 
@@ -42,9 +41,15 @@ class Accesses:
     """The workspaces of all installations. An own installation of a workspace wins over that of its organization."""
 
     def __init__(
-        self, store: InstallationStore, rotator: AsyncTokenRotator, clients: ClientFactory, processes: Processes
+        self,
+        store: InstallationStore,
+        rotator: AsyncTokenRotator,
+        clients: ClientFactory,
+        processes: Processes,
+        clock: Clock,
     ) -> None:
         self._store = store
+        self._clock = clock
         self._processes = processes
         self._rotator = rotator
         self._clients = clients
@@ -74,16 +79,21 @@ class Accesses:
     async def _rotate(self, stored: StoredInstallation) -> Installation:
         """Renew a token that expires soon; one process does, because a refresh token can be used once."""
         key = stored.record.workspace
-        if not _expires_soon(stored.installation):
+        if not self._expires_soon(stored.installation):
             return stored.installation
         async with self._processes.lease(f"slack token {key}"):
             listed = await self._store.list_all()
             current = next((each for each in listed if each.record.workspace == key), stored)
-            return await self._renew(key, current) if _expires_soon(current.installation) else current.installation
+            is_old = self._expires_soon(current.installation)
+            return await self._renew(key, current) if is_old else current.installation
+
+    def _expires_soon(self, installation: Installation) -> bool:
+        expires_at = installation.bot_token_expires_at
+        return expires_at is not None and expires_at < self._clock.time() + 60 * ROTATE_BEFORE_MINUTES
 
     async def _renew(self, key: str, stored: StoredInstallation) -> Installation:
         """Renew a token. A failure is logged; until the token expires, it is tried again."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         if now - self._failed_at.get(key, -ROTATE_RETRY_SECONDS) < ROTATE_RETRY_SECONDS:
             return stored.installation
         try:
@@ -103,7 +113,7 @@ class Accesses:
     async def _list_teams(self, organization: str, token: str) -> frozenset[str]:
         """The workspaces that an organization's installation may enter; the last known ones if Slack fails."""
         listed_at, teams = self._teams.get(organization, (-TEAMS_SECONDS, frozenset[str]()))
-        if time.monotonic() - listed_at < TEAMS_SECONDS:
+        if self._clock.monotonic() - listed_at < TEAMS_SECONDS:
             return teams
         try:
             teams = await self._fetch_teams(token)
@@ -113,7 +123,7 @@ class Accesses:
                 self._teams.pop(organization, None)
                 return frozenset()
             return teams
-        self._teams[organization] = time.monotonic(), teams
+        self._teams[organization] = self._clock.monotonic(), teams
         return teams
 
     async def _fetch_teams(self, token: str) -> frozenset[str]:
@@ -124,11 +134,6 @@ class Accesses:
             cursor = str((page.get("response_metadata") or {}).get("next_cursor") or "")
             if not cursor:
                 return frozenset(teams)
-
-
-def _expires_soon(installation: Installation) -> bool:
-    expires_at = installation.bot_token_expires_at
-    return expires_at is not None and expires_at < time.time() + 60 * ROTATE_BEFORE_MINUTES
 
 
 def _build_identity(team: str, installation: Installation) -> BotIdentity:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -74,7 +73,7 @@ class InstalledWorkspaces:
 
     def is_absent(self, team: str) -> bool:
         """Whether a workspace that is not served had no installation seconds ago; else it is looked for soon."""
-        if time.monotonic() - self._absent_since.get(team, -ABSENT_SECONDS) < ABSENT_SECONDS:
+        if self._bot.clock.monotonic() - self._absent_since.get(team, -ABSENT_SECONDS) < ABSENT_SECONDS:
             return True
         self._sought.add(team)
         self.update_soon()
@@ -117,7 +116,7 @@ class InstalledWorkspaces:
             for team, access in wanted.items():
                 await self._apply(team, access)
             self._sought -= sought
-            now = time.monotonic()
+            now = self._bot.clock.monotonic()
             recent = {team: at for team, at in self._absent_since.items() if now - at < ABSENT_SECONDS}
             found = recent | dict.fromkeys(sought, now)
             self._absent_since = {team: at for team, at in found.items() if team not in wanted}
@@ -201,7 +200,7 @@ class InstalledWorkspaces:
         for team in teams:
             key = f"{NAME}:left:{team}:{body.get('event_id')}"
             await self._bot.receive(WorkspaceLeft(NAME, team, str(body["event"]["type"])), key)
-            self._absent_since[team] = time.monotonic()
+            self._absent_since[team] = self._bot.clock.monotonic()
         if installation:
             await self._store.delete(installation)
         self._removals += 1

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import secrets
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +20,7 @@ from engine.errors import EngineError
 if TYPE_CHECKING:
     from adapters.slack.install.cipher import TokenCipher
     from bot.store.credentials.installations import Installations, InstallationStates
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -113,15 +113,16 @@ class InstallationStore(AsyncInstallationStore):
 class StateStore(AsyncOAuthStateStore):
     """States of installations in progress; each is accepted once, within ten minutes."""
 
-    def __init__(self, table: InstallationStates) -> None:
+    def __init__(self, table: InstallationStates, clock: Clock) -> None:
         self._table = table
+        self._clock = clock
 
     async def async_issue(self, *_: Any, **__: Any) -> str:
         """Store a new state."""
-        state, now = secrets.token_urlsafe(32), time.time()
+        state, now = secrets.token_urlsafe(32), self._clock.time()
         await self._table.add(state, now + STATE_SECONDS, now)
         return state
 
     async def async_consume(self, state: str) -> bool:
         """Accept a state once."""
-        return await self._table.consume(state, time.time())
+        return await self._table.consume(state, self._clock.time())

@@ -273,7 +273,7 @@ class AnswerMessages:
 
     @property
     def _now(self) -> float:
-        return self._context.rate_limits.clock()
+        return self._context.clock.monotonic()
 
 
 def _split_message(outgoing: OutgoingMessage) -> list[OutgoingMessage]:

@@ -39,14 +39,14 @@ class ThreadReply:
     def __init__(self, target: ReplyTarget, context: SlackContext) -> None:
         self._target = replace(target, reply_ref=target.reply_ref or context.refs_by_answer.get(target.answer, ""))
         self._context = context
-        self._status = ThreadStatus(context.write_client, target, context.rate_limits.clock)
+        self._status = ThreadStatus(context.write_client, target, context.clock)
         self._messages = AnswerMessages(self._target, context)
         self._lock = asyncio.Lock()
         self._parts: list[str] = []
         self._recovered = target.is_new and not self._target.reply_ref
         self._rewrites = False
         self._done = False
-        self._last_call = context.rate_limits.clock()
+        self._last_call = context.clock.monotonic()
         self._keepalive_task: asyncio.Task[None] | None = None
 
     @property
@@ -97,7 +97,7 @@ class ThreadReply:
 
     async def _set_parts(self, parts: Sequence[str]) -> None:
         """Set the parts to write; on the first call, recover messages of an earlier run."""
-        self._last_call = self._context.rate_limits.clock()
+        self._last_call = self._context.clock.monotonic()
         if not self._recovered:
             await self._messages.recover()
             self._recovered = True
@@ -133,7 +133,7 @@ class ThreadReply:
             self._keepalive_task.add_done_callback(self._context.tasks.discard)
 
     async def _run_keepalive(self) -> None:
-        while not self._done and self._context.rate_limits.clock() - self._last_call < ABANDONED_AFTER:
+        while not self._done and self._context.clock.monotonic() - self._last_call < ABANDONED_AFTER:
             await self._context.rate_limits.sleep(TICK_SECONDS)
             async with self._lock:
                 if not self._done:

@@ -9,11 +9,10 @@ import structlog
 from adapters.slack.errors import SLACK_ERRORS, error_code
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from slack_sdk.web.async_client import AsyncWebClient
 
     from bot.platform.ports import ReplyTarget
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -24,7 +23,7 @@ EYES_REACTION = "eyes"
 class ThreadStatus:
     """The status of one answer."""
 
-    def __init__(self, client: AsyncWebClient, target: ReplyTarget, clock: Callable[[], float]) -> None:
+    def __init__(self, client: AsyncWebClient, target: ReplyTarget, clock: Clock) -> None:
         self._client = client
         self._target = target
         self._clock = clock
@@ -34,7 +33,7 @@ class ThreadStatus:
 
     async def show(self, words: str) -> None:
         """Show a status."""
-        self.words, self._shown_at = words, self._clock()
+        self.words, self._shown_at = words, self._clock.monotonic()
         if self._has_eyes or not (self._target.location.thread or self._target.message):
             return
         try:
@@ -45,7 +44,7 @@ class ThreadStatus:
 
     async def refresh(self) -> None:
         """Show the status again before Slack removes it."""
-        if self.words and self._clock() - self._shown_at >= REFRESH_SECONDS:
+        if self.words and self._clock.monotonic() - self._shown_at >= REFRESH_SECONDS:
             await self.show(self.words)
 
     async def clear(self, *, is_visible: bool) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,11 +14,12 @@ from bot.platform.models import Person
 from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
     from slack_sdk.web.async_client import AsyncWebClient
 
     from adapters.slack.context import BotIdentity
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -66,9 +66,7 @@ def parse_person(user: Mapping[str, Any], identity: BotIdentity) -> Person:
 class UserDirectory:
     """The users of a workspace."""
 
-    def __init__(
-        self, client: AsyncWebClient, identity: BotIdentity, clock: Callable[[], float] = time.monotonic
-    ) -> None:
+    def __init__(self, client: AsyncWebClient, identity: BotIdentity, clock: Clock) -> None:
         self._client = client
         self._identity = identity
         self._clock = clock
@@ -123,7 +121,8 @@ class UserDirectory:
         before = self._cache.get(person.id)
         if before is not None and not person.locale:  # Slack leaves it out of some payloads
             person = replace(person, locale=before.person.locale)
-        self._cache[person.id] = CachedUser(person, str(user.get("team_id") or self._identity.team), self._clock())
+        team = str(user.get("team_id") or self._identity.team)
+        self._cache[person.id] = CachedUser(person, team, self._clock.monotonic())
         return before is None or (before.person.is_guest, before.person.is_deactivated) != (
             person.is_guest,
             person.is_deactivated,
@@ -131,7 +130,7 @@ class UserDirectory:
 
     def _get_fresh(self, user_id: str, max_age: float) -> CachedUser | None:
         cached = self._cache.get(user_id)
-        return cached if cached and self._clock() - cached.fetched_at <= max_age else None
+        return cached if cached and self._clock.monotonic() - cached.fetched_at <= max_age else None
 
     async def _person_or_guest(self, user_id: str) -> Person:
         try:
@@ -144,12 +143,12 @@ class UserDirectory:
         """List all users if many of `ids` are unknown, to avoid many single calls."""
         async with self._list_lock:
             unknown = sum(self._get_fresh(user_id, CACHE_SECONDS) is None for user_id in ids)
-            if unknown < LIST_THRESHOLD or self._clock() - self._listed_at < CACHE_SECONDS:
+            if unknown < LIST_THRESHOLD or self._clock.monotonic() - self._listed_at < CACHE_SECONDS:
                 return
             await self._try_to_list()
 
     async def _try_to_list(self) -> None:
-        self._listed_at = self._clock()
+        self._listed_at = self._clock.monotonic()
         try:
             await self._list()
         except SLACK_ERRORS as error:
@@ -169,13 +168,13 @@ class UserDirectory:
 class UserGroups:
     """The user groups of a workspace."""
 
-    def __init__(self, client: AsyncWebClient, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: AsyncWebClient, clock: Clock) -> None:
         self._client = client
         self._clock = clock
         self._names: Mapping[str, str] = {}
         self._listed_at = -GROUP_CACHE_SECONDS
         self._lock = asyncio.Lock()
-        self._members: TTLCache[frozenset[str]] = TTLCache(GROUP_MEMBERS_SECONDS, clock)
+        self._members: TTLCache[frozenset[str]] = TTLCache(GROUP_MEMBERS_SECONDS, clock.monotonic)
 
     async def has_member(self, group: str, user_id: str) -> bool:
         """Whether a user is in an enabled group. Raises PlatformError."""
@@ -191,12 +190,14 @@ class UserGroups:
         if ids:
             async with self._lock:
                 has_unknown = bool(self._names) and not self._names.keys() >= set(ids)
-                if self._clock() - self._listed_at >= (GROUP_RETRY_SECONDS if has_unknown else GROUP_CACHE_SECONDS):
+                if self._clock.monotonic() - self._listed_at >= (
+                    GROUP_RETRY_SECONDS if has_unknown else GROUP_CACHE_SECONDS
+                ):
                     await self._list()
         return {id_: self._names[id_] for id_ in ids if id_ in self._names}
 
     async def _list(self) -> None:
-        self._listed_at = self._clock()
+        self._listed_at = self._clock.monotonic()
         try:
             response = await self._client.usergroups_list(include_disabled=True)
         except SLACK_ERRORS as error:

@@ -33,7 +33,7 @@ async def _receive_lines(bot: Bot, platform: JsonlPlatform) -> None:
     while line := await asyncio.to_thread(sys.stdin.readline):
         bot.record_activity(NAME)
         try:
-            event = parse_event(json.loads(line), platform)
+            event = parse_event(json.loads(line), platform, bot.clock.now())
         except (ValueError, KeyError, TypeError) as error:
             _write_line({"type": "error", "text": f"This line cannot be read: {error!r}"})
             continue

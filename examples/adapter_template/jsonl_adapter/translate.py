@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.platform.events import (
@@ -16,28 +15,30 @@ from bot.platform.events import (
 from bot.platform.models import Channel, Message, Upload
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from jsonl_adapter.platform import JsonlPlatform
 
 CHANNEL_KINDS = {"open", "closed", "direct"}
 
 
-def parse_event(line: dict[str, Any], platform: JsonlPlatform) -> PlatformEvent:
-    """Translate a line, and record its channel or message. Raises ValueError, KeyError or TypeError."""
+def parse_event(line: dict[str, Any], platform: JsonlPlatform, now: datetime) -> PlatformEvent:
+    """Translate a line of now, and record its channel or message. Raises ValueError, KeyError or TypeError."""
     match line["type"]:
         case "channel":
             return _change_channel(line, platform)
         case "message":
-            message = platform.messages[line["id"]] = _parse_message(line, platform)
+            message = platform.messages[line["id"]] = _parse_message(line, platform, now)
             return MessageReceived(message, addressed=message.addressed)
         case "edit":
-            message = platform.messages[line["id"]] = _parse_message(line, platform)
+            message = platform.messages[line["id"]] = _parse_message(line, platform, now)
             return MessageEdited(message)
         case "delete":
             platform.messages[line["id"]] = None
             return MessagesDeleted(platform.locate(line["channel"]), (line["id"],))
         case "command":
             location, (command, _, words) = platform.locate(line["channel"]), line["text"].partition(" ")
-            return CommandInvoked(line["id"], location, line["author"], command, words, time=datetime.now(UTC))
+            return CommandInvoked(line["id"], location, line["author"], command, words, time=now)
         case other:
             raise ValueError(f"unknown type {other}")
 
@@ -51,8 +52,7 @@ def _change_channel(line: dict[str, Any], platform: JsonlPlatform) -> Visibility
     return VisibilityChanged(location)
 
 
-def _parse_message(line: dict[str, Any], platform: JsonlPlatform) -> Message:
-    now = datetime.now(UTC)
+def _parse_message(line: dict[str, Any], platform: JsonlPlatform, now: datetime) -> Message:
     is_direct = platform.channels[line["channel"]].kind == "direct"
     return Message(
         id=line["id"],

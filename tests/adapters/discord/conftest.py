@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from adapters.discord.platform import DiscordPlatform
-from adapters.discord.replies.reply import DiscordReply, EditThrottle
+from adapters.discord.replies.reply import EditThrottle
 from bot.platform.events import MessageReceived, QuestionAsked, WorkspaceJoined
-from bot.platform.models import Button, Location, Message
+from bot.platform.models import Location, Message
 from tests.adapters.discord.recording_bot import RecordingBot, connected, keep_addresses, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
 from tests.support.discord_server import Message as Posted
@@ -65,17 +66,13 @@ def shard_platform(bot: RecordingBot, workspace: str = "") -> DiscordPlatform:
     return found
 
 
-def build_fast_reply(destination: Any, ref: str = "", progress_buttons: tuple[Button, ...] = ()) -> DiscordReply:
-    return DiscordReply(destination, ref, EditThrottle(EDIT_INTERVAL), progress_buttons)
-
-
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No waiting for more servers, between edits, or before another attempt to connect."""
     monkeypatch.setattr("adapters.discord.client.GUILD_READY_TIMEOUT", 0.05)
     monkeypatch.setattr("discord.client.ExponentialBackoff.delay", lambda _: 0.01)
     monkeypatch.setattr("adapters.discord.shards.session_starts.IDENTIFY_SECONDS", 0.06)
-    monkeypatch.setattr("adapters.discord.platform.DiscordReply", build_fast_reply)
+    monkeypatch.setattr("adapters.discord.platform.EditThrottle", partial(EditThrottle, min_interval=EDIT_INTERVAL))
     yield from keep_addresses()
 
 

@@ -53,7 +53,7 @@ async def connected(
     fake: FakeDiscord, home: Path, store: recording_bot.MemoryStore | None = None, **given: str
 ) -> AsyncIterator[RecordingBot]:
     """The adapter, connected. Raises what ends it."""
-    bot, stop = RecordingBot(), asyncio.Event()
+    bot, stop = RecordingBot(fake.clock), asyncio.Event()
     bot.store = store or bot.store
     running = asyncio.create_task(run(cast("Bot", bot), settings_for(fake, home, **given), stop))
     try:

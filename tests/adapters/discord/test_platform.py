@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -77,9 +76,10 @@ async def test_a_direct_conversation_is_with_one_person_and_an_unknown_channel_a
 
 
 async def test_the_audience_is_unknown_once_the_connection_is_lost_for_a_minute(town: Town) -> None:
-    town.platform.disconnected_at = time.monotonic() - 59
+    town.platform.record_disconnect()
+    town.fake.clock.advance(59)
     assert await audience(town, town.location(town.square)) == ("open", "")
-    town.platform.disconnected_at -= 2
+    town.fake.clock.advance(2)
     with pytest.raises(PlatformError):
         await town.platform.fetch_channel(town.location(town.square))
     with pytest.raises(PlatformError):
@@ -121,7 +121,7 @@ async def test_markup_becomes_words_and_hidden_channels_stay_unnamed(town: Town)
 
 
 async def test_history_merges_the_threads_of_a_channel_newest_first_and_resumes(town: Town) -> None:
-    await town.ada.says(town.square, "old", at=datetime.now(UTC) - timedelta(days=5))
+    await town.ada.says(town.square, "old", at=town.fake.clock.now() - timedelta(days=5))
     first = await town.ada.says(town.square, "one")
     thread = await town.ada.opens_thread(first, "Numbers")
     await town.bob.says(thread, "two")
@@ -129,7 +129,7 @@ async def test_history_merges_the_threads_of_a_channel_newest_first_and_resumes(
     four = await town.bob.says(thread, "four")
     town.fake.archives(thread)
     await town.ada.says(town.square, "five")
-    place, yesterday = town.location(town.square), datetime.now(UTC) - timedelta(days=1)
+    place, yesterday = town.location(town.square), town.fake.clock.now() - timedelta(days=1)
     assert [each.text for each in await history(town, place, yesterday)] == ["five", "four", "three", "two", "one"]
     found = {each.text: each.location.thread for each in await history(town, place, before=four.id)}
     assert found == {"three": "", "two": thread.id, "one": "", "old": ""}

@@ -36,7 +36,7 @@ async def serving(
     fake: FakeDiscord, home: Path, **given: str
 ) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
     """The adapter, started again as the program does."""
-    bot, stop, supervisor = RecordingBot(), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
+    bot, stop, supervisor = RecordingBot(fake.clock), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
     bot.supervisor = supervisor
     settings = settings_for(fake, home, **given)
     task = PlatformConnection("discord", lambda: run(cast("Bot", bot), settings, stop), stop).start(supervisor)

@@ -59,9 +59,10 @@ class Scene:
 async def open_scene(slack: FakeSlack, ada: Person, roof: Room) -> AsyncIterator[Scene]:
     settings = settings_for(slack)
     async with aiohttp.ClientSession(timeout=aiohttp.ClientTimeout(total=5)) as session:
-        clients = ClientFactory(session, slack.base_url).build_set(slack.space.app.bot_token, MethodPauses(TEAM, None))
+        pauses = MethodPauses(TEAM, None, slack.clock)
+        clients = ClientFactory(session, slack.base_url).build_set(slack.space.app.bot_token, pauses)
         identity = await fetch_identity(clients.idempotent)
-        context = build_context(clients, identity, RateLimits(clock=slack.clock.now, sleep=slack.clock.sleep))
+        context = build_context(clients, identity, RateLimits(slack.clock, sleep=slack.clock.sleep))
         platform = SlackPlatform(context, settings.membership_cache_seconds)
         yield Scene(slack, ada, roof, platform, context)
         for task in list(context.tasks):

@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,7 @@ from slack_sdk.http_retry.builtin_interval_calculators import BackoffRetryInterv
 
 from adapters.slack import run
 from adapters.slack.clients import ClientFactory
-from adapters.slack.connection import SocketConnection
+from adapters.slack.connection import SocketConnection, SocketReports
 from bot.errors import SetupError
 from bot.platform.events import MessageReceived
 from bot.server import PlatformConnection
@@ -43,7 +44,8 @@ async def connected(slack: FakeSlack, max_silence: float) -> AsyncIterator[Count
         client = ClientFactory(session, slack.base_url).build(slack.space.app.bot_token)
         app = AsyncApp(name="test", client=client, logger=client.logger)
         on_activity, on_reconnect = (partial(signals.update, [name]) for name in ("activity", "reconnects"))
-        connection = SocketConnection(app, slack.space.app.app_token, on_activity, on_reconnect, max_silence)
+        reports = SocketReports(on_activity, on_reconnect)
+        connection = SocketConnection(app, slack.space.app.app_token, slack.clock, reports, max_silence)
         await connection.connect()
         await slack.wait_until_connected()
         watching = asyncio.create_task(connection.run(stop))
@@ -72,13 +74,27 @@ async def test_a_living_socket_is_kept(slack: FakeSlack) -> None:
         assert not signals["reconnects"]
 
 
+async def test_pongs_keep_a_silent_socket_whatever_the_clock_of_the_sdk_says(
+    slack: FakeSlack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("adapters.slack.connection.PING_INTERVAL", 0.05)
+    slack.clock.advance(timedelta(days=200).total_seconds())
+    async with connected(slack, 3.0) as signals:
+        first = slack.socket.ready[0]
+        await slack.wait_for(lambda: signals["activity"] > 1)  # each check but the first sees another pong
+        slack.clock.advance(2.9)
+        await slack.wait_for(lambda: signals["activity"] > 3)
+        assert slack.socket.ready[0] is first
+        assert not signals["reconnects"]
+
+
 # The whole adapter.
 
 
 @asynccontextmanager
 async def serving(slack: FakeSlack) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
     """The adapter, restarted as the program does."""
-    bot: Any = RecordingBot()
+    bot: Any = RecordingBot(slack.clock)
     stop, supervisor = asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
     task = PlatformConnection("slack", lambda: run(bot, settings_for(slack), stop), stop).start(supervisor)
     try:

@@ -6,6 +6,7 @@ import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from datetime import timedelta
 from typing import Any
 
 import aiohttp
@@ -17,11 +18,12 @@ from adapters.slack.delivery_watch import DeliveryWatch, shows_missed_events
 from adapters.slack.http_receiver import MAX_BODY, PATH
 from bot.errors import BadSetting, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
+from engine import SYSTEM_CLOCK
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for
 from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Person, Room, Timing
-from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl, encode_payload, sign
+from tests.support.slack_server.request_url import RequestUrl, encode_payload, sign
 from tests.support.town.slack import SlackHttpTown
 
 NOW = 1_800_000_000.0
@@ -48,7 +50,7 @@ def test_late_and_repeated_deliveries_show_missed_events(
 @asynccontextmanager
 async def serving(town: SlackHttpTown, **changes: str) -> AsyncIterator[RecordingBot]:
     """The adapter in HTTP mode."""
-    bot: Any = RecordingBot()
+    bot: Any = RecordingBot(town.clock)
     settings, stop = settings_for(town.slack, **{**town.adapter_settings, **changes}), asyncio.Event()
     bot.settings = settings.model_copy(update={"membership_cache_seconds": 0.0})
     task = asyncio.create_task(run(bot, settings, stop))
@@ -99,18 +101,27 @@ async def test_messages_and_commands_arrive(town: SlackHttpTown, bot: RecordingB
     assert bot.reconciled == 1
 
 
+async def test_signatures_are_as_old_as_the_clock_of_the_bot_says(town: SlackHttpTown) -> None:
+    town.clock.advance(timedelta(days=200).total_seconds())
+    async with serving(town) as bot:
+        ada, roof = members(town)
+        await ada.says(roof, "hello")
+        await town.slack.wait_until_delivered()
+        assert len(bot.all(MessageReceived)) == 1
+
+
 COMMAND = encode_payload("slash_commands", {"command": "/threadlore", "text": "status", "trigger_id": "1.2"})
 
 
-FORGERIES: dict[str, Callable[[], dict[str, str]]] = {
-    "unsigned": dict,
-    "another secret": lambda: sign(COMMAND[0], "another secret"),
-    "altered": lambda: sign(COMMAND[0] + " "),
-    "old": lambda: sign(COMMAND[0], at=time.time() - 301),
-    "future": lambda: sign(COMMAND[0], at=time.time() + 310),
-    "no time": lambda: {**sign(COMMAND[0]), "X-Slack-Request-Timestamp": "today"},
-    "signature in Greek": lambda: {**sign(COMMAND[0]), "X-Slack-Signature": "v0=αβγ"},
-    "no signature": lambda: {**sign(COMMAND[0]), "X-Slack-Signature": "v0="},
+FORGERIES: dict[str, Callable[[float], dict[str, str]]] = {
+    "unsigned": lambda _: {},
+    "another secret": lambda now: sign(COMMAND[0], now, "another secret"),
+    "altered": lambda now: sign(COMMAND[0] + " ", now),
+    "old": lambda now: sign(COMMAND[0], now - 301),
+    "future": lambda now: sign(COMMAND[0], now + 310),
+    "no time": lambda now: {**sign(COMMAND[0], now), "X-Slack-Request-Timestamp": "today"},
+    "signature in Greek": lambda now: {**sign(COMMAND[0], now), "X-Slack-Signature": "v0=αβγ"},
+    "no signature": lambda now: {**sign(COMMAND[0], now), "X-Slack-Signature": "v0="},
 }
 
 
@@ -118,14 +129,14 @@ FORGERIES: dict[str, Callable[[], dict[str, str]]] = {
 async def test_a_request_that_slack_did_not_sign_now_does_nothing(
     town: SlackHttpTown, bot: RecordingBot, forgery: str
 ) -> None:
-    headers = FORGERIES[forgery]()
+    headers = FORGERIES[forgery](town.clock.time())
     assert await post(town, COMMAND[0], {**headers, "Content-Type": COMMAND[1]}) == 401
     assert await post(town, f"ssl_check=1&{COMMAND[0]}", {**headers, "Content-Type": COMMAND[1]}) == 401
     assert not bot.events
 
 
 async def test_a_replayed_request_has_no_second_effect(town: SlackHttpTown, bot: RecordingBot) -> None:
-    headers = {**sign(COMMAND[0]), "Content-Type": COMMAND[1]}
+    headers = {**sign(COMMAND[0], town.clock.time()), "Content-Type": COMMAND[1]}
     assert [await post(town, COMMAND[0], headers) for _ in range(2)] == [200, 200]
     assert commands(bot) == ["status"]
 
@@ -133,7 +144,7 @@ async def test_a_replayed_request_has_no_second_effect(town: SlackHttpTown, bot:
 async def test_the_url_is_verified_by_its_challenge(town: SlackHttpTown, bot: RecordingBot) -> None:
     body = json.dumps({"type": "url_verification", "challenge": "abc"})
     url = f"http://127.0.0.1:{town.port}{PATH}"
-    headers = {**sign(body), "Content-Type": "application/json"}
+    headers = {**sign(body, town.clock.time()), "Content-Type": "application/json"}
     async with aiohttp.ClientSession() as session:
         async with session.post(url, data=body, headers=headers) as response:
             assert (await response.json())["challenge"] == "abc"
@@ -152,7 +163,7 @@ async def test_a_stranger_does_not_choose_the_decoder(town: SlackHttpTown, bot: 
 
 async def test_dropped_events_are_reconciled(town: SlackHttpTown, bot: RecordingBot) -> None:
     body = json.dumps({"type": "app_rate_limited", "team_id": "T", "minute_rate_limited": 1, "api_app_id": "A"})
-    assert await post(town, body, {**sign(body), "Content-Type": "application/json"}) == 200
+    assert await post(town, body, {**sign(body, town.clock.time()), "Content-Type": "application/json"}) == 200
     await town.wait_for(lambda: bot.reconciled == 2)
     assert bot.suspended > 1
 
@@ -160,7 +171,11 @@ async def test_dropped_events_are_reconciled(town: SlackHttpTown, bot: Recording
 @pytest.mark.parametrize("body", [b"\xff\xfe{", b"{" * 5000, b"[]", b"null", b"", b"[" * 100_000])
 async def test_hostile_bodies_are_refused_or_ignored(town: SlackHttpTown, bot: RecordingBot, body: bytes) -> None:
     text = body.decode(errors="replace")
-    assert await post(town, body, {**sign(text), "Content-Type": "application/json"}) in {400, 401, 404}
+    assert await post(town, body, {**sign(text, town.clock.time()), "Content-Type": "application/json"}) in {
+        400,
+        401,
+        404,
+    }
     ada, roof = members(town)
     await ada.says(roof, "still there?")
     await town.slack.wait_until_delivered()
@@ -211,7 +226,7 @@ class CountingListener:
 
 async def test_of_several_processes_one_compares_audiences_until_it_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adapters.slack.delivery_watch.MIN_REFRESH_SECONDS", 0.01)
-    bots, listeners = [RecordingBot(), RecordingBot()], [CountingListener(), CountingListener()]
+    bots, listeners = [RecordingBot(SYSTEM_CLOCK) for _ in "ab"], [CountingListener(), CountingListener()]
     for each in bots:
         each.processes = bots[0].processes
         each.settings = each.settings.model_copy(update={"membership_cache_seconds": 0.01})
@@ -229,8 +244,7 @@ async def test_of_several_processes_one_compares_audiences_until_it_ends(monkeyp
 async def test_audiences_are_compared_at_intervals(town: SlackHttpTown, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("adapters.slack.delivery_watch.MIN_REFRESH_SECONDS", 0.01)
     async with serving(town) as bot:
-        await town.wait_for(lambda: bot.refreshed > 2)
-        assert bot.active > 2
+        await town.wait_for(lambda: bot.refreshed > 2 and bot.active > 2)
 
 
 async def test_a_missing_secret_and_a_used_port_are_explained(town: SlackHttpTown) -> None:
@@ -252,6 +266,6 @@ async def test_a_request_url_that_answers_nothing_is_a_timeout(town: SlackHttpTo
         writer.close()
 
     server = await asyncio.start_server(read, "127.0.0.1", 0)
-    url = RequestUrl(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", SIGNING_SECRET)
+    url = RequestUrl(f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/", town.clock)
     assert await url.post("events_api", EVENT, 0, "", 0.05) == ("http_timeout", None)
     server.close()

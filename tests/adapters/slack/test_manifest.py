@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import copy
 import json
-from datetime import UTC, datetime
 from importlib import resources
 from typing import Any
 
@@ -13,6 +12,7 @@ from adapters.slack.install.installed import EVENTS
 from adapters.slack.install.pages import REDIRECT_PATH, list_scopes
 from bot.commands.table import MENU_COMMANDS
 from bot.dispatch.dispatcher import HELP_WORDS
+from engine import SYSTEM_CLOCK
 from engine.text.overview_request import parse_overview_request
 from tests.support.slack_server.app import NEEDS
 
@@ -54,7 +54,7 @@ def test_the_four_suggested_prompts_are_in_the_manifest_too_and_need_no_model() 
     assert FEATURES["agent_view"]["suggested_prompts"] == list(SUGGESTED_PROMPTS)
     messages = [prompt["message"] for prompt in SUGGESTED_PROMPTS]
     assert len(messages) == 4
-    understood = [bool(text in HELP_WORDS or parse_overview_request(text, datetime.now(UTC))) for text in messages]
+    understood = [bool(text in HELP_WORDS or parse_overview_request(text, SYSTEM_CLOCK.now())) for text in messages]
     assert understood == [True] * 4
     assert len([text for text in messages if text not in HELP_WORDS]) == 3
 

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import asyncio
-import time as real_time
 from contextlib import AsyncExitStack
 
 import aiohttp
@@ -10,36 +9,23 @@ import pytest
 from adapters.slack.clients import ClientFactory, WorkspaceClients
 from adapters.slack.retries import MethodPauses, RateLimits
 from bot.platform.sliding_window import SlidingWindow
-from engine.clock import SYSTEM_CLOCK
+from engine import SYSTEM_CLOCK
 from engine.errors import DatabaseUnreachable
 from engine.scheduling.processes import CallLimits
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
+from tests.adapters.sleepers_clock import SleepersClock
 from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Fault
 
 
-class Time:
-    """A clock that advances when somebody sleeps."""
-
-    def __init__(self) -> None:
-        self.now = 0.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-        await asyncio.sleep(0)
-
-
 async def test_no_more_than_the_limit_within_any_span() -> None:
-    time = Time()
-    window = SlidingWindow(20, 60.0, time, time.sleep)
+    clock = SleepersClock()
+    window = SlidingWindow(20, 60.0, clock.monotonic, clock.sleep)
     calls = []
     for _ in range(400):
-        calls += [time.now] if await window.try_acquire() else []
-        time.now += 1.0
+        calls += [clock.monotonic()] if await window.try_acquire() else []
+        clock.advance(1.0)
     assert all(sum(start <= at < start + 60.0 for at in calls) <= 20 for start in calls)
     assert len(calls) >= 120
 
@@ -50,38 +36,38 @@ async def test_no_more_than_the_limit_within_any_span() -> None:
     ids=["waits for its turn", "gives up at once if no turn comes in time", "waits for a turn in time"],
 )
 async def test_a_call_over_the_limit(now: float, within: float | None, later: float, *, acquired: bool) -> None:
-    time = Time()
-    window = SlidingWindow(1, 60.0, time, time.sleep)
+    clock = SleepersClock()
+    window = SlidingWindow(1, 60.0, clock.monotonic, clock.sleep)
     assert await window.try_acquire()
     assert not await window.try_acquire()
-    time.now = now
+    clock.advance(now)
     assert await window.acquire(within=within) is acquired
-    assert time.now == pytest.approx(later, abs=0.1)
+    assert clock.monotonic() == pytest.approx(later, abs=0.1)
 
 
 async def test_a_blocked_window_opens_after_the_time_that_slack_asked_for() -> None:
-    time = Time()
-    window = SlidingWindow(5, 1.0, time, time.sleep)
+    clock = SleepersClock()
+    window = SlidingWindow(5, 1.0, clock.monotonic, clock.sleep)
     window.block(30.0)
     assert not await window.try_acquire()
     await window.acquire()
-    assert time.now >= 30.0
+    assert clock.monotonic() >= 30.0
 
 
 async def test_a_workspace_has_twenty_starts_and_a_hundred_appends_a_minute() -> None:
-    time = Time()
-    limits = RateLimits(clock=time, sleep=time.sleep)
+    clock = SleepersClock()
+    limits = RateLimits(clock, sleep=clock.sleep)
     starts = appends = 0
     for _ in range(600):
         starts += await limits.starts.try_acquire()
         appends += await limits.appends.try_acquire()
-        time.now += 0.1
+        clock.advance(0.1)
     assert starts == 20
     assert 90 <= appends <= 100
 
 
 async def test_posts_are_limited_for_each_channel() -> None:
-    limits = RateLimits()
+    limits = RateLimits(SYSTEM_CLOCK)
     assert [await limits.posts(channel).try_acquire() for channel in ("C1", "C1", "C2")] == [True, False, True]
 
 
@@ -99,12 +85,12 @@ class LostLimits:
 
 
 async def test_without_the_database_only_reads_and_removals_go_on() -> None:
-    time = Time()
-    limits = RateLimits("T1", LostLimits(), time, time.sleep)
+    clock = SleepersClock()
+    limits = RateLimits(clock, "T1", LostLimits(), clock.sleep)
     assert not await limits.updates.try_acquire()
     assert not await limits.starts.acquire(within=0.5)
     assert await limits.urgent.try_acquire()
-    pauses = MethodPauses("T1", LostLimits())
+    pauses = MethodPauses("T1", LostLimits(), SYSTEM_CLOCK)
     await pauses.add("users.info", 0.05)
     async with asyncio.timeout(PATIENCE):
         await pauses.wait("users.info")
@@ -118,27 +104,27 @@ async def test_processes_count_calls_and_waits_together(postgres_url: str, slack
             (await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK))).call_limits
             for _ in "ab"
         ]
-        here, there = (RateLimits("T1", each) for each in limits)
+        here, there = (RateLimits(SYSTEM_CLOCK, "T1", each) for each in limits)
         turns = [await each.starts.try_acquire() for _ in range(15) for each in (here, there)]
         assert sum(turns) == 20
         assert 50 < there.starts.wait_seconds <= 60
-        assert await RateLimits("T2", limits[0]).starts.try_acquire()
+        assert await RateLimits(SYSTEM_CLOCK, "T2", limits[0]).starts.try_acquire()
         await here.stops.block_for_all(300.0)
         assert not await there.stops.try_acquire()
         assert there.stops.wait_seconds > 25
 
         def build(shared: CallLimits | None) -> WorkspaceClients:
             factory = ClientFactory(session, slack.base_url)
-            return factory.build_set(slack.space.app.bot_token, MethodPauses("T1", shared))
+            return factory.build_set(slack.space.app.bot_token, MethodPauses("T1", shared, SYSTEM_CLOCK))
 
         ours, theirs = map(build, limits)
         slack.fail_next("users.list", Fault("ratelimited", seconds=1))
-        began = real_time.monotonic()
+        began = SYSTEM_CLOCK.monotonic()
         waiting = asyncio.create_task(ours.idempotent.users_list())
-        while not (waiting.done() or await MethodPauses("T1", limits[1])._find("users.list") > 0):
+        while not (waiting.done() or await MethodPauses("T1", limits[1], SYSTEM_CLOCK)._find("users.list") > 0):
             pass
         await theirs.history.auth_test()
         await theirs.history.users_list()
-        assert real_time.monotonic() - began >= 1
+        assert SYSTEM_CLOCK.monotonic() - began >= 1
         await waiting
         assert [each.outcome for each in slack.calls_to("users.list")] == ["ratelimited", "ok", "ok"]

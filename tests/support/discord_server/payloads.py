@@ -136,7 +136,7 @@ def attachment_path(attachment: Attachment) -> str:
 
 def sign(attachment: Attachment, world: World, issued: int | None = None) -> str:
     """The query of a URL: when it expires, when it was issued, and the signature."""
-    issued = int(world.clock.seconds()) if issued is None else issued
+    issued = int(world.clock.time()) if issued is None else issued
     proof = hmac.new(world.secret, f"{attachment.id}:{issued}".encode(), hashlib.sha256).hexdigest()
     return f"ex={issued + CDN_LIFE:x}&is={issued:x}&hm={proof}"
 

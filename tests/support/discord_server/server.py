@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from tests.support.discord_server.model import Channel, Message, Ping
     from tests.support.discord_server.people.person import Person
     from tests.support.discord_server.routing import ApiCall
-    from tests.support.discord_server.world import Clock
+    from tests.support.shifted_clock import ShiftedClock
 
 __all__ = ["FakeDiscord", "channels", "interactions", "messages"]
 POLL_SECONDS = 0.005
@@ -69,7 +69,7 @@ class FakeDiscord(GuildAdmin):
         return self.world.base.replace("http", "ws", 1) + "/gateway"
 
     @property
-    def clock(self) -> Clock:
+    def clock(self) -> ShiftedClock:
         return self.world.clock
 
     @property
@@ -152,6 +152,6 @@ class FakeDiscord(GuildAdmin):
         query = {name: request.query.get(name, "0") for name in ("ex", "is", "hm")}
         signed = sign(attachment, self.world, int(query["is"], 16))
         sent = "&".join(f"{name}={value}" for name, value in query.items())
-        if self.world.clock.seconds() > int(query["ex"], 16) or not hmac.compare_digest(signed, sent):
+        if self.world.clock.time() > int(query["ex"], 16) or not hmac.compare_digest(signed, sent):
             return web.Response(status=404)
         return web.Response(body=attachment.file.data, headers={"Content-Type": attachment.file.kind})

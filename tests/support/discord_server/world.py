@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import itertools
 import secrets
-import time
 from collections.abc import Callable
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from tests.support.discord_server.errors import ApiError
@@ -25,9 +23,11 @@ from tests.support.discord_server.model import (
     User,
 )
 from tests.support.discord_server.permissions import ALL, MANAGING, NOTHING, Permission, channel_permissions
+from tests.support.shifted_clock import ShiftedClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import datetime
 
 Emit = Callable[..., None]
 
@@ -35,28 +35,10 @@ EPOCH_MS = 1_420_070_400_000
 PRIVILEGED = {"members": Intent.MEMBERS, "message_content": Intent.MESSAGE_CONTENT}
 
 
-class Clock:
-    """The machine's time plus what a test added to it."""
-
-    def __init__(self) -> None:
-        self._ahead = 0.0
-
-    def seconds(self) -> float:
-        """Seconds since 1970."""
-        return time.time() + self._ahead
-
-    def now(self) -> datetime:
-        return datetime.fromtimestamp(self.seconds(), UTC)
-
-    def advance(self, seconds: float) -> None:
-        """Let time pass at once. Deadlines and expiries change, rate limits and heartbeats do not."""
-        self._ahead += seconds
-
-
 class Snowflakes:
     """Ids that contain their time and so sort by it; two of the same millisecond keep their order."""
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: ShiftedClock) -> None:
         self._clock = clock
         self._count = itertools.count(1)
         self._last = 0
@@ -74,7 +56,7 @@ class World:
     """The records by id. `app` is the bot's user; its application has the same id."""
 
     def __init__(self, token: str, privileged: frozenset[str]) -> None:
-        self.clock = Clock()
+        self.clock = ShiftedClock()
         self.ids = Snowflakes(self.clock)
         self.token = token
         self.privileged = Intent(sum(PRIVILEGED[name] for name in privileged))

@@ -112,7 +112,7 @@ class FakeSlack(Server):
         for channel in self.space.channels.values():
             message = channel.messages.get(ts)
             if message is not None and message.stream is not None:
-                message.stream.started = self.clock.now() - self.limits.life
+                message.stream.started = self.clock.time() - self.limits.life
                 self.end_if_expired(message)
 
     def redelivers(self, kind: str = "") -> None:

@@ -40,7 +40,7 @@ class Interactions:
 
     def create_response_url(self, channel: Channel, user: str, thread: str = "") -> str:
         name = self.slack.space.new_id("H")
-        self.hooks[name] = ResponseUrl(channel, user, self.slack.clock.now(), thread)
+        self.hooks[name] = ResponseUrl(channel, user, self.slack.clock.time(), thread)
         return f"{self.slack.url}/hooks/{name}"
 
     async def command(self, user: User, channel: Channel, command: str, text: str) -> Delivery:
@@ -150,7 +150,7 @@ class Interactions:
     async def answer(self, request: web.Request) -> web.Response:
         """Serve a response URL, which works five times within half an hour."""
         hook = self.hooks.get(request.match_info["hook"])
-        if hook is None or self.slack.clock.now() - hook.created > LIFE_SECONDS:
+        if hook is None or self.slack.clock.time() - hook.created > LIFE_SECONDS:
             return web.json_response({"ok": False, "error": "expired_url"}, status=404)
         if hook.uses >= MAX_USES:
             return web.json_response({"ok": False, "error": "used_url"}, status=404)

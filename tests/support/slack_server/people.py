@@ -134,7 +134,7 @@ class Person:
     def _attach(self, file: File) -> StoredFile:
         space = self.slack.space
         kind = file.mimetype or mimetypes.guess_type(file.name)[0] or "application/octet-stream"
-        stored = StoredFile(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.now()))
+        stored = StoredFile(space.new_id("F"), file.name, kind, file.data, self.id, int(space.clock.time()))
         stored.connect = file.connect
         space.files[stored.id] = stored
         return stored

@@ -131,7 +131,7 @@ class Renderer:
             if sign == "#":
                 return f"#{self.space.channels[value].name if value in self.space.channels else label or value}"
             if value.startswith("date^"):
-                return draw_date(value.split("^")[1], self.space.clock.now())
+                return draw_date(value.split("^")[1], self.space.clock.time())
             if sign == "!":
                 return f"@{(label or '').lstrip('@') or value.partition('^')[0]}"
             if not value.startswith(("http", "mailto")):
@@ -158,7 +158,7 @@ class Renderer:
         if leaf["type"] == "citation":
             face.sources.append((leaf["text"], leaf["url"]))
             return f"⟦{leaf['text']}⟧"
-        return draw_date(leaf["timestamp"], self.space.clock.now()) if leaf["type"] == "date" else str(leaf["text"])
+        return draw_date(leaf["timestamp"], self.space.clock.time()) if leaf["type"] == "date" else str(leaf["text"])
 
     def _button(self, block: JSON, element: JSON, face: RenderedMessage) -> None:
         if element["type"] == "feedback_buttons":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
@@ -12,6 +11,7 @@ import aiohttp
 from slack_sdk.signature import SignatureVerifier
 
 if TYPE_CHECKING:
+    from engine import Clock
     from tests.support.slack_server.state import JSON
 
 SIGNING_SECRET = "8f742231b10e8888abcd99yyyzzz85a5"
@@ -25,9 +25,9 @@ def encode_payload(kind: str, payload: JSON) -> tuple[str, str]:
     return urlencode(form), "application/x-www-form-urlencoded"
 
 
-def sign(body: str, secret: str = SIGNING_SECRET, at: float | None = None) -> dict[str, str]:
-    """The headers of a request that Slack signs at a time."""
-    timestamp = str(int(time.time() if at is None else at))
+def sign(body: str, now: float, secret: str = SIGNING_SECRET) -> dict[str, str]:
+    """The headers of a request that Slack signs now."""
+    timestamp = str(int(now))
     signature = SignatureVerifier(secret).generate_signature(timestamp=timestamp, body=body)
     return {"X-Slack-Request-Timestamp": timestamp, "X-Slack-Signature": signature or ""}
 
@@ -37,6 +37,7 @@ class RequestUrl:
     """Where the app receives requests."""
 
     url: str
+    clock: Clock
     secret: str = SIGNING_SECRET
 
     async def post(
@@ -49,7 +50,7 @@ class RequestUrl:
     ) -> tuple[str, JSON | None]:
         """Post once; gives the reason of a failure, and the JSON of the answer if it has one."""
         body, content_type = encode_payload(kind, payload)
-        headers = {"Content-Type": content_type, **sign(body, self.secret)}
+        headers = {"Content-Type": content_type, **sign(body, self.clock.time(), self.secret)}
         if attempt:
             headers |= {"X-Slack-Retry-Num": str(attempt), "X-Slack-Retry-Reason": reason}
         limit = aiohttp.ClientTimeout(total=timeout)

@@ -122,7 +122,7 @@ def _build_entry(slack: Server, viewer: User, message: Message, replies: tuple[E
     slack.end_if_expired(message)
     space, face = slack.space, Renderer(slack.space, viewer.id).render(message)
     status, at = space.channels[message.channel].statuses.get(message.ts, ("", 0.0))
-    is_visible = status and slack.clock.now() - at < slack.limits.status_life
+    is_visible = status and slack.clock.time() - at < slack.limits.status_life
     return Entry(
         ts=message.ts,
         channel=message.channel,

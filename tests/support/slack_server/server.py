@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Self, TypeVar
 from aiohttp import web
 
 from tests.support.patience import PATIENCE
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.slack_server.app import App
 from tests.support.slack_server.changes import Changes
 from tests.support.slack_server.interactions import Interactions
@@ -28,7 +29,7 @@ from tests.support.slack_server.methods.call import (
 )
 from tests.support.slack_server.socket import Socket, Timing
 from tests.support.slack_server.state import SlackError
-from tests.support.slack_server.workspace import TEAM, Clock, Workspace
+from tests.support.slack_server.workspace import TEAM, Workspace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,9 +58,9 @@ class Server:
         limits: PayloadLimits | None = None,
         timing: Timing | None = None,
         team: str = TEAM,
-        shared: tuple[Clock, Socket] | None = None,
+        shared: tuple[ShiftedClock, Socket] | None = None,
     ) -> None:
-        self.clock = shared[0] if shared else Clock()
+        self.clock = shared[0] if shared else ShiftedClock()
         self.is_shared = shared is not None
         self.page = 0
         self.port = 0
@@ -118,7 +119,7 @@ class Server:
     async def serve_call(self, request: web.Request) -> web.StreamResponse:
         name = request.match_info["method"]
         args, token = await read_arguments(request)
-        recorded = RecordedCall(name, args, self.clock.now())
+        recorded = RecordedCall(name, args, self.clock.time())
         self.calls.append(recorded)
         fault = self.faults.pop(name)
         recorded.outcome = fault.kind if fault is not None else ""
@@ -178,7 +179,7 @@ class Server:
     def end_if_expired(self, message: Message) -> None:
         """End a stream that has lived too long."""
         stream = message.stream
-        if stream is None or stream.state != "in_progress" or self.clock.now() - stream.started < self.limits.life:
+        if stream is None or stream.state != "in_progress" or self.clock.time() - stream.started < self.limits.life:
             return
         streaming.end_stream(stream, "expired")
 

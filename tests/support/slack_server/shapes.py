@@ -141,7 +141,7 @@ def wrap_event(space: Workspace, event: JSON, event_id: str, *, shared: bool) ->
         "api_app_id": space.app.id,
         "event": event,
         "event_id": event_id,
-        "event_time": int(space.clock.now()),
+        "event_time": int(space.clock.time()),
         "authorizations": [{**authorization, "is_enterprise_install": space.is_org_install}],
         "is_ext_shared_channel": shared,
     }

@@ -15,9 +15,9 @@ from aiohttp import WSMsgType, web
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
+    from tests.support.shifted_clock import ShiftedClock
     from tests.support.slack_server.request_url import RequestUrl
     from tests.support.slack_server.state import JSON
-    from tests.support.slack_server.workspace import Clock
 
 EnvelopeKind = Literal["events_api", "slash_commands", "interactive"]
 
@@ -61,7 +61,7 @@ class Timing:
 class Socket:
     """All connections of the app, and all deliveries."""
 
-    def __init__(self, clock: Clock, timing: Timing, changed: Callable[[], None]) -> None:
+    def __init__(self, clock: ShiftedClock, timing: Timing, changed: Callable[[], None]) -> None:
         self.clock, self.timing, self.changed = clock, timing, changed
         self.links: list[SocketLink] = []
         self.request_url: RequestUrl | None = None  # the app then has no socket
@@ -169,9 +169,9 @@ class Socket:
 
     async def _find_open_link(self) -> SocketLink | None:
         """Any connection; if there is none, one that opens before the acknowledgement would be late."""
-        until = self.clock.now() + self.timing.ack
+        until = self.clock.time() + self.timing.ack
         while not self.ready:
-            if self.clock.now() >= until:
+            if self.clock.time() >= until:
                 return None
             await self.clock.sleep(0.02)
         return self.choose(self.ready)

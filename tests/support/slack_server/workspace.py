@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import math
 import re
-import time
 from typing import TYPE_CHECKING
 
 from tests.support.slack_server.state import JSON, Channel, Message, Ping, SlackError, StoredFile, User
@@ -14,34 +11,13 @@ from tests.support.slack_server.state import JSON, Channel, Message, Ping, Slack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.support.shifted_clock import ShiftedClock
     from tests.support.slack_server.app import App
     from tests.support.slack_server.state import ChannelKind, Kind
 
 TEAM = "T0SMALLC0"
 FOREIGN = "T0F0REIGN"
 PING = re.compile(r"<!(channel|here|everyone|subteam\^\w+)(?:\|[^>]*)?>|<@([UW][A-Z0-9]+)(?:\|[^>]*)?>")
-
-
-class Clock:
-    """Wall time in seconds, which a test may advance; that wakes those who sleep on it."""
-
-    def __init__(self) -> None:
-        self._ahead = 0.0
-        self._moved = asyncio.Event()
-
-    def now(self) -> float:
-        return time.time() + self._ahead
-
-    def advance(self, seconds: float) -> None:
-        self._ahead += seconds
-        moved, self._moved = self._moved, asyncio.Event()
-        moved.set()
-
-    async def sleep(self, seconds: float) -> None:
-        until = self.now() + seconds
-        while (left := until - self.now()) > 0:
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._moved.wait(), left)
 
 
 class Workspace:
@@ -51,7 +27,7 @@ class Workspace:
     `is_org_install`: the app is installed in all of it.
     """
 
-    def __init__(self, app: App, clock: Clock, changed: Callable[[], None], team: str = TEAM) -> None:
+    def __init__(self, app: App, clock: ShiftedClock, changed: Callable[[], None], team: str = TEAM) -> None:
         self.app = app
         self.clock = clock
         self.changed = changed
@@ -77,7 +53,7 @@ class Workspace:
     def new_trigger(self, user: str) -> str:
         """An id with which a view can be opened once for somebody."""
         trigger = self.new_id("1")
-        self.triggers[trigger] = user, self.clock.now()
+        self.triggers[trigger] = user, self.clock.time()
         return trigger
 
     def new_id(self, prefix: str) -> str:
@@ -87,7 +63,7 @@ class Workspace:
 
     def new_ts(self) -> str:
         """A timestamp later than every other."""
-        self._last = max(int(self.clock.now() * 1_000_000), self._last + 1)
+        self._last = max(int(self.clock.time() * 1_000_000), self._last + 1)
         return f"{self._last // 1_000_000}.{self._last % 1_000_000:06d}"
 
     def add_user(self, name: str, *, kind: Kind = "member", admin: bool = False, team: str = "") -> User:
@@ -103,7 +79,7 @@ class Workspace:
     def add_channel(self, name: str, kind: ChannelKind, members: list[str]) -> Channel:
         id_ = self.new_id("D" if kind == "im" else "C")
         creator = members[0] if members else ""
-        channel = self.channels[id_] = Channel(id_, name, kind, int(self.clock.now()), creator, list(members))
+        channel = self.channels[id_] = Channel(id_, name, kind, int(self.clock.time()), creator, list(members))
         return channel
 
     def direct(self, user: str) -> Channel:
@@ -119,7 +95,7 @@ class Workspace:
         """Raises SlackError unless this is a valid bot token."""
         if token not in self.tokens:
             raise SlackError("invalid_auth" if token else "not_authed")
-        if self.clock.now() >= self.tokens[token]:
+        if self.clock.time() >= self.tokens[token]:
             raise SlackError("token_expired")
         if self.revoked:
             raise SlackError(self.revoked)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import pytest
@@ -12,10 +13,10 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from adapters.discord import client, platform
-from adapters.discord.replies.reply import DiscordReply, EditThrottle
+from adapters.discord.replies.reply import EditThrottle
 from adapters.discord.shards import router, session_starts, shard, shard_set
 from bot.bot import Bot
-from bot.platform.models import Button, Location
+from bot.platform.models import Location
 from bot.texts.control import STOP_BUTTON
 from tests.support.discord_server import (
     Channel,
@@ -32,6 +33,7 @@ from tests.support.discord_server.faults import Fault
 from tests.support.discord_server.gateway import Session
 from tests.support.discord_server.routing import ApiCall
 from tests.support.discord_server.scenario import BOT
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 
@@ -89,8 +91,13 @@ class DiscordTown:
         patch.setattr(shard, "ANSWER_SECONDS", ANSWER_SECONDS)
         patch.setattr(shard_set, "LOOK_SECONDS", LOOK_SECONDS)
         patch.setattr(shard_set, "UNFAIR_SECONDS", UNFAIR_SECONDS)
-        patch.setattr(platform, "DiscordReply", _build_fast_reply)
+        patch.setattr(platform, "EditThrottle", partial(EditThrottle, min_interval=EDIT_INTERVAL))
         patch.setattr(router.ShardRouter, "limits", limits)
+
+    @property
+    def clock(self) -> ShiftedClock:
+        """The clock of the platform, and of a bot in this process."""
+        return self.discord.clock
 
     async def wait_until_received(self, *bots: Bot) -> None:
         """Wait until these bots have received all that their connections were sent."""
@@ -324,10 +331,6 @@ def _post(post: Post) -> BotPost:
 
 def _has_library_tasks() -> bool:
     return any(task.get_name().startswith(LIBRARY_TASKS) for task in asyncio.all_tasks())
-
-
-def _build_fast_reply(opening: Any, mark: str = "", progress_buttons: tuple[Button, ...] = ()) -> DiscordReply:
-    return DiscordReply(opening, mark, EditThrottle(EDIT_INTERVAL), progress_buttons)
 
 
 def _chosen(field: Any) -> str:

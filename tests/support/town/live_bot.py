@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -48,7 +48,7 @@ class LiveBot(Generic[AnyTown]):
     async def start(self) -> None:
         """Start as `threadlore serve` does, but for the models."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
-        opened = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.models))
+        opened = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.models, self.town.clock))
         store = await stack.enter_async_context(BotStore.open(self.settings.store_place, opened.engine.processes.id))
         self.bot = await stack.enter_async_context(Bot.open(opened, store, self.settings, opened.clock))
         self.engine = opened.engine
@@ -116,7 +116,7 @@ class LiveBot(Generic[AnyTown]):
     async def close_conversations(self) -> None:
         """Wait until conversations are closed and in the graph."""
         await self.wait_until_idle()
-        await self.bot.ingest_service.run_due_jobs(datetime.now(UTC) + timedelta(hours=1))
+        await self.bot.ingest_service.run_due_jobs(self.town.clock.now() + timedelta(hours=1))
         await self.engine.wait_until_indexed()
 
     async def wait_for_corrections(self) -> None:

@@ -14,6 +14,7 @@ from adapters.slack.http_receiver import PATH
 from bot.bot import Bot
 from bot.platform.models import Location
 from tests.demos.slack_day import load_manifest
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
@@ -50,6 +51,11 @@ class SlackTown:
         app = self.slack.space.app
         own = {"bot_token": app.bot_token, "app_token": app.app_token, "api_base": self.slack.base_url}
         return {f"slack_{name}": value for name, value in own.items()}
+
+    @property
+    def clock(self) -> ShiftedClock:
+        """The clock of the workspace, and of a bot in this process."""
+        return self.slack.clock
 
     @property
     def is_connected(self) -> bool:
@@ -283,10 +289,10 @@ class SlackHttpTown(SlackTown):
         self.plug()
 
     def plug(self) -> None:
-        self.slack.socket.request_url = RequestUrl(f"http://127.0.0.1:{self.port}{PATH}")
+        self.slack.socket.request_url = RequestUrl(f"http://127.0.0.1:{self.port}{PATH}", self.clock)
 
     def unplug(self) -> None:
-        self.slack.socket.request_url = RequestUrl("http://127.0.0.1:9/")
+        self.slack.socket.request_url = RequestUrl("http://127.0.0.1:9/", self.clock)
 
     @property
     def adapter_settings(self) -> dict[str, str]:

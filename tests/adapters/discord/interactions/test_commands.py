@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -60,7 +60,7 @@ async def test_options_become_words(town: Town, command: str, options: dict[str,
     called = await town.bot.wait_for(CommandInvoked)
     assert (called.command, called.words, called.person) == (command, words, town.bob.id)
     assert called.time is not None
-    assert timedelta() <= datetime.now(UTC) - called.time < timedelta(minutes=5)
+    assert timedelta() <= town.fake.clock.now() - called.time < timedelta(minutes=5)
 
 
 async def test_managers_have_commands_that_others_do_not_see(town: Town) -> None:

@@ -10,27 +10,17 @@ from adapters.discord.replies.refs import InteractionHandle, ReplyRef
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply, EditThrottle
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store.models import parse_message_ids
+from tests.adapters.sleepers_clock import SleepersClock
 
 FOOTER = AnswerFooter(
     "a1", (FooterSource(1, "Ada", "https://discord.com/channels/1/2/3"),), "", (Button("👍", "up", "a1"),)
 )
 
 
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
-
-    async def sleep(self, seconds: float) -> None:
-        self.now += seconds
-
-
 class FakeSink:
     """A channel of messages; `expired`: it refuses writes."""
 
-    def __init__(self, channel: str, clock: Clock) -> None:
+    def __init__(self, channel: str, clock: SleepersClock) -> None:
         self.channel, self.clock, self.handle = channel, clock, ""
         self.messages: dict[str, MessageContent] = {}
         self.writes: list[float] = []
@@ -41,7 +31,7 @@ class FakeSink:
             raise TokenExpired("too late")
         message = message or f"{self.channel}{part}"
         self.messages[message] = outgoing
-        self.writes.append(self.clock())
+        self.writes.append(self.clock.monotonic())
         return self.channel, message
 
     async def delete_part(self, message: str) -> None:
@@ -56,7 +46,7 @@ class FakeDestination:
     """A first sink and the one that follows once it expired."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock = SleepersClock()
         self.sink, self.fallback = FakeSink("c", self.clock), FakeSink("d", self.clock)
         self.is_private = False
 
@@ -68,7 +58,7 @@ class FakeDestination:
 
     def start(self, ref: str = "", *buttons: Button) -> DiscordReply:
         self.ref = ref
-        return DiscordReply(self, ref, EditThrottle(clock=self.clock, sleep=self.clock.sleep), buttons)
+        return DiscordReply(self, EditThrottle(self.clock, sleep=self.clock.sleep), ref, buttons)
 
 
 @pytest.fixture
@@ -83,10 +73,10 @@ async def test_one_message_goes_from_status_to_answer_with_sources_and_buttons(t
     assert (to.sink.texts, reply.reply_ref) == (["*is searching…*"], "c:c0")
     await reply.show(["The"])
     assert to.sink.texts == ["*is searching…*"]
-    to.clock.now += EDIT_INTERVAL
+    to.clock.advance(EDIT_INTERVAL)
     await reply.show(["The roof"])
     assert to.sink.texts == ["The roof …"]
-    to.clock.now += 10
+    to.clock.advance(10)
     await reply.show_status("is writing…")
     assert to.sink.texts == ["The roof …"]
     await reply.finish(["The roof leaks [1]"], FOOTER)
@@ -100,7 +90,7 @@ async def test_an_answer_in_progress_has_buttons_below_its_last_message_alone(to
     reply = to.start("", stop)
     await reply.show_status("is searching…")
     assert [each.buttons for each in to.sink.messages.values()] == [(stop,)]
-    to.clock.now += EDIT_INTERVAL
+    to.clock.advance(EDIT_INTERVAL)
     await reply.show(["The roof leaks.", "It rains"])
     assert [each.buttons for each in to.sink.messages.values()] == [(), (stop,)]
     await reply.finish(["The roof leaks.", "It rains in."], FOOTER)
@@ -111,7 +101,7 @@ async def test_writes_of_a_message_are_an_interval_apart(to: FakeDestination) ->
     reply = to.start()
     await reply.show_status("is searching…")
     for words in range(1, 20):
-        to.clock.now += 0.1
+        to.clock.advance(0.1)
         await reply.show(["word " * words])
     await reply.finish(["word " * 20], FOOTER)
     assert all(later - earlier >= EDIT_INTERVAL - 1e-9 for earlier, later in pairwise(to.sink.writes))
@@ -126,7 +116,7 @@ async def test_a_single_word_is_not_shown_where_no_status_could_be(to: FakeDesti
 async def test_only_parts_that_changed_are_written_again(to: FakeDestination) -> None:
     reply = to.start()
     await reply.show(["one", "tw"])
-    to.clock.now += 10
+    to.clock.advance(10)
     await reply.show(["one", "two"])
     assert len(to.sink.writes) == 3
     await reply.finish(["one", "two"], FOOTER)
@@ -161,9 +151,9 @@ async def test_once_the_token_expired_the_fallback_continues(to: FakeDestination
 async def test_an_answer_is_replaced_at_once_and_whole(to: FakeDestination) -> None:
     reply = to.start()
     await reply.show(["secret", "more"])
-    now = to.clock.now
+    now = to.clock.monotonic()
     await reply.replace("I took it back.")
-    assert (to.sink.texts, to.clock.now) == (["I took it back."], now)
+    assert (to.sink.texts, to.clock.monotonic()) == (["I took it back."], now)
 
 
 async def test_an_expired_private_answer_is_not_replaced(to: FakeDestination) -> None:
@@ -182,7 +172,7 @@ async def test_the_ref_of_a_private_answer_has_the_handle_that_can_change_it(to:
 
 
 def test_the_interval_doubles_with_every_refusal_and_shrinks_again() -> None:
-    throttle = EditThrottle(clock=Clock())
+    throttle = EditThrottle(SleepersClock())
     throttle.record_write(1)
     assert (throttle.interval, throttle.can_write_soon) == (2 * EDIT_INTERVAL, False)
     throttle.record_write(2)

@@ -79,7 +79,7 @@ class Cluster:
 
     def join(self, **given: str) -> Member:
         """Start another process."""
-        bot, stop = RecordingBot(), asyncio.Event()
+        bot, stop = RecordingBot(self.fake.clock), asyncio.Event()
         bot.supervisor = Supervisor(first_wait=0.01, longest_wait=0.05)
         first = self.members[0].bot if self.members else None
         bot.processes = MemberProcesses(cast("MemberProcesses", first.processes) if first else None)

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import time
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -93,8 +92,11 @@ async def test_a_guild_that_cannot_be_reconciled_keeps_no_other_waiting(
     await until(lambda: {("reconcile", each) for each in own} <= set(bot.visibility))
 
 
-async def test_a_lost_shard_makes_its_own_audiences_unknown_alone(halves: list[Half], bot: RecordingBot) -> None:
-    shard_platform(bot, halves[1].guild.id).disconnected_at = time.monotonic() - 61
+async def test_a_lost_shard_makes_its_own_audiences_unknown_alone(
+    fake: FakeDiscord, halves: list[Half], bot: RecordingBot
+) -> None:
+    shard_platform(bot, halves[1].guild.id).record_disconnect()
+    fake.clock.advance(61)
     assert (await bot.platform.fetch_channel(halves[0].location)).kind == "open"
     with pytest.raises(PlatformError):
         await bot.platform.fetch_channel(halves[1].location)

@@ -31,7 +31,7 @@ from tests.support.slack_server import FakeSlack, Fault, File, Person, Room, Tim
 
 @asynccontextmanager
 async def running(slack: FakeSlack) -> AsyncIterator[RecordingBot]:
-    bot, stop = RecordingBot(), asyncio.Event()
+    bot, stop = RecordingBot(slack.clock), asyncio.Event()
     work = asyncio.create_task(run(bot, settings_for(slack), stop))  # type: ignore[arg-type]
     await slack.wait_until_connected()
     try:
@@ -171,7 +171,7 @@ async def test_the_agent_pane_gets_suggested_prompts(slack: FakeSlack, bot: Reco
 async def test_an_empty_token_is_refused_at_once(slack: FakeSlack) -> None:
     for token in ("slack_bot_token", "slack_app_token"):
         with pytest.raises(SetupError, match=token.upper()):
-            await run(RecordingBot(), settings_for(slack, **{token: ""}), asyncio.Event())  # type: ignore[arg-type]
+            await run(RecordingBot(slack.clock), settings_for(slack, **{token: ""}), asyncio.Event())  # type: ignore[arg-type]
 
 
 async def test_no_text_and_no_token_is_logged(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:

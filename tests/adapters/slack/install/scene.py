@@ -58,11 +58,11 @@ class Installing:
         """Run the adapter. `shared`: other processes may use the database, too."""
         self.hub.redirect_url = f"{self.url}{REDIRECT_PATH}"
         over_http = changes.get("mode", "http") == "http"
-        self.hub.socket.request_url = RequestUrl(f"{self.url}{PATH}") if over_http else None
+        self.hub.socket.request_url = RequestUrl(f"{self.url}{PATH}", self.hub.clock) if over_http else None
         async with BotStore.open(self.home / "bot.db") as store:
             if shared:
                 store.shared_visibility = SharedVisibility(store._database, 1)
-            bot: Any = RecordingBot()
+            bot: Any = RecordingBot(self.hub.clock)
             bot.store, bot.settings = store, self.settings(**changes)
             self.bot, stop = bot, asyncio.Event()
             task = asyncio.create_task(run(bot, bot.settings, stop))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,7 +11,7 @@ from slack_sdk.oauth.installation_store import Installation
 from adapters.slack.install.accesses import Accesses
 from adapters.slack.install.store import StoredInstallation
 from bot.store.credentials.installations import InstallationRecord
-from engine import LocalProcesses
+from engine import SYSTEM_CLOCK, LocalProcesses
 
 
 @dataclass(slots=True)
@@ -40,7 +39,7 @@ class SlowRotator:
     async def perform_token_rotation(self, *, installation: Installation, **_: Any) -> Installation:
         self.used.append(str(installation.bot_refresh_token))
         await asyncio.sleep(0.05)
-        return build_installation("new", time.time() + 43_200)
+        return build_installation("new", SYSTEM_CLOCK.time() + 43_200)
 
 
 def build_installation(token: str, expires_at: float) -> Installation:
@@ -54,9 +53,10 @@ def build_installation(token: str, expires_at: float) -> Installation:
 
 
 async def test_two_processes_renew_a_token_once() -> None:
-    store = OneRow(StoredInstallation(build_installation("old", time.time() + 60), InstallationRecord("T1", "sealed")))
+    old = build_installation("old", SYSTEM_CLOCK.time() + 60)
+    store = OneRow(StoredInstallation(old, InstallationRecord("T1", "sealed")))
     rotator, processes = SlowRotator(), LocalProcesses()
-    both = [Accesses(store, rotator, None, processes) for _ in range(2)]  # type: ignore[arg-type]
+    both = [Accesses(store, rotator, None, processes, SYSTEM_CLOCK) for _ in range(2)]  # type: ignore[arg-type]
     found = await asyncio.gather(*(each.list_all() for each in both))
     assert [each["T1"].token for each in found] == ["new", "new"]
     assert rotator.used == ["refresh old"]

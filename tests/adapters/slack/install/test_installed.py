@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -143,7 +143,7 @@ async def test_a_rate_limit_of_one_workspace_delays_no_other(installing: Install
         await install_both(installing)
         rooms = {slack: people(slack)[1] for slack in (installing.ours, installing.theirs)}
         installing.theirs.fail_next("conversations.history", Fault("ratelimited", seconds=60))
-        since = datetime.now(UTC) - timedelta(days=1)
+        since = installing.hub.clock.now() - timedelta(days=1)
 
         async def read(slack: FakeSlack) -> list[Any]:
             return [page async for page in bot.platform.history(locate(slack, rooms[slack]), since)]

@@ -10,13 +10,13 @@ from cryptography.fernet import Fernet
 from slack_bolt.error import BoltError
 from slack_sdk.oauth.installation_store import Installation
 
-from adapters.slack.install import store as stores
 from adapters.slack.install.cipher import TokenCipher
-from adapters.slack.install.store import InstallationStore, StateStore
+from adapters.slack.install.store import STATE_SECONDS, InstallationStore, StateStore
 from bot.errors import BadSetting
 from bot.store import BotStore
 from bot.store.credentials.installations import InstallationRecord
 from engine.errors import StoreError
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import find_files_containing
 
 OLD, NEW = Fernet.generate_key().decode(), Fernet.generate_key().decode()
@@ -102,14 +102,17 @@ async def test_a_failing_database_is_reported_as_the_library_expects() -> None:
         await InstallationStore(FailingTable(), TokenCipher([OLD])).async_save(installation())  # type: ignore[arg-type]
 
 
-async def test_states_are_unguessable_and_accepted_once(store: BotStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    states = StateStore(store.installation_states)
+async def test_states_are_unguessable_and_accepted_once_within_ten_minutes(store: BotStore) -> None:
+    states = StateStore(store.installation_states, clock := ManualClock())
     first, second = await states.async_issue(), await states.async_issue()
     assert first != second
     assert len(first) >= 32
     assert [await states.async_consume(first) for _ in range(2)] == [True, False]
-    monkeypatch.setattr(stores, "STATE_SECONDS", -1)
-    assert not await states.async_consume(await states.async_issue())
+    late, later = await states.async_issue(), await states.async_issue()
+    clock.advance(STATE_SECONDS - 1)
+    assert await states.async_consume(late)
+    clock.advance(2)
+    assert not await states.async_consume(later)
 
 
 @pytest.mark.parametrize("keys", [[], ["short"], [OLD, "not a key"]])

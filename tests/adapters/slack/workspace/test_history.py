@@ -55,7 +55,7 @@ async def test_an_older_thread_yields_its_new_replies(scene: Scene) -> None:
     root, _ = await write_thread(scene, 1)
     await scene.ada.says(scene.roof, "old message")
     scene.slack.clock.advance(60)
-    since = datetime.fromtimestamp(scene.slack.clock.now() - 1, UTC)
+    since = datetime.fromtimestamp(scene.slack.clock.time() - 1, UTC)
     await scene.ada.says(scene.roof, "new reply", thread=root)
     assert await read(scene, since) == ["new reply"]
 

@@ -147,7 +147,7 @@ def _fill_options(person: Person, channel: Channel, command: Json, given: Json) 
 async def _send(person: Person, channel: Channel, kind: InteractionType, data: Json, **facts: Any) -> Interaction:
     """Send an interaction to the app, and wait for its first response as long as the platform does."""
     world = person.world
-    ident, token, now = world.ids.next(), secrets.token_urlsafe(64), world.clock.seconds()
+    ident, token, now = world.ids.next(), secrets.token_urlsafe(64), world.clock.time()
     interaction = Interaction(ident, token, kind, person.user, channel, now, data=data, **facts)
     world.interactions[interaction.id] = interaction
     world.emit("INTERACTION_CREATE", _payload(interaction, person), 0)

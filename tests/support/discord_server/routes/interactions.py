@@ -56,7 +56,7 @@ def respond(world: World, call: ApiCall) -> Json:
         raise ApiError(10062)
     if found.response:
         raise ApiError(40060)
-    took = world.clock.seconds() - found.started
+    took = world.clock.time() - found.started
     if found.error or took > FIRST_RESPONSE_SECONDS:
         raise ApiError(10062)
     kind = call.body["type"]
@@ -109,7 +109,7 @@ def _find_interaction(world: World, call: ApiCall) -> Interaction:
     found = next((one for one in world.interactions.values() if one.token == call["token"]), None)
     if call["app"] != world.app.id or found is None:
         raise ApiError(10015)
-    if world.clock.seconds() - found.started > TOKEN_SECONDS:
+    if world.clock.time() - found.started > TOKEN_SECONDS:
         raise ApiError(50027)
     if not found.response or found.kind is InteractionType.AUTOCOMPLETE:
         raise ApiError(10015)

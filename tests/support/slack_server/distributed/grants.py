@@ -15,9 +15,9 @@ from tests.support.slack_server.state import SlackError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from tests.support.shifted_clock import ShiftedClock
     from tests.support.slack_server.fake_slack import FakeSlack
     from tests.support.slack_server.state import JSON
-    from tests.support.slack_server.workspace import Clock
 
 CODE_SECONDS, TOKEN_SECONDS = 600.0, 43_200.0
 
@@ -53,7 +53,7 @@ class Grant:
 class Grants:
     """Codes and tokens of an app. `rotates`: tokens expire after 12 hours."""
 
-    def __init__(self, clock: Clock, *, rotates: bool) -> None:
+    def __init__(self, clock: ShiftedClock, *, rotates: bool) -> None:
         self.clock = clock
         self.rotates = rotates
         self.codes: dict[str, Grant] = {}
@@ -64,7 +64,7 @@ class Grants:
     def issue_code(self, target: FakeSlack | Organization, installer: str) -> str:
         """A code for an installation that a person allowed."""
         code = secrets.token_hex(16)
-        self.codes[code] = Grant(target, installer, self.clock.now() + CODE_SECONDS)
+        self.codes[code] = Grant(target, installer, self.clock.time() + CODE_SECONDS)
         return code
 
     def exchange(self, args: JSON) -> JSON:
@@ -78,7 +78,7 @@ class Grants:
         if code in self.used_codes:
             raise SlackError("code_already_used")
         grant = self.codes.pop(code, None)
-        if grant is None or self.clock.now() >= grant.expires_at:
+        if grant is None or self.clock.time() >= grant.expires_at:
             raise SlackError("invalid_code")
         self.used_codes.add(code)
         for each in grant.workspaces:
@@ -91,7 +91,7 @@ class Grants:
         token, expires_at = f"{prefix}-{secrets.token_hex(12)}", math.inf
         body: JSON = {"access_token": token, "token_type": "bot"}
         if self.rotates:
-            refresh, expires_at = f"xoxe-1-{secrets.token_hex(12)}", self.clock.now() + TOKEN_SECONDS
+            refresh, expires_at = f"xoxe-1-{secrets.token_hex(12)}", self.clock.time() + TOKEN_SECONDS
             self.refresh_tokens[refresh] = grant
             body |= {"refresh_token": refresh, "expires_in": int(TOKEN_SECONDS)}
         space, target = grant.some_workspace.space, grant.target

@@ -10,6 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from aiohttp import web
 
+from tests.support.shifted_clock import ShiftedClock
 from tests.support.slack_server.app import App
 from tests.support.slack_server.distributed.grants import Grants, Organization
 from tests.support.slack_server.fake_slack import FakeSlack
@@ -17,7 +18,6 @@ from tests.support.slack_server.methods import files
 from tests.support.slack_server.methods.call import RateSettings, RecordedCall, read_arguments
 from tests.support.slack_server.socket import Socket, Timing
 from tests.support.slack_server.state import SlackError, User
-from tests.support.slack_server.workspace import Clock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -35,7 +35,7 @@ class Hub:
 
     def __init__(self, app: App, *, timing: Timing | None = None, rotates: bool = False) -> None:
         self.app = replace(app, bot_token="")
-        self.clock = Clock()
+        self.clock = ShiftedClock()
         self.socket = Socket(self.clock, timing or Timing(), self._changed)
         self.grants = Grants(self.clock, rotates=rotates)
         self.redirect_url = ""
@@ -130,7 +130,7 @@ class Hub:
             return web.json_response(refused.body, status=refused.status, headers=refused.headers)
 
     def _answer(self, name: str, args: JSON, run: Callable[[], JSON]) -> web.Response:
-        recorded = RecordedCall(name, args, self.clock.now(), done=True)
+        recorded = RecordedCall(name, args, self.clock.time(), done=True)
         self.calls.append(recorded)
         try:
             body, recorded.outcome = run(), "ok"

@@ -67,7 +67,7 @@ def set_status(call: Call) -> JSON:
     root = call.text("thread_ts")
     call.space.message(channel, root, "thread_not_found")
     if call.text("status"):
-        channel.statuses[root] = (call.text("status"), call.space.clock.now())
+        channel.statuses[root] = (call.text("status"), call.space.clock.time())
     else:
         channel.statuses.pop(root, None)
     call.space.changed()

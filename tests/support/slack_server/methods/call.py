@@ -18,9 +18,10 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
+    from tests.support.shifted_clock import ShiftedClock
     from tests.support.slack_server.server import Server
     from tests.support.slack_server.state import JSON, Channel
-    from tests.support.slack_server.workspace import Clock, Workspace
+    from tests.support.slack_server.workspace import Workspace
 
 
 CHANNEL_BURST = 5  # posts
@@ -145,7 +146,7 @@ class RateSettings:
 class RateBuckets:
     """A bucket for each method, filled by a minute's calls, and for the posts of each channel."""
 
-    def __init__(self, rates: RateSettings, clock: Clock) -> None:
+    def __init__(self, rates: RateSettings, clock: ShiftedClock) -> None:
         self.rates = rates
         self.clock = clock
         self.limited: list[str] = []
@@ -162,7 +163,7 @@ class RateBuckets:
     def _count(self, name: str, per_second: float, most: float) -> None:
         if not self.rates.on:
             return
-        now = self.clock.now()
+        now = self.clock.time()
         left, then = self._left.get(name, (most, now))
         left = min(most, left + (now - then) * per_second)
         self._left[name] = (left - 1 if left >= 1 else left, now)

@@ -33,7 +33,7 @@ def announce(call: Call) -> JSON:
     name, length = call.text("filename"), call.number("length", 0)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     space = call.space
-    file = StoredFile(space.new_id("F"), name, kind, b"", space.bot.id, int(space.clock.now()))
+    file = StoredFile(space.new_id("F"), name, kind, b"", space.bot.id, int(space.clock.time()))
     call.slack.uploads[file.id] = (file, length)
     return {"upload_url": f"{space.base}/upload/v1/{file.id}", "file_id": file.id}
 

@@ -26,7 +26,7 @@ def start(call: Call) -> JSON:
     if channel.kind != "im":
         _check_recipient(call)
     message = Message(space.new_ts(), channel.id, space.bot.id, "", root)
-    message.stream = Stream(space.clock.now())
+    message.stream = Stream(space.clock.time())
     _write(call, message, message.stream, _parse_chunks(call))
     call.slack.changes.post(channel, message)
     return {"channel": channel.id, "ts": message.ts}

@@ -24,7 +24,7 @@ def open_view(call: Call) -> JSON:
     user, given = space.triggers.pop(call.text("trigger_id"), ("", 0.0))
     if not user:
         raise SlackError("invalid_trigger_id")
-    if space.clock.now() - given > TRIGGER_SECONDS:
+    if space.clock.time() - given > TRIGGER_SECONDS:
         raise SlackError("expired_trigger_id")
     if faults := list(_find_faults(view)):
         raise SlackError("invalid_arguments", *faults)
