@@ -26,6 +26,7 @@ from bot.admin import offline_forget
 from bot.platform.export_readers import ExportOptions
 from bot.platform.history_source import ImportStats
 from bot.settings import Settings
+from engine import SYSTEM_CLOCK
 from tests.support.exports import Row, slack_message, slack_user
 
 USERS, CHANNELS, STEPS = 200, 20, 10
@@ -92,7 +93,7 @@ async def run_import(home: Path, export: Path, total: int, *, indexing: bool) ->
     ):
         if not indexing:
             await context.engine._worker.stop()
-        source = open_export(export, ExportOptions())
+        source = open_export(export, ExportOptions(), clock=SYSTEM_CLOCK)
         async with offline_forget.open_import(context, settings, source) as running:
             began = since = time.perf_counter()
             cpu, last = time.process_time(), 0

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from adapters.common.export_folder import ExportFolder
     from bot.platform.export_readers import ExportOptions
+    from engine import Clock
 
 MESSAGES = "messages"  # a key of these files
 DIRECT_GUILD = "0"  # the server of direct messages in these files
@@ -37,9 +38,9 @@ PRIVATE_THREAD = "GuildPrivateThread"
 ID = re.compile(r"[0-9]{1,20}")
 
 
-def open_export(path: Path, options: ExportOptions) -> DiscordExport:
+def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> DiscordExport:
     """Open an export. Raises InvalidDocument."""
-    return DiscordExport(open_folder(path), options)
+    return DiscordExport(open_folder(path), options, clock.now())
 
 
 @dataclass(slots=True)
@@ -53,15 +54,17 @@ class ExportedRoom:
 class DiscordExport:
     """Implements `HistorySource`. Raises InvalidDocument if there is no exported channel.
 
-    The files do not say who can read a channel, so that all of them count as closed.
+    The files do not say who can read a channel, so that all of them count as closed. `now`: the latest time of an
+    export.
     """
 
     platform = NAME
     traits = TRAITS
 
-    def __init__(self, folder: ExportFolder, options: ExportOptions) -> None:
+    def __init__(self, folder: ExportFolder, options: ExportOptions, now: datetime) -> None:
         self.omissions: Counter[str] = Counter()
         self.until = EPOCH
+        self._now = now
         self._folder = folder
         self._people: dict[str, Person] = {}
         self._downloader = Downloader("Discord", FileHosts(FILE_HOSTS))
@@ -119,7 +122,7 @@ class DiscordExport:
         found = Channel(location.without_thread, clean_single_line(title), "closed")
         room = self._rooms.setdefault(location.room, ExportedRoom(found))
         room.files.insert(len(room.files) if is_thread else 0, entry)
-        self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), datetime.now(UTC)))
+        self.until = max(self.until, min(_parse_time(header.get("exportedAt"), self.until), self._now))
 
     def _read_header(self, name: str) -> Mapping[str, Any] | None:
         """What a file says about itself before its messages; None if it is not an exported channel."""

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from adapters.common.export_folder import ExportFolder
     from bot.platform.export_readers import ExportOptions
     from bot.platform.models import Message, Upload
+    from engine import Clock
 
 NAME = "mattermost"
 TRAITS = PlatformTraits()
@@ -37,14 +38,14 @@ GUEST_ROLES = frozenset({"system_guest", "team_guest", "channel_guest"})
 _NAME = re.compile(posts.NAME)
 
 
-def open_export(path: Path, options: ExportOptions) -> MattermostExport:
+def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> MattermostExport:
     """Open an export. Raises InvalidDocument."""
     with ExitStack() as stack:
         folder = open_export_folder(path)
         stack.callback(folder.close)
         lines = ExportLines(folder, find_lines(folder.list_names()))
         stack.callback(lines.close)
-        export = MattermostExport(folder, lines, options)
+        export = MattermostExport(folder, lines, options, clock.now())
         stack.pop_all()
     return export
 
@@ -60,13 +61,14 @@ class ExportedChannel:
 class MattermostExport:
     """Implements `HistorySource`. Raises InvalidDocument if this is no export.
 
-    A channel that was archived, that two lines describe, or that none describes counts as closed.
+    A channel that was archived, that two lines describe, or that none describes counts as closed. `now`: the latest
+    time of a post.
     """
 
     platform = NAME
     traits = TRAITS
 
-    def __init__(self, folder: ExportFolder, lines: ExportLines, options: ExportOptions) -> None:
+    def __init__(self, folder: ExportFolder, lines: ExportLines, options: ExportOptions, now: datetime) -> None:
         self.omissions: Counter[str] = Counter()
         self._folder = folder
         self._files = frozenset(folder.list_names())
@@ -79,7 +81,7 @@ class MattermostExport:
         self._newest = 0  # milliseconds since 1970
         self._read_index()
         self._finish_channels()
-        self.until = datetime.fromtimestamp(min(self._newest / 1000, datetime.now(UTC).timestamp()), UTC)
+        self.until = datetime.fromtimestamp(min(self._newest / 1000, now.timestamp()), UTC)
 
     def list_channels(self) -> Sequence[Channel]:
         return [each.channel for each in self._rooms.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from adapters.common.export_folder import ExportFolder
     from bot.platform.export_readers import ExportOptions
     from bot.platform.models import Message, Person, Upload
+    from engine import Clock
 
 MAX_SCANNED_FILES = 400  # searched for the address of the workspace
 DEFAULT_URL = "https://app.slack.com/"
@@ -61,23 +62,26 @@ DIRECT_LISTS = frozenset({"mpims.json", "dms.json"})
 UNREAD_LISTS = {"canvases.json": "canvases", "lists.json": "lists", "huddle_transcripts.json": "huddle transcripts"}
 
 
-def open_export(path: Path, options: ExportOptions) -> SlackExport:
+def open_export(path: Path, options: ExportOptions, *, clock: Clock) -> SlackExport:
     """Open an export. Raises InvalidDocument."""
-    return SlackExport(open_folder(path), options)
+    return SlackExport(open_folder(path), options, clock.now())
 
 
 class SlackExport:
-    """Implements `HistorySource`. Raises InvalidDocument if this is no export."""
+    """Implements `HistorySource`. Raises InvalidDocument if this is no export.
+
+    `now`: files of days that have begun nowhere yet are not read.
+    """
 
     platform = NAME
     traits = TRAITS
 
-    def __init__(self, folder: ExportFolder, options: ExportOptions) -> None:
+    def __init__(self, folder: ExportFolder, options: ExportOptions, now: datetime) -> None:
         self.omissions: Counter[str] = Counter()
         self._folder = folder
         self._names = folder.list_names()
         self._root = common_root(self._names, "users.json")
-        self._days = _group_days(self._names, self._root)
+        self._days = _group_days(self._names, self._root, now)
         users = self._read_list("users.json")
         team = _parse_id(options.workspace or _find_team(users))
         url = f"{options.url.rstrip('/')}/" if options.url else self._find_url()
@@ -232,12 +236,12 @@ def _list(found: object) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
-def _group_days(names: Iterable[str], root: str) -> dict[str, list[tuple[str, str]]]:
-    """The days of each channel's folder with their files, oldest first."""
+def _group_days(names: Iterable[str], root: str, now: datetime) -> dict[str, list[tuple[str, str]]]:
+    """The past days of each channel's folder with their files, oldest first."""
     days: dict[str, list[tuple[str, str]]] = {}
     for name in names:
         folder, _, file = name.removeprefix(root).rpartition("/")
-        if (match := DAY_FILE.fullmatch(file)) and _is_past(match[1]):
+        if (match := DAY_FILE.fullmatch(file)) and _is_past(match[1], now):
             days.setdefault(folder, []).append((match[1], name))
     return {folder: sorted(files) for folder, files in days.items()}
 
@@ -250,10 +254,10 @@ def _find_team(users: Iterable[Mapping[str, Any]]) -> str:
     return str(teams.most_common(1)[0][0])
 
 
-def _is_past(day: str) -> bool:
+def _is_past(day: str, now: datetime) -> bool:
     """Whether a day such as 2026-05-01 exists and has begun somewhere."""
     try:
-        return _end_of_day(day) <= datetime.now(UTC) + timedelta(days=2)
+        return _end_of_day(day) <= now + timedelta(days=2)
     except (ValueError, OverflowError):
         return False
 

@@ -32,7 +32,8 @@ async def import_history(engine_context: EngineContext, request: ImportHistory) 
     began = time.monotonic()
     destination = _parse_destination(request)
     options = ExportOptions(request.workspace, request.url, request.direct_messages)
-    source = await asyncio.to_thread(load_export_reader(request.platform), Path(request.path), options)
+    open_export = load_export_reader(request.platform)
+    source = await asyncio.to_thread(open_export, Path(request.path), options, clock=engine_context.clock)
     try:
         if destination is not None:
             _check_channels(source, destination)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.platform.history_source import HistorySource
+    from engine import Clock
 
 ADAPTER_GROUP = "threadlore.adapters"
 EXPORT_GROUP = "threadlore.exports"
@@ -32,8 +33,8 @@ class ExportOptions:
 class ExportReader(Protocol):
     """Opens exports of a platform; may block."""
 
-    def __call__(self, path: Path, options: ExportOptions) -> HistorySource:
-        """Open an export. Raises InvalidDocument."""
+    def __call__(self, path: Path, options: ExportOptions, *, clock: Clock) -> HistorySource:
+        """Open an export, whose content ends now at the latest. Raises InvalidDocument."""
 
 
 def load_export_reader(platform: str) -> ExportReader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -114,7 +114,7 @@ async def test_orders_in_imports_pages_digests_and_verified_answers_do_no_harm(
         assert any("town.example" in title for title in await live.titles("square"))
     posts = [mattermost_post("eve", number, order) for number, order in enumerate(ORDERS)]
     files = MattermostExportFiles(posts, users=[mattermost_user("eve", f"<!channel> [Eve]({ATTACKER_URL}eve)")])
-    source = open_export(files.write_zip(tmp_path / "export.zip"), ExportOptions(url=URL))
+    source = open_export(files.write_zip(tmp_path / "export.zip"), ExportOptions(url=URL), clock=town.clock)
     destination = ImportDestination("slack", square.workspace, {})
     async with live.bot.ingest_service.open_import(source, destination) as running:
         assert [channel.name async for channel in running.run()]
@@ -131,7 +131,7 @@ async def test_orders_in_imports_pages_digests_and_verified_answers_do_no_harm(
     link = live.bot.context.platform_for(square).message_link(square, reply.ts)
     assert "Verified." in await live.run_command("mayor", "square", f"verify {link}")
     assert "Verified by" in await live.ask("bob", "square", "Who opens the Harbour Vault?")
-    now = datetime.now(UTC)
+    now = town.clock.now()
     await live.bot.context.store.digests.save(
         Digest(square, "mayor", False, "daily 09:00 UTC", now - timedelta(hours=1), now)
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zipfile
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +14,14 @@ from adapters.discord.export import DiscordExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location
 from engine.errors import InvalidDocument
+from tests.support.clock import ManualClock
 from tests.support.exports import START, discord_file, discord_id, discord_message, write_files
 
 HALL = Location("discord", "77", "500")
 
 
 def build(tmp_path: Path, files: dict[str, bytes], **options: Any) -> DiscordExport:
-    return open_export(write_files(tmp_path / "export", files), ExportOptions(**options))
+    return open_export(write_files(tmp_path / "export", files), ExportOptions(**options), clock=ManualClock())
 
 
 def hall(*messages: dict[str, Any], **more: Any) -> dict[str, bytes]:
@@ -40,6 +42,15 @@ def test_messages_have_the_ids_times_and_links_of_the_platform(tmp_path: Path) -
     assert person is not None
     assert person.name == "Nick 1"
     assert [each.kind for each in source.list_channels()] == ["closed"]
+
+
+@pytest.mark.parametrize(
+    ("exported_at", "until"),
+    [("2026-04-01T00:00:00+00:00", "2026-04-01T00:00:00+00:00"), ("2031-01-01T00:00:00", "2026-11-20T10:00:00+00:00")],
+)
+def test_an_export_ends_when_it_was_made_and_never_after_today(tmp_path: Path, exported_at: str, until: str) -> None:
+    source = build(tmp_path, hall(discord_message("1", 0, "Tiles."), exportedAt=exported_at))
+    assert source.until == datetime.fromisoformat(until)
 
 
 def test_threads_belong_to_their_channel_and_private_ones_are_rooms_of_their_own(tmp_path: Path) -> None:
@@ -174,6 +185,6 @@ def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: P
         damaged[at] ^= 0x5A
         (tmp_path / "damaged.zip").write_bytes(damaged)
         with suppress(InvalidDocument):
-            source = open_export(tmp_path / "damaged.zip", ExportOptions())
+            source = open_export(tmp_path / "damaged.zip", ExportOptions(), clock=ManualClock())
             for channel in source.list_channels():
                 read(source, channel.location)

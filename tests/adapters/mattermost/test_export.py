@@ -14,6 +14,7 @@ from adapters.mattermost.export import MattermostExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Channel, Location
 from engine.errors import CorruptFile, DocumentTooLarge, InvalidDocument
+from tests.support.clock import ManualClock
 from tests.support.exports import (
     START,
     MattermostExportFiles,
@@ -40,7 +41,7 @@ def _close() -> Iterator[None]:
 
 
 def open_path(path: Path, **options: Any) -> MattermostExport:
-    opened.append(open_export(path, ExportOptions(**options)))
+    opened.append(open_export(path, ExportOptions(**options), clock=ManualClock()))
     return opened[-1]
 
 
@@ -74,6 +75,11 @@ def test_posts_have_ids_of_their_times_and_replies_are_in_the_thread(tmp_path: P
     assert (reply.edited, last.edited) == ("", str(ms_at(9)))
     assert source.message_link(reply.location, reply.id) == "https://chat.example.org/town/channels/roof"
     assert source.until == START + timedelta(minutes=9)
+
+
+def test_an_export_never_ends_after_today(tmp_path: Path) -> None:
+    source = build(tmp_path, town(mattermost_post("ada", 0, "Tiles.", edit_at=ms_at(5 * 365 * 24 * 60))))
+    assert source.until == ManualClock().now()
 
 
 def test_posts_of_one_moment_are_told_apart_by_their_order(tmp_path: Path) -> None:
@@ -195,7 +201,7 @@ def test_what_is_no_export_is_refused(tmp_path: Path) -> None:
     (tmp_path / "b.jsonl").write_text(json.dumps({"type": "post"}))
     (tmp_path / "empty").mkdir()
     with pytest.raises(CorruptFile):
-        open_export(tmp_path / "a.zip", ExportOptions())
+        open_export(tmp_path / "a.zip", ExportOptions(), clock=ManualClock())
     for name in ("b.jsonl", "empty"):
         with pytest.raises(InvalidDocument, match="no bulk export"):
-            open_export(tmp_path / name, ExportOptions())
+            open_export(tmp_path / name, ExportOptions(), clock=ManualClock())

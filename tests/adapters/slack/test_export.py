@@ -13,13 +13,14 @@ from adapters.slack.export import SlackExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location, Upload
 from engine.errors import CorruptFile, InvalidDocument
+from tests.support.clock import ManualClock
 from tests.support.exports import START, TEAM, SlackExportFiles, slack_message, slack_user, ts_at
 
 ROOF = Location("slack", TEAM, "ROOF")
 
 
 def build(tmp_path: Path, files: SlackExportFiles, **options: Any) -> SlackExport:
-    return open_export(files.write_zip(tmp_path / "export.zip"), ExportOptions(**options))
+    return open_export(files.write_zip(tmp_path / "export.zip"), ExportOptions(**options), clock=ManualClock())
 
 
 def roof(*messages: dict[str, Any], **more: Any) -> SlackExportFiles:
@@ -40,7 +41,7 @@ def test_a_zip_and_an_unpacked_folder_are_the_same(tmp_path: Path, form: str) ->
         files.write_folder(path)
     else:
         files.write_zip(path, "Town Slack export/" if form.startswith("zip in") else "")
-    source = open_export(path, ExportOptions())
+    source = open_export(path, ExportOptions(), clock=ManualClock())
     assert read(source) == ["Tiles.", "Slates."]
     assert source.until == datetime(2026, 3, 4, tzinfo=UTC)
     source.close()
@@ -179,10 +180,10 @@ def test_damaged_exports_are_refused_in_one_sentence_or_read_as_far_as_they_go(t
                 '["a", 3, null]' if damage == "a list of texts" else '[{"ts": [], "text": {}, "files": 3, "user": {}}]'
             )
             (path / "roof" / f"{START:%Y-%m-%d}.json").write_text(odd)
-            assert read(open_export(path, ExportOptions())) == []
+            assert read(open_export(path, ExportOptions(), clock=ManualClock())) == []
             return
     with pytest.raises(InvalidDocument):
-        read(open_export(path, ExportOptions()))
+        read(open_export(path, ExportOptions(), clock=ManualClock()))
 
 
 def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: Path) -> None:
@@ -193,7 +194,7 @@ def test_an_archive_that_is_damaged_anywhere_gives_one_kind_of_error(tmp_path: P
         damaged[at] ^= 0x5A
         (tmp_path / "damaged.zip").write_bytes(damaged)
         with suppress(InvalidDocument):
-            source = open_export(tmp_path / "damaged.zip", ExportOptions())
+            source = open_export(tmp_path / "damaged.zip", ExportOptions(), clock=ManualClock())
             for channel in source.list_channels():
                 read(source, channel.location)
 
@@ -232,13 +233,19 @@ def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
         build(tmp_path, files, workspace="T1:open")
 
 
-def test_files_of_days_that_do_not_exist_are_ignored(tmp_path: Path) -> None:
+def test_files_of_days_that_do_not_exist_or_begin_nowhere_yet_are_ignored(tmp_path: Path) -> None:
     path = roof(slack_message("U1", 0, "Tiles.")).write_folder(tmp_path / "export")
-    for day in ("2026-99-99", "9999-12-31", "0000-01-01"):
+    for day in ("2026-99-99", "9999-12-31", "0000-01-01", "2026-11-22"):
         (path / "roof" / f"{day}.json").write_text("[]")
-    source = open_export(path, ExportOptions())
+    source = open_export(path, ExportOptions(), clock=ManualClock())
     assert read(source) == ["Tiles."]
     assert source.until == datetime(2026, 3, 3, tzinfo=UTC)
+
+
+def test_the_file_of_a_day_that_has_begun_somewhere_counts(tmp_path: Path) -> None:
+    path = roof(slack_message("U1", 0, "Tiles.")).write_folder(tmp_path / "export")
+    (path / "roof" / "2026-11-21.json").write_text("[]")
+    assert open_export(path, ExportOptions(), clock=ManualClock()).until == datetime(2026, 11, 22, tzinfo=UTC)
 
 
 def test_a_channel_that_is_listed_twice_is_closed(tmp_path: Path) -> None:
@@ -256,7 +263,7 @@ def test_an_encrypted_archive_is_refused(tmp_path: Path) -> None:
             data[at + 8] |= 1
     (tmp_path / "locked.zip").write_bytes(data)
     with pytest.raises(InvalidDocument):
-        open_export(tmp_path / "locked.zip", ExportOptions())
+        open_export(tmp_path / "locked.zip", ExportOptions(), clock=ManualClock())
 
 
 def test_corrupt_is_a_document_error() -> None:

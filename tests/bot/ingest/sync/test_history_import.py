@@ -17,6 +17,7 @@ from bot.platform.history_source import ImportStats
 from bot.platform.models import Location
 from bot.platform.ports import Platform
 from bot.store import ChannelSettings
+from engine import SYSTEM_CLOCK
 from engine.models import Scope
 from tests.support.bot_fixture import BotFixture, open_bot, run_before, with_settings
 from tests.support.exports import START, SlackExportFiles, slack_message, ts_at
@@ -46,7 +47,7 @@ def town() -> SlackExportFiles:
 
 
 def open_files(files: SlackExportFiles, path: Path, **options: Any) -> SlackExport:
-    return open_export(files.write_zip(path / "export.zip"), ExportOptions(**options))
+    return open_export(files.write_zip(path / "export.zip"), ExportOptions(**options), clock=SYSTEM_CLOCK)
 
 
 async def run_import(bot: BotFixture, source: SlackExport, *, connected: bool = False) -> ImportStats:
