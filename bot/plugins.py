@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
     from bot.bot import Bot
     from bot.settings import Settings
-    from engine import ChatTurn
+    from engine import ChatTurn, Clock
 
 __all__ = [
     "Adapter",
@@ -41,14 +41,16 @@ class Adapter(Protocol):
 class ConversationAdapter(Protocol):
     """Connects one person in a terminal to a service, perhaps of another process."""
 
-    async def __call__(self, service: AdminService, settings: Settings, *, history: Sequence[ChatTurn] = ()) -> None:
+    async def __call__(
+        self, service: AdminService, settings: Settings, *, clock: Clock, history: Sequence[ChatTurn] = ()
+    ) -> None:
         """Run; `history` is what was said before."""
 
 
 class Door(Protocol):
     """Lets programs ask a service, perhaps of another process, with access tokens."""
 
-    async def __call__(self, service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
+    async def __call__(self, service: AdminService, settings: Settings, stop: asyncio.Event, *, clock: Clock) -> None:
         """Run until `stop` is set. Raises BadSetting."""
 
 

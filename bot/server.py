@@ -81,7 +81,8 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
         ]
         service = LocalService(build_admin_context(bot, engine_context))
         platforms += [
-            PlatformConnection(name, partial(load_door(name), service, settings, leaving), leaving) for name in doors
+            PlatformConnection(name, partial(load_door(name), service, settings, leaving, clock=service.clock), leaving)
+            for name in doors
         ]
         await _run_until_stopped({each.start(supervisor): each for each in platforms}, leaving)
         if lost.is_set():

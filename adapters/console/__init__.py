@@ -15,15 +15,17 @@ if TYPE_CHECKING:
 
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
-    from engine import ChatTurn
+    from engine import ChatTurn, Clock
 
 
-async def converse(service: AdminService, settings: Settings, *, history: Sequence[ChatTurn] = ()) -> None:
+async def converse(
+    service: AdminService, settings: Settings, *, clock: Clock, history: Sequence[ChatTurn] = ()
+) -> None:
     """Run the chat until the user leaves (Ctrl-D, /quit) or the input ends.
 
     Raises the error that keeps the service from opening. Errors of single questions are shown, and the chat goes on.
     """
-    screen = Screen(hint=lambda: model_hint(settings))
+    screen = Screen(clock, hint=lambda: model_hint(settings))
     session = ChatSession(service, screen, settings.space, settings.retrieval_mode)
     session.history = tuple(history)
     is_terminal = sys.stdin.isatty() and sys.stdout.isatty()
@@ -32,7 +34,7 @@ async def converse(service: AdminService, settings: Settings, *, history: Sequen
         from adapters.console.completion import ChatCompleter  # noqa: PLC0415  - slow to import, not needed for a pipe
         from adapters.console.terminal_input import read_terminal  # noqa: PLC0415  - slow to import, not needed for a pipe
 
-        lines = read_terminal(chat_loop.greet, ChatCompleter(session))
+        lines = read_terminal(chat_loop.greet, ChatCompleter(session, clock))
     else:
         lines = read_pipe(screen)
     async with aclosing(lines):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from prompt_toolkit.completion import Completer, Completion
@@ -22,6 +20,7 @@ if TYPE_CHECKING:
     from prompt_toolkit.document import Document
 
     from bot.cli.chat_session import ChatSession
+    from engine import Clock
 
 MAX_COMPLETIONS = 25
 NAMES_SECONDS = 10.0  # for which names are cached
@@ -31,8 +30,9 @@ FILTERS = ("in", "from", "after", "before", "has")
 class ChatCompleter(Completer):
     """Completes commands at the start of a line, and the filters of a question in its last word."""
 
-    def __init__(self, session: ChatSession) -> None:
+    def __init__(self, session: ChatSession, clock: Clock) -> None:
         self._session = session
+        self._clock = clock
         self._names = FilterNames((), ())
         self._listed_at = -NAMES_SECONDS
 
@@ -57,7 +57,7 @@ class ChatCompleter(Completer):
         if not colon:
             return [f"{each}:" for each in FILTERS if word and each.startswith(word)]
         if name in {"after", "before"}:
-            return [f"{name}:{each}" for each in suggest_times(typed, datetime.now(UTC))]
+            return [f"{name}:{each}" for each in suggest_times(typed, self._clock.now())]
         if name == "has":
             return ["has:file"] if "file".startswith(typed) else []
         names = await self._list_names() if name in FILTERS else FilterNames((), ())
@@ -66,8 +66,8 @@ class ChatCompleter(Completer):
 
     async def _list_names(self) -> FilterNames:
         """The names in the chat's space; those of before if the service fails."""
-        if time.monotonic() - self._listed_at >= NAMES_SECONDS:
-            self._listed_at = time.monotonic()
+        if self._clock.monotonic() - self._listed_at >= NAMES_SECONDS:
+            self._listed_at = self._clock.monotonic()
             try:
                 async for event in self._session.service.perform(ListFilterNames(Scope.of(self._session.space))):
                     self._names = event if isinstance(event, FilterNames) else self._names

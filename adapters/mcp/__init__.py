@@ -10,16 +10,17 @@ from engine import child_task
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
+    from engine import Clock
 
 
-async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
+async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, *, clock: Clock) -> None:
     """Serve one client until it closes standard input, or `stop` is set.
 
     With THREADLORE_ACCESS_TOKEN the client reads what the token may; without one, the space of the terminal.
     """
     from adapters.mcp.server import build_server  # noqa: PLC0415  - takes a second, which only this needs
 
-    server = build_server(service, settings.access_token.get_secret_value(), settings.space)
+    server = build_server(service, clock, settings.access_token.get_secret_value(), settings.space)
     async with child_task(server.run_stdio_async(), "mcp") as serving, child_task(stop.wait(), "stop") as stopping:
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():

@@ -12,13 +12,14 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from bot.admin.rpc.service import AdminService
+    from engine import Clock
 
 
 class Endpoint:
     """An ASGI application. Whoever mounts it checks origins and hosts, and limits bodies."""
 
-    def __init__(self, service: AdminService) -> None:
-        self._server = build_server(service, None)
+    def __init__(self, service: AdminService, clock: Clock) -> None:
+        self._server = build_server(service, clock, None)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request; its work ends with it."""

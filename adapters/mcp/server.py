@@ -14,6 +14,7 @@ from adapters.mcp.tools import Tools
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
+    from engine import Clock
 
 INSTRUCTIONS = (
     "Answers about what was said in the channels and what stands in the files of a team. "
@@ -21,13 +22,13 @@ INSTRUCTIONS = (
 )
 
 
-def build_server(service: AdminService, token: str | None, space: str = "") -> MCPServer[Any]:
+def build_server(service: AdminService, clock: Clock, token: str | None, space: str = "") -> MCPServer[Any]:
     """A server on a service, as the subject of a token, or in a space of the terminal.
 
     With None for a token, each call brings its own in the header Authorization.
     """
     caller = Caller(service, token, space)
-    tools, documents = Tools(caller), DocumentResources(caller)
+    tools, documents = Tools(caller, clock), DocumentResources(caller)
     server: MCPServer[Any] = MCPServer(
         "threadlore",
         instructions=INSTRUCTIONS,

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import aclosing
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from mcp.server.mcpserver import Context  # noqa: TC002  - read at run time, as are the records
@@ -27,6 +25,7 @@ if TYPE_CHECKING:
 
     from adapters.mcp.caller import Caller
     from bot.admin.requests import OperationRequest
+    from engine import Clock
 
 MAX_QUESTION_LENGTH, MAX_NAME_LENGTH, MAX_KEY_LENGTH, MAX_DOCUMENTS = 20_000, 500, 2000, 500
 PROGRESS_SECONDS = 0.25  # between two reports of an answer
@@ -40,8 +39,9 @@ TimeWords = Annotated[str, Field(max_length=100, description="Such as 2h, 3 days
 class Tools:
     """The tools of the server."""
 
-    def __init__(self, caller: Caller) -> None:
+    def __init__(self, caller: Caller, clock: Clock) -> None:
         self._caller = caller
+        self._clock = clock
 
     async def ask(self, question: QuestionText, context: Context[Any, Any]) -> CitedAnswer:
         """Answer a question about what the team wrote, with numbered sources."""
@@ -89,21 +89,21 @@ class Tools:
         A digest has sections for decisions, open questions and files.
         """
         try:
-            began = parse_since(since, datetime.now(UTC)) if since.strip() else None
+            began = parse_since(since, self._clock.now()) if since.strip() else None
         except InvalidQuestion as error:
             raise ToolError(f"{error} {error.hint}") from error
         return await self._answer(context, Summarize(self._caller.scope, channel, document, began, overview=form))
 
     async def _answer(self, context: Context[Any, Any], request: OperationRequest) -> CitedAnswer:
         """The answer to a request; its text so far is reported as progress to a client that wants this."""
-        text, end, reported, reported_at = "", AnswerEnd((), ()), 0, time.monotonic()
+        text, end, reported, reported_at = "", AnswerEnd((), ()), 0, self._clock.monotonic()
         async with aclosing(self._caller.perform(_headers_of(context), request)) as results:
             async for result in results:
                 if isinstance(result, AnswerDelta):
                     text += result.text
-                    if time.monotonic() - reported_at >= PROGRESS_SECONDS or not reported:
+                    if self._clock.monotonic() - reported_at >= PROGRESS_SECONDS or not reported:
                         await context.report_progress(len(text), message=text[reported:])
-                        reported, reported_at = len(text), time.monotonic()
+                        reported, reported_at = len(text), self._clock.monotonic()
                 elif isinstance(result, AnswerEnd):
                     end = result
         return CitedAnswer.of(text, end)

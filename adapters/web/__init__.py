@@ -15,13 +15,14 @@ if TYPE_CHECKING:
 
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
 DRAIN_SECONDS = 10  # for requests that are running when the program stops
 
 
-async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) -> None:
+async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, *, clock: Clock) -> None:
     """Serve the API and the page on the host and port of the settings until `stop` is set. Raises BadSetting."""
     import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
 
@@ -32,7 +33,7 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event) 
     from adapters.web.protocol import MAX_HEADER_BYTES, LimitedProtocol  # noqa: PLC0415  - as above
 
     config = uvicorn.Config(
-        build_app(service, read_page_options(settings), read_login_options(settings)),
+        build_app(service, clock, read_page_options(settings), read_login_options(settings, clock)),
         log_config=None,
         access_log=False,
         server_header=False,

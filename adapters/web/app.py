@@ -19,6 +19,7 @@ from adapters.web.uploads import UploadGate
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
+    from engine import Clock
 
 PREFIX = "/api/v1"
 ABOUT = """Questions about the channels and files of a workspace, answered with citations.
@@ -30,7 +31,10 @@ details (RFC 9457).
 
 
 def build_app(
-    service: AdminService, page_options: PageOptions | None = None, login_options: LoginOptions | None = None
+    service: AdminService,
+    clock: Clock,
+    page_options: PageOptions | None = None,
+    login_options: LoginOptions | None = None,
 ) -> FastAPI:
     """The application on a service: of this process, or of a running one over the local socket."""
     app = FastAPI(
@@ -44,10 +48,11 @@ def build_app(
         responses=problems.RESPONSES,
     )
     app.state.service = service
+    app.state.clock = clock
     app.state.uploads = UploadGate()
     app.state.page_options = page_options or PageOptions()
     app.state.login_options = login_options or LoginOptions()
-    app.state.failed_logins = FailedLogins()
+    app.state.failed_logins = FailedLogins(clock)
     app.state.navigation = table.NAVIGATION
     problems.register(app, errors.respond)
     app.add_middleware(RequestLimits)
@@ -60,5 +65,5 @@ def build_app(
     for each in (openai_api.router, *table.ROUTERS):
         app.include_router(each)
     app.mount(assets.PREFIX, assets.Assets())
-    mcp.add_route(app, service)
+    mcp.add_route(app, service, clock)
     return app

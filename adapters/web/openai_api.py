@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import uuid
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -83,7 +82,7 @@ async def list_models(http: Request, token: Token) -> dict[str, Any]:
 async def complete_chat(http: Request, token: Token, body: ChatBody) -> Any:
     """Answer the last message of a conversation; citations follow the answer, and are in `citations`."""
     results = perform(http, token, _build_request(body))
-    head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(time.time()), "model": MODEL}
+    head = {"id": f"chatcmpl-{uuid.uuid4().hex}", "created": int(http.app.state.clock.time()), "model": MODEL}
     if body.stream:
         include_usage = body.stream_options is not None and bool(body.stream_options.include_usage)
         return await open_stream(_list_chunks(head, results, include_usage=include_usage), CHAT_STREAM)

@@ -33,8 +33,8 @@ def chat(context: typer.Context, space: SpaceOption = "") -> None:
 
         settings = common.load_settings(space=space)
         console = load_conversation("console")
-        async with connect_lazily(settings) as service:
-            await console(service, settings)
+        async with connect_lazily(settings, common.clock) as service:
+            await console(service, settings, clock=common.clock)
         return 0
 
     run_command(context, work)
@@ -49,7 +49,7 @@ def demo(
     async def work(common: GlobalOptions) -> int:
         from bot.cli.demo.run import run_demo  # noqa: PLC0415  - keeps --help fast
 
-        await run_demo(common.load_settings(), keep=keep)
+        await run_demo(common.load_settings(), common.clock, keep=keep)
         return 0
 
     run_command(context, work)

@@ -101,8 +101,8 @@ def reindex(context: typer.Context) -> None:
         from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
-        async with connect_or_open(common.load_settings(), replace_embedder=True) as service:
-            await Screen().show(service.perform(Reindex()))
+        async with connect_or_open(common.load_settings(), common.clock, replace_embedder=True) as service:
+            await Screen(common.clock).show(service.perform(Reindex()))
         return 0
 
     run_command(context, work)
@@ -128,7 +128,7 @@ def export(
 
         settings = common.load_settings(space=space)
         async with (
-            connect_or_open(settings) as service,
+            connect_or_open(settings, common.clock) as service,
             aclosing(service.perform(Export(Scope.of(settings.space), export_format))) as events,
         ):
             await save_lines(events, output)
@@ -165,8 +165,8 @@ def restore(
             await archive.restore_into_database(file.expanduser(), settings.data_path, options, force=force)
         else:
             archive.restore_backup(file.expanduser(), settings.data_path, force=force)
-        async with connect_or_open(settings, replace_embedder=True) as service:
-            await Screen().show(service.perform(Reindex()))
+        async with connect_or_open(settings, common.clock, replace_embedder=True) as service:
+            await Screen(common.clock).show(service.perform(Reindex()))
         return 0
 
     run_command(context, work)

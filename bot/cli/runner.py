@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from engine import raise_gc_threshold
+from engine import SYSTEM_CLOCK, raise_gc_threshold
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
+    from engine import Clock
 
 EXIT_FAILED, EXIT_INTERRUPTED, EXIT_PIPE_CLOSED = 1, 130, 141
 
@@ -35,11 +36,12 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of 
 
 @dataclass(frozen=True, slots=True)
 class GlobalOptions:
-    """Options before every command."""
+    """Options before every command, and the clock of the program."""
 
     data_dir: Path | None = None
     debug: bool = False
     env_file: Path | None = None
+    clock: Clock = SYSTEM_CLOCK
 
     def load_settings(self, **overrides: Any) -> Settings:
         """Load the settings and print a warning for each unknown variable. Raises BadSetting."""
@@ -67,9 +69,9 @@ def run_command(context: typer.Context, work: Callable[[GlobalOptions], Awaitabl
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = EXIT_PIPE_CLOSED
     except EngineError as error:
-        code = report_error(error, debug=common.debug)
+        code = report_error(error, common)
     except Exception as error:  # noqa: BLE001  - shown as one sentence, with a traceback on request
-        code = report_error(wrap_unexpected(error), debug=common.debug)
+        code = report_error(wrap_unexpected(error), common)
     raise typer.Exit(code)
 
 
@@ -90,27 +92,29 @@ def wrap_unexpected(error: Exception) -> EngineError:
     return wrapped
 
 
-def report_error(error: EngineError, *, debug: bool) -> int:
+def report_error(error: EngineError, common: GlobalOptions) -> int:
     """Show an error, with its traceback in debug mode; returns the exit code."""
     from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
 
-    if debug:
+    if common.debug:
         traceback.print_exception(error, file=sys.stderr)
-    Screen().show_error(error)
+    Screen(common.clock).show_error(error)
     return EXIT_FAILED
 
 
-def _open_service(settings: Settings, request: OperationRequest) -> AbstractAsyncContextManager[AdminService]:
+def _open_service(
+    settings: Settings, clock: Clock, request: OperationRequest
+) -> AbstractAsyncContextManager[AdminService]:
     """The service that performs a request; read-only requests open only the ledger."""
     from bot.admin import requests  # noqa: PLC0415  - keeps --help fast
 
     if isinstance(request, requests.GetStatus | requests.ListDocuments):
         from bot.admin.rpc.ledger_service import connect_or_open_ledger  # noqa: PLC0415  - keeps --help fast
 
-        return connect_or_open_ledger(settings)
+        return connect_or_open_ledger(settings, clock)
     from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
 
-    return connect_or_open(settings)
+    return connect_or_open(settings, clock)
 
 
 def perform_request(
@@ -127,9 +131,9 @@ def perform_request(
         from bot.cli.render.console import Screen, model_hint  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
-        screen = Screen(hint=lambda: model_hint(settings))
+        screen = Screen(common.clock, hint=lambda: model_hint(settings))
         request = build_request(settings)
-        async with _open_service(settings, request) as service:
+        async with _open_service(settings, common.clock, request) as service:
             stream = service.perform(request)
             results = await (screen.collect(stream) if as_json else screen.show(stream))
         if as_json:

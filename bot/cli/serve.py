@@ -12,6 +12,7 @@ from bot.cli.runner import GlobalOptions, run_command
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+    from engine import Clock
 
 SERVE_HELP = """Run the bot on all platforms whose tokens are set until it is stopped (Ctrl-C, SIGTERM).
 
@@ -48,7 +49,7 @@ def serve(
         try:
             with watchdog(settings.active_watchdog_seconds):
                 if web and not platform and not configured_platforms(settings):
-                    await _serve_web(settings, stop)
+                    await _serve_web(settings, common.clock, stop)
                 else:
                     await serve_platforms(settings, stop, platform or (), ("web",) if web else ())
         finally:
@@ -59,13 +60,13 @@ def serve(
     run_command(context, work)
 
 
-async def _serve_web(settings: Settings, stop: asyncio.Event) -> None:
+async def _serve_web(settings: Settings, clock: Clock, stop: asyncio.Event) -> None:
     """Serve the HTTP API without a platform: beside a running process, or on an engine of its own."""
     from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
 
-    async with connect_or_open(settings) as service:
-        await load_door("web")(service, settings, stop)
+    async with connect_or_open(settings, clock) as service:
+        await load_door("web")(service, settings, stop, clock=clock)
 
 
 def _handle_signal(stop: asyncio.Event, number: signal.Signals) -> None:

@@ -27,7 +27,7 @@ class TokenHolders:
         self._live = live
         self._tokens: dict[str, str] = {}
         context = build_admin_context(live.bot, live.bot.context.engine_context)
-        transport = httpx.ASGITransport(build_app(LocalService(context)), raise_app_exceptions=False)
+        transport = httpx.ASGITransport(build_app(LocalService(context), context.clock), raise_app_exceptions=False)
         self.client = httpx.AsyncClient(transport=transport, base_url="http://testserver")
 
     async def get_token(self, person: str) -> str:

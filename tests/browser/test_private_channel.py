@@ -271,11 +271,11 @@ async def open_pages(live: LiveBot[SlackTown], browser: Browser) -> AsyncIterato
     await live.read("square")
     await live.town.say("bob", "square", f"{password('agate')} {SHARED_NAME} met Carl Brook.")
     await live.close_conversations()
-    app = build_app(LocalService(build_admin_context(live.bot, live.bot.context.engine_context)))
+    app = build_app(LocalService(build_admin_context(live.bot, live.bot.context.engine_context)), live.bot.clock)
     # No connection is kept: the server could close it at the moment of the next request.
     limits = httpx.Limits(max_keepalive_connections=0)
     async with (
-        open_login_server() as login,
+        open_login_server(live.town.clock) as login,
         open_server(app) as url,
         httpx.AsyncClient(timeout=PATIENCE, limits=limits) as client,
         await browser.new_context() as first,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import secrets
-import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -17,6 +16,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from aiohttp import web
 
 from adapters.web.oauth.providers import DiscordLogin, OAuthClient, SlackLogin
+from engine import SYSTEM_CLOCK, Clock
 
 CLIENT = ("client1", "client-secret")
 
@@ -28,6 +28,7 @@ class LoginServer:
     A browser that opens the page of a platform is that of `visitor` of `team`, who permits the login by a link.
     """
 
+    clock: Clock = SYSTEM_CLOCK
     claims: dict[str, Any] = field(default_factory=dict)
     guilds: Any = field(default_factory=lambda: [{"id": "1"}, {"id": "2"}])
     status: int = 200
@@ -43,7 +44,7 @@ class LoginServer:
 
     @property
     def slack(self) -> SlackLogin:
-        return SlackLogin(f"{self.base}/slack/authorize", f"{self.base}/slack/api")
+        return SlackLogin(self.clock, f"{self.base}/slack/authorize", f"{self.base}/slack/api")
 
     @property
     def discord(self) -> DiscordLogin:
@@ -94,16 +95,16 @@ class LoginServer:
     def _exchange_slack(self, form: Mapping[str, str]) -> dict[str, Any]:
         if (grant := self._take_grant(form)) is None:
             return {"ok": False, "error": "invalid_code"}
-        claims = {"iss": "https://slack.com", "aud": CLIENT[0], "nonce": grant["nonce"], "exp": time.time() + 300}
+        claims = {"iss": "https://slack.com", "aud": CLIENT[0], "nonce": grant["nonce"], "exp": self.clock.time() + 300}
         claims |= {"https://slack.com/user_id": grant["person"], "https://slack.com/team_id": grant["team"]}
         body = base64.urlsafe_b64encode(json.dumps({**claims, **self.claims}).encode()).rstrip(b"=").decode()
         return {"ok": True, "access_token": "xoxp-1", "id_token": f"e30.{body}.c2ln"}
 
 
 @asynccontextmanager
-async def open_login_server() -> AsyncIterator[LoginServer]:
+async def open_login_server(clock: Clock = SYSTEM_CLOCK) -> AsyncIterator[LoginServer]:
     """Run the server on a free port of the loopback device."""
-    server = LoginServer()
+    server = LoginServer(clock)
     runner = web.ServerRunner(web.Server(server.handle, access_log=None), shutdown_timeout=0.1)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()

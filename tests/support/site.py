@@ -80,7 +80,7 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
         await engine_context.engine.wait_until_indexed()
         access = AccessControl(store)
         context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=home / "uploads")
-        app = build_app(LocalService(context), PageOptions(HERE, "always"))
+        app = build_app(LocalService(context), context.clock, PageOptions(HERE, "always"))
         async with open_server(app) as url:
             yield Site(url, app, language, access)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from adapters.web.oauth.providers import PROVIDERS, LoginProvider, OAuthClient
+from adapters.web.oauth.providers import LoginProvider, OAuthClient, build_providers
 from adapters.web.pages.guard import is_loopback_host
 from bot.errors import BadSetting
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bot.settings import Settings
+    from engine import Clock
 
 PARTS = 3  # of a client: its platform, id and secret
 
@@ -23,23 +24,24 @@ class LoginOptions:
     """The providers of logins by name, and the application as each knows it."""
 
     clients: Mapping[str, OAuthClient] = field(default_factory=dict)
-    providers: Mapping[str, LoginProvider] = field(default_factory=lambda: PROVIDERS)
+    providers: Mapping[str, LoginProvider] = field(default_factory=dict)
 
 
-def read_login_options(settings: Settings) -> LoginOptions:
+def read_login_options(settings: Settings, clock: Clock) -> LoginOptions:
     """The logins that the settings name; none without an address of the page. Raises BadSetting."""
     words = settings.web_login_clients.get_secret_value().split(",")
     found = [each.strip().split(":") for each in words if each.strip()]
     if not found:
         return LoginOptions()
-    if any(len(each) != PARTS or each[0] not in PROVIDERS or not all(each) for each in found):
+    providers = build_providers(clock)
+    if any(len(each) != PARTS or each[0] not in providers or not all(each) for each in found):
         raise BadSetting(
             "THREADLORE_WEB_LOGIN_CLIENTS cannot be used.",
-            hint=f"Write PLATFORM:CLIENT_ID:CLIENT_SECRET, separated by commas; platforms: {', '.join(PROVIDERS)}.",
+            hint=f"Write PLATFORM:CLIENT_ID:CLIENT_SECRET, separated by commas; platforms: {', '.join(providers)}.",
         )
     base = check_url(settings.web_url)
     return LoginOptions(
-        {name: OAuthClient(id_, secret, f"{base}/login/{name}/callback") for name, id_, secret in found}
+        {name: OAuthClient(id_, secret, f"{base}/login/{name}/callback") for name, id_, secret in found}, providers
     )
 
 

@@ -6,7 +6,6 @@ import asyncio
 import base64
 import json
 import re
-import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 from urllib.parse import urlencode
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from adapters.web.oauth.attempt import LoginAttempt
+    from engine import Clock
 
 TIMEOUT_SECONDS = 20.0
 MAX_REPLY_BYTES = 1024 * 1024
@@ -70,6 +70,7 @@ class LoginProvider(Protocol):
 class SlackLogin:
     """Sign in with Slack (OpenID Connect)."""
 
+    clock: Clock
     page: str = "https://slack.com/openid/connect/authorize"
     api: str = "https://slack.com/api"
     label: str = "Slack"
@@ -87,7 +88,7 @@ class SlackLogin:
         if reply.get("ok") is not True:
             raise LoginFailed("Slack did not accept the login.")
         claims = read_claims(str(reply.get("id_token")))
-        check_claims(claims, client.id, attempt.nonce, time.time())
+        check_claims(claims, client.id, attempt.nonce, self.clock.time())
         person, team = (_read_id(claims, f"{SLACK_ISSUER}/{name}_id") for name in ("user", "team"))
         return Identity("slack", person, _choose((team,), attempt), with_guests=True)
 
@@ -119,7 +120,9 @@ class DiscordLogin:
         return Identity("discord", _read_id(user, "id"), _choose(servers, attempt), with_guests=False)
 
 
-PROVIDERS: Mapping[str, LoginProvider] = {"slack": SlackLogin(), "discord": DiscordLogin()}
+def build_providers(clock: Clock) -> Mapping[str, LoginProvider]:
+    """The providers by the names of their platforms."""
+    return {"slack": SlackLogin(clock), "discord": DiscordLogin()}
 
 
 def read_claims(token: str) -> Mapping[str, Any]:

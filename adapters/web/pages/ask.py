@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import secrets
-import time
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.admin.results import OperationResult
+    from engine import Clock
 
 router = APIRouter(include_in_schema=False)
 
@@ -53,18 +53,19 @@ async def show_ask(http: Request, access: PageAccess) -> Response:
 @router.post("/ask")
 async def stream_answer(http: Request, access: PageAccess, body: QueryBody) -> StreamingResponse:
     """Stream an answer as lines of JSON: delta, html (of all text so far), progress, end or error."""
-    return await open_stream(_list_events(perform(http, access, body.to_request("answer"))), StreamFormat(NDJSON))
+    results = perform(http, access, body.to_request("answer"))
+    return await open_stream(_list_events(results, http.app.state.clock), StreamFormat(NDJSON))
 
 
-async def _list_events(results: AsyncGenerator[OperationResult]) -> AsyncGenerator[dict[str, Any]]:
-    text, rendered = "", time.monotonic()
+async def _list_events(results: AsyncGenerator[OperationResult], clock: Clock) -> AsyncGenerator[dict[str, Any]]:
+    text, rendered = "", clock.monotonic()
     async with aclosing(results):
         async for result in results:
             if isinstance(result, AnswerDelta):
                 text += result.text
                 yield {"type": "delta", "text": result.text}
-                if time.monotonic() - rendered > RENDER_SECONDS:
-                    rendered = time.monotonic()
+                if clock.monotonic() - rendered > RENDER_SECONDS:
+                    rendered = clock.monotonic()
                     yield {"type": "html", "html": render_answer(text)}
             elif isinstance(result, ProgressUpdate):
                 yield {"type": "progress", "text": result.trouble}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import OrderedDict, deque
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
@@ -20,9 +19,8 @@ from bot.errors import InvalidToken, TooManyRequests
 from engine.errors import DocumentTooLarge, EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from adapters.web.oauth.options import LoginOptions
+    from engine import Clock
 
 router = APIRouter(include_in_schema=False)
 
@@ -33,21 +31,21 @@ MAX_FORM_BYTES = 16 * 1024  # of a token and a path
 class FailedLogins:
     """The failed logins of the last minute by address, so that nobody tries token after token."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._times: OrderedDict[str, deque[float]] = OrderedDict()
 
     def check(self, address: str) -> None:
         """Raise TooManyRequests if too many logins from an address failed."""
         times = self._times.get(address, deque())
-        while times and times[0] <= self._clock() - WINDOW_SECONDS:
+        while times and times[0] <= self._clock.monotonic() - WINDOW_SECONDS:
             times.popleft()
         if len(times) >= MAX_FAILURES:
             raise TooManyRequests("Too many logins failed.")
 
     def record(self, address: str) -> None:
         """Count a failed login."""
-        self._times.setdefault(address, deque(maxlen=MAX_FAILURES)).append(self._clock())
+        self._times.setdefault(address, deque(maxlen=MAX_FAILURES)).append(self._clock.monotonic())
         self._times.move_to_end(address)
         if len(self._times) > MAX_ADDRESSES:
             self._times.popitem(last=False)

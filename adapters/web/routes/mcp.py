@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from bot.admin.rpc.service import AdminService
+    from engine import Clock
 
 PATH = "/mcp"
 NO_STREAM = Problem(title="Method Not Allowed", status=405, detail="Send requests by POST; there are no sessions.")
@@ -35,8 +36,9 @@ FOREIGN_HOST = Problem(
 class McpEndpoint:
     """Checks where a request comes from, and loads the MCP server with the first one."""
 
-    def __init__(self, service: AdminService) -> None:
+    def __init__(self, service: AdminService, clock: Clock) -> None:
         self._service = service
+        self._clock = clock
         self._lock = asyncio.Lock()
         self._app: Any = None
 
@@ -56,13 +58,13 @@ class McpEndpoint:
         async with self._lock:
             if self._app is None:
                 module: Any = await asyncio.to_thread(importlib.import_module, "adapters.mcp.endpoint")
-                self._app = module.Endpoint(self._service)
+                self._app = module.Endpoint(self._service, self._clock)
             return self._app
 
 
-def add_route(app: FastAPI, service: AdminService) -> None:
+def add_route(app: FastAPI, service: AdminService, clock: Clock) -> None:
     """Serve MCP from an application."""
-    endpoint: Any = McpEndpoint(service)
+    endpoint: Any = McpEndpoint(service, clock)
     app.add_route(PATH, endpoint, methods=["GET", "POST", "DELETE"], include_in_schema=False)
 
 

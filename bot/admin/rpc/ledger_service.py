@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.admin.rpc.service import AdminService
     from bot.settings import Settings
+    from engine import Clock
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class LedgerService:
 
 
 @asynccontextmanager
-async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminService]:
+async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncIterator[AdminService]:
     """Connect to the process that holds the data directory, or else open only the ledger, which is much faster."""
     async with AsyncExitStack() as stack:
         if remote := await socket.find_service(settings.data_path):
@@ -47,7 +48,7 @@ async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminServi
         if settings.database.get_secret_value():
             from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - takes a second
 
-            yield await stack.enter_async_context(connect_or_open(settings))
+            yield await stack.enter_async_context(connect_or_open(settings, clock))
             return
         folder = DataDir(settings.data_path)
         try:
@@ -55,7 +56,7 @@ async def connect_or_open_ledger(settings: Settings) -> AsyncIterator[AdminServi
         except DataDirInUse:  # by a process that is starting or stopping
             from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - rarely needed
 
-            yield await stack.enter_async_context(connect_or_open(settings))
+            yield await stack.enter_async_context(connect_or_open(settings, clock))
             return
         folder.check_ledger()
         ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer)

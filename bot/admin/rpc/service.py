@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
-    from engine import Document
+    from engine import Clock, Document
 
 START_TIMEOUT_SECONDS = 10.0  # for another process to answer after it locked the data directory
 POLL_SECONDS = 0.1
@@ -41,6 +41,11 @@ class LocalService:
     """Performs requests in this process."""
 
     context: EngineContext
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of the engine."""
+        return self.context.clock
 
     def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request on the own engine."""
@@ -66,21 +71,23 @@ class LazyService:
 
 
 @asynccontextmanager
-async def connect_or_open(settings: Settings, *, replace_embedder: bool = False) -> AsyncIterator[AdminService]:
+async def connect_or_open(
+    settings: Settings, clock: Clock, *, replace_embedder: bool = False
+) -> AsyncIterator[AdminService]:
     """Connect to the process that holds the data directory, or open the engine and serve the commands of others.
 
     Raises DataDirInUse if another program holds the data directory and does not answer.
     """
     async with AsyncExitStack() as stack:
         remote = await socket.find_service(settings.data_path)
-        yield remote or await _open_local(settings, stack, replace_embedder=replace_embedder)
+        yield remote or await _open_local(settings, clock, stack, replace_embedder=replace_embedder)
 
 
 @asynccontextmanager
-async def connect_lazily(settings: Settings) -> AsyncIterator[AdminService]:
+async def connect_lazily(settings: Settings, clock: Clock) -> AsyncIterator[AdminService]:
     """Connect or open as `connect_or_open`, with the first request: entering does not wait."""
     service, leaving = LazyService(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
-    opening = asyncio.create_task(_open_on_request(settings, service, leaving))
+    opening = asyncio.create_task(_open_on_request(settings, clock, service, leaving))
     try:
         yield service
     finally:
@@ -89,13 +96,13 @@ async def connect_lazily(settings: Settings) -> AsyncIterator[AdminService]:
         await opening
 
 
-async def _open_on_request(settings: Settings, lazy: LazyService, leaving: asyncio.Event) -> None:
+async def _open_on_request(settings: Settings, clock: Clock, lazy: LazyService, leaving: asyncio.Event) -> None:
     opening = lazy.opening
     await lazy.requested.wait()
     if leaving.is_set():
         return
     try:
-        async with connect_or_open(settings) as service:
+        async with connect_or_open(settings, clock) as service:
             opening.set_result(service)
             await leaving.wait()
     except Exception as error:
@@ -105,12 +112,14 @@ async def _open_on_request(settings: Settings, lazy: LazyService, leaving: async
         opening.exception()  # raised by `perform`; without a request it does not matter
 
 
-async def _open_local(settings: Settings, stack: AsyncExitStack, *, replace_embedder: bool) -> AdminService:
+async def _open_local(
+    settings: Settings, clock: Clock, stack: AsyncExitStack, *, replace_embedder: bool
+) -> AdminService:
     bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
     models = await stack.enter_async_context(bootstrap.open_models(settings))
     deadline = asyncio.get_running_loop().time() + START_TIMEOUT_SECONDS
     while True:
-        opened = bootstrap.open_engine(settings, models, replace_embedder=replace_embedder)
+        opened = bootstrap.open_engine(settings, models, clock, replace_embedder=replace_embedder)
         try:
             engine_context = await stack.enter_async_context(opened)
         except DataDirInUse:

@@ -11,6 +11,7 @@ from bot.cli.runner import GlobalOptions, run_command
 
 if TYPE_CHECKING:
     from bot.settings import Settings
+    from engine import Clock
 
 MCP_HELP = """Serve an assistant over the Model Context Protocol, on standard input and output.
 
@@ -32,15 +33,15 @@ def serve(context: typer.Context) -> None:
     """Serve until the client closes standard input."""
 
     async def work(common: GlobalOptions) -> int:
-        await _serve(common.load_settings())
+        await _serve(common.load_settings(), common.clock)
         return 0
 
     run_command(context, work)
 
 
-async def _serve(settings: Settings) -> None:
+async def _serve(settings: Settings, clock: Clock) -> None:
     from bot.admin.rpc.service import connect_lazily  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
 
-    async with connect_lazily(settings) as service:
-        await load_door("mcp")(service, settings, asyncio.Event())
+    async with connect_lazily(settings, clock) as service:
+        await load_door("mcp")(service, settings, asyncio.Event(), clock=clock)

@@ -22,23 +22,24 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bot.settings import Settings
+    from engine import Clock
 
 DEMO_SPACE = "demo:ploverness"
 
 
-async def run_demo(settings: Settings, *, keep: bool) -> None:
+async def run_demo(settings: Settings, clock: Clock, *, keep: bool) -> None:
     """Run the demo; without a terminal it ends after the questions. Raises EngineError."""
-    screen = Screen()
+    screen = Screen(clock)
     with _open_data_dir(settings, keep=keep) as data_dir:
         chosen = settings.model_copy(update={"data_dir": data_dir, "space": DEMO_SPACE, "retrieval_mode": "mix"})
         _print_greeting(screen, settings)
-        async with connect_or_open(chosen) as service:
+        async with connect_or_open(chosen, clock) as service:
             await screen.show(service.perform(Ingest((str(TOWN_DIR),), DEMO_SPACE)))
             dialogue = ChatSession(service, screen, DEMO_SPACE, chosen.retrieval_mode)
             await _ask_questions(dialogue, screen)
             if sys.stdin.isatty() and sys.stdout.isatty():
                 screen.out.print("\nYour turn. Ask about the town:", style="bold")
-                await load_conversation("console")(service, chosen, history=dialogue.history)
+                await load_conversation("console")(service, chosen, clock=clock, history=dialogue.history)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import aclosing, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from bot.admin.results import AnswerDelta, AnswerEnd, Completed, DocumentList, OperationResult, ProgressUpdate
     from bot.settings import Settings
+    from engine import Clock
     from engine.errors import EngineError
 
 PROGRESS_INTERVAL_SECONDS = 10.0  # between two progress lines without a terminal
@@ -48,8 +48,13 @@ class Screen:
     """
 
     def __init__(
-        self, out: Console | None = None, err: Console | None = None, hint: Callable[[], str] = lambda: ""
+        self,
+        clock: Clock,
+        out: Console | None = None,
+        err: Console | None = None,
+        hint: Callable[[], str] = lambda: "",
     ) -> None:
+        self._clock = clock
         self.out = out or Console(highlight=False)
         self.err = err or Console(stderr=True, highlight=False)
         self._hint = hint
@@ -147,7 +152,7 @@ class Screen:
 
     def _show_progress(self, event: ProgressUpdate) -> None:
         if self._bars is None:
-            self._bars = _ProgressBars(self.err)
+            self._bars = _ProgressBars(self.err, self._clock)
         self._bars.show(event)
 
     def _stop_bars(self) -> None:
@@ -181,12 +186,13 @@ class _RateColumn(ProgressColumn):
 class _ProgressBars:
     """One progress bar per stage on a terminal; otherwise a line every few seconds and one at the end of each stage."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, clock: Clock) -> None:
         self._console = console
+        self._clock = clock
         self._stages: dict[str, Any] = {}
         self._last: ProgressUpdate | None = None
         self._last_trouble = ""
-        self._started_at = self._printed_at = time.monotonic()
+        self._started_at = self._printed_at = clock.monotonic()
         self._progress = Progress(
             TextColumn("{task.description:<10}"),
             BarColumn(30),
@@ -195,6 +201,7 @@ class _ProgressBars:
             TimeRemainingColumn(elapsed_when_finished=True),
             TextColumn("[dim]{task.fields[remaining]}"),
             console=console,
+            get_time=clock.monotonic,
         )
         if console.is_terminal:
             self._progress.start()
@@ -203,7 +210,7 @@ class _ProgressBars:
         """Show the progress of a stage."""
         if self._last is None or self._last.stage != event.stage:
             self._end_stage()
-            self._started_at = self._printed_at = time.monotonic()
+            self._started_at = self._printed_at = self._clock.monotonic()
         self._last = event
         if self._console.is_terminal:
             if event.stage not in self._stages:
@@ -222,7 +229,7 @@ class _ProgressBars:
 
     def _print_progress(self, event: ProgressUpdate) -> None:
         """Print a line unless the last one is recent."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         if event.total and now - self._printed_at >= PROGRESS_INTERVAL_SECONDS:
             self._printed_at = now
             remaining = f" ({strip_control_chars(event.remaining)})" if event.remaining else ""
@@ -237,7 +244,7 @@ class _ProgressBars:
 
     def _end_stage(self) -> None:
         if self._last is not None and not self._console.is_terminal and self._last.total:
-            seconds = time.monotonic() - self._started_at
+            seconds = self._clock.monotonic() - self._started_at
             line = f"{self._last.stage}: {self._last.done} of {self._last.total}, {seconds:.1f} s"
             self._console.print(line, soft_wrap=True)
         self._last = None

@@ -35,7 +35,7 @@ from bot.cli.chat_session import ChatSession
 from bot.cli.render.console import Screen
 from bot.plugins import load_adapter, load_conversation
 from bot.settings import load_settings
-from engine import Scope
+from engine import SYSTEM_CLOCK, Scope
 from engine.errors import ModelUnavailable, NotFound
 from engine.models import ChatTurn, ContextEntity, Source
 from engine.storage.ledger.records.query_results import IndexStatus
@@ -84,7 +84,7 @@ class Chat:
         self.service = ScriptedService()
         self.file = io.StringIO()
         out, err = (Console(file=self.file, width=80, highlight=False) for _ in range(2))
-        self.session = ChatSession(self.service, Screen(out, err), "s", "mix")
+        self.session = ChatSession(self.service, Screen(SYSTEM_CLOCK, out, err), "s", "mix")
         self.loop = ChatLoop(self.session, interruptible=interruptible)
 
     async def enter(self, *lines: str) -> str:
@@ -168,7 +168,7 @@ async def test_ctrl_c_stops_the_answer_and_nothing_else() -> None:
 async def test_a_pipe_is_read_to_its_end(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(sys, "stdin", io.StringIO(f"{QUESTION}\n\n/status\n"))
     service = ScriptedService()
-    await converse(service, load_settings(space="s"), history=HISTORY)
+    await converse(service, load_settings(space="s"), clock=SYSTEM_CLOCK, history=HISTORY)
     shown = capsys.readouterr().out
     assert f"› {QUESTION}\nNine crowns [1]." in shown
     assert "2 indexed" in shown
@@ -206,7 +206,7 @@ async def test_typed_lines_have_a_history_that_is_never_written_to_disk(
     ],
 )
 async def test_commands_and_filters_are_completed(typed: str, completed: list[str]) -> None:
-    completer = ChatCompleter(Chat().session)
+    completer = ChatCompleter(Chat().session, SYSTEM_CLOCK)
     found = completer.get_completions_async(Document(typed), CompleteEvent())
     assert [each.text async for each in found] == completed
 

@@ -59,12 +59,12 @@ class Desk:
 
     @asynccontextmanager
     async def connect(self, token: str = "", space: str = HERE, mode: str = "auto") -> AsyncIterator[Client]:
-        async with Client(build_server(self.service, token, space), mode=mode) as client:
+        async with Client(build_server(self.service, self.service.clock, token, space), mode=mode) as client:
             yield client
 
     @asynccontextmanager
     async def connect_over_http(self, token: str, mode: str = "auto") -> AsyncIterator[Client]:
-        transport = httpx2.ASGITransport(build_app(self.service))
+        transport = httpx2.ASGITransport(build_app(self.service, self.service.clock))
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         async with (
             httpx2.AsyncClient(transport=transport, base_url=ADDRESS, headers=headers) as http,
@@ -164,7 +164,7 @@ async def test_over_http_nobody_is_let_in_without_a_token_or_from_a_foreign_page
     revoked = await desk.create_token("read")
     await desk.access.revoke_token(revoked.split("_")[1])
     good = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
-    transport = httpx2.ASGITransport(build_app(desk.service))
+    transport = httpx2.ASGITransport(build_app(desk.service, desk.service.clock))
     async with httpx2.AsyncClient(transport=transport, base_url=ADDRESS) as http:
         assert (await http.post("/mcp", json=body, headers=good)).status_code == 200
         for changed, status in (

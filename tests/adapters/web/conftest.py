@@ -65,7 +65,7 @@ async def open_api(tmp_path: Path) -> AsyncIterator[Api]:
             await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
         await engine_context.engine.wait_until_indexed()
         context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=tmp_path / "uploads")
-        app = build_app(LocalService(context))
+        app = build_app(LocalService(context), context.clock)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
             api = Api(client, app, access, "")

@@ -14,6 +14,7 @@ from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
 from bot.admin.requests import OperationRequest
 from bot.admin.results import AnswerDelta, OperationResult
+from engine import SYSTEM_CLOCK
 from engine.errors import DiskError, EngineError, StoreError
 from tests.support.patience import PATIENCE
 
@@ -62,7 +63,7 @@ async def test_the_work_ends_when_the_client_leaves(path: str, results: tuple[Op
         """Send nowhere."""
 
     async with asyncio.timeout(PATIENCE):
-        await build_app(service)(build_scope(path), receive, send)
+        await build_app(service, SYSTEM_CLOCK)(build_scope(path), receive, send)
     assert service.is_closed
 
 
@@ -85,6 +86,6 @@ async def test_a_body_that_does_not_arrive_is_not_waited_for() -> None:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    limits = RequestLimits(build_app(PatientService()), read_seconds=0.01)
+    limits = RequestLimits(build_app(PatientService(), SYSTEM_CLOCK), read_seconds=0.01)
     await limits(build_scope("/api/v1/query"), receive, send)
     assert sent[0]["status"] == 408

@@ -19,7 +19,7 @@ from bot.admin.documents.requests import AddUpload, PrepareUpload
 from bot.admin.documents.results import UploadPlace
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import OperationResult, ProgressUpdate
-from engine import ParserLimits, child_task
+from engine import SYSTEM_CLOCK, ParserLimits, child_task
 from engine.errors import DiskError
 from tests.adapters.web.conftest import Api
 from tests.engine.parsers.samples import bomb
@@ -194,7 +194,7 @@ class AwayService:
 
 async def test_an_upload_that_waits_for_a_model_keeps_nobody_else_from_uploading(tmp_path: Path) -> None:
     service = AwayService(tmp_path)
-    app = build_app(service)
+    app = build_app(service, SYSTEM_CLOCK)
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://testserver") as client:
         headers = {"Authorization": "Bearer x", **TYPE}
         sending = client.post("/api/v1/documents", content=HEAD + TILES + b"\r\n--x--\r\n", headers=headers)

@@ -8,13 +8,16 @@ from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_att
 from adapters.web.oauth.options import read_login_options
 from bot.errors import BadSetting
 from bot.settings import load_settings
+from engine import SYSTEM_CLOCK
 
 CLIENTS = "slack:1.2:s1, discord:3:s3"
 
 
 def test_each_client_has_its_exact_address() -> None:
-    assert read_login_options(load_settings()).clients == {}
-    options = read_login_options(load_settings(web_url="https://lore.example.org/", web_login_clients=CLIENTS))
+    assert read_login_options(load_settings(), SYSTEM_CLOCK).clients == {}
+    options = read_login_options(
+        load_settings(web_url="https://lore.example.org/", web_login_clients=CLIENTS), SYSTEM_CLOCK
+    )
     slack, discord = options.clients["slack"], options.clients["discord"]
     assert (slack.id, slack.secret, slack.redirect_uri) == (
         "1.2",
@@ -23,7 +26,9 @@ def test_each_client_has_its_exact_address() -> None:
     )
     assert discord.redirect_uri == "https://lore.example.org/login/discord/callback"
     assert "s1" not in repr(options)
-    assert read_login_options(load_settings(web_url="http://localhost:8630", web_login_clients=CLIENTS)).clients
+    assert read_login_options(
+        load_settings(web_url="http://localhost:8630", web_login_clients=CLIENTS), SYSTEM_CLOCK
+    ).clients
 
 
 @pytest.mark.parametrize(
@@ -36,7 +41,7 @@ def test_each_client_has_its_exact_address() -> None:
 )
 def test_a_wrong_setting_is_refused_without_showing_secrets(url: str, clients: str) -> None:
     with pytest.raises(BadSetting) as caught:
-        read_login_options(load_settings(web_url=url, web_login_clients=clients))
+        read_login_options(load_settings(web_url=url, web_login_clients=clients), SYSTEM_CLOCK)
     assert "s1" not in f"{caught.value}{caught.value.hint}"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import nullcontext
 from dataclasses import replace
-from datetime import UTC, date, datetime
+from datetime import date
 
 import httpx
 import pytest
@@ -36,7 +36,7 @@ async def bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BotFixt
         bot.platform.people |= {each.id: each for each in people}
         bot.platform.add_channel("ROOF", "ada", "bob")
         await bot.store.channels.upsert(ROOF, "roof")
-        asked = make_answer("a1", asker="bob", question=HOSTILE, message_id="q1", time=datetime.now(UTC))
+        asked = make_answer("a1", asker="bob", question=HOSTILE, message_id="q1", time=bot.context.clock.now())
         await bot.store.answers.begin(asked)
         await bot.store.answers.finish("a1", AnswerResult("I found nothing."))
         yield bot
@@ -49,6 +49,7 @@ async def browser(bot: BotFixture) -> AsyncIterator[httpx.AsyncClient]:
         context = build_admin_context(running, replace(bot.context.engine_context, owner_space="console:local"))
         app = build_app(
             LocalService(replace(context, open_access=lambda: nullcontext(access))),
+            running.clock,
             PageOptions("console:local", "auto"),
         )
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)

@@ -82,7 +82,7 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
             {"slack": server.slack, "discord": server.discord},
         )
         service = LocalService(replace(context, open_access=lambda: nullcontext(access)))
-        app = httpx.ASGITransport(build_app(service, login_options=options), raise_app_exceptions=False)
+        app = httpx.ASGITransport(build_app(service, service.clock, login_options=options), raise_app_exceptions=False)
         yield Site(app, server, access, slack, discord)
 
 

@@ -19,7 +19,9 @@ from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.errors import TooManyRequests
 from bot.settings import Settings
+from engine import SYSTEM_CLOCK
 from tests.adapters.web.conftest import HERE, SECRET, Api
+from tests.support.clock import ManualClock
 
 FERRY = {"question": "When does the ferry Gudgeon leave?"}
 OWN = {"Origin": "http://testserver", "Sec-Fetch-Site": "same-origin"}
@@ -153,7 +155,7 @@ async def test_every_page_forbids_foreign_scripts_and_frames(api: Api) -> None:
 async def local(api: Api) -> AsyncIterator[httpx.AsyncClient]:
     """A browser on the machine of a server that asks it for no login."""
     transport = httpx.ASGITransport(
-        build_app(api.app.state.service, PageOptions(HERE, "auto")), raise_app_exceptions=False
+        build_app(api.app.state.service, api.app.state.clock, PageOptions(HERE, "auto")), raise_app_exceptions=False
     )
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8630") as client:
         yield client
@@ -192,7 +194,8 @@ class BrokenService:
 
 @pytest.mark.parametrize("accept", ["text/html", "application/json"])
 async def test_an_unforeseen_failure_is_as_guarded_as_any_page(accept: str) -> None:
-    transport = httpx.ASGITransport(build_app(BrokenService(), PageOptions(HERE, "auto")), raise_app_exceptions=False)
+    app = build_app(BrokenService(), SYSTEM_CLOCK, PageOptions(HERE, "auto"))
+    transport = httpx.ASGITransport(app, raise_app_exceptions=False)
     async with httpx.AsyncClient(transport=transport, base_url="http://localhost:8630") as client:
         failed = await client.get("/documents", headers={"Accept": accept})
     assert (failed.status_code, SECRET in failed.text) == (500, False)
@@ -200,15 +203,14 @@ async def test_an_unforeseen_failure_is_as_guarded_as_any_page(accept: str) -> N
 
 
 async def test_too_many_wrong_tokens_are_refused_for_a_while() -> None:
-    now = 0.0
-    failed = FailedLogins(lambda: now)
+    failed = FailedLogins(clock := ManualClock())
     for _ in range(MAX_FAILURES):
         failed.check("a")
         failed.record("a")
     with pytest.raises(TooManyRequests):
         failed.check("a")
     failed.check("b")
-    now = WINDOW_SECONDS
+    clock.advance(WINDOW_SECONDS)
     failed.check("a")
 
 

@@ -25,7 +25,7 @@ from bot.bootstrap import EngineModels
 from bot.context import EngineContext
 from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
-from engine import Scope
+from engine import SYSTEM_CLOCK, Clock, Scope
 from engine.data_dir import DataDir
 from engine.errors import CorruptLedger, DataDirInUse, NotFound
 from tests.bot.admin.conftest import last
@@ -53,7 +53,7 @@ def _light_engine(monkeypatch: pytest.MonkeyPatch) -> None:
 
     @asynccontextmanager
     async def open_engine(
-        settings: Settings, models: EngineModels, *, replace_embedder: bool = False
+        settings: Settings, models: EngineModels, clock: Clock, *, replace_embedder: bool = False
     ) -> AsyncIterator[EngineContext]:
         async with open_engine_context(settings.data_path) as context:
             yield context
@@ -66,7 +66,10 @@ async def perform(service: AdminService, request: OperationRequest = ALL) -> lis
 
 
 async def test_the_first_opens_the_folder_and_the_second_is_answered_by_it() -> None:
-    async with connect_or_open(load_settings()) as first, connect_or_open(load_settings()) as second:
+    async with (
+        connect_or_open(load_settings(), SYSTEM_CLOCK) as first,
+        connect_or_open(load_settings(), SYSTEM_CLOCK) as second,
+    ):
         assert isinstance(first, LocalService)
         assert isinstance(second, RemoteService)
         assert await perform(second) == EMPTY
@@ -84,7 +87,7 @@ async def test_all_requests_of_tokens_share_one_database(monkeypatch: pytest.Mon
         opened.append("closed")
 
     monkeypatch.setattr(BotStore, "open", counted)
-    async with connect_or_open(load_settings()) as reached:
+    async with connect_or_open(load_settings(), SYSTEM_CLOCK) as reached:
         results = await asyncio.gather(*(perform(reached, ListTokens()) for _ in range(3)))
         assert results == [[TokenList(())]] * 3
         assert opened == ["open"]
@@ -95,7 +98,7 @@ async def test_a_program_that_is_still_starting_is_waited_for() -> None:
     settings = load_settings()
 
     async def connect() -> list[OperationResult]:
-        async with connect_or_open(settings) as reached:
+        async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
             return await perform(reached)
 
     async with open_engine_context(settings.data_path) as context:
@@ -114,7 +117,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
         await context.engine.add(doc("old", "Ada met Bob."))
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
-    async with connect_or_open(settings) as reached:
+    async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
         assert Completed("Forgotten: old") in await perform(reached, Forget("old", Scope.of("here")))
     async with BotStore.open(settings.data_path / "bot.db") as store:
         stored = await store.answers.get("a1")
@@ -126,15 +129,15 @@ async def test_a_program_that_holds_the_folder_without_answering_is_an_error(mon
     monkeypatch.setattr(service, "START_TIMEOUT_SECONDS", 0.0)
     settings = load_settings()
     with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
-        async with connect_or_open(settings):
+        async with connect_or_open(settings, SYSTEM_CLOCK):
             pass
 
 
 async def test_a_lazy_service_opens_the_folder_with_its_first_request() -> None:
     settings = load_settings()
-    async with connect_lazily(settings):
+    async with connect_lazily(settings, SYSTEM_CLOCK):
         pass
-    async with connect_lazily(settings) as lazy:
+    async with connect_lazily(settings, SYSTEM_CLOCK) as lazy:
         assert not settings.data_path.exists()
         assert await perform(lazy) == EMPTY
     assert await socket.find_service(settings.data_path) is None
@@ -143,13 +146,13 @@ async def test_a_lazy_service_opens_the_folder_with_its_first_request() -> None:
 async def test_an_error_of_opening_is_raised_by_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
     @asynccontextmanager
     async def fail(
-        settings: Settings, models: EngineModels, *, replace_embedder: bool = False
+        settings: Settings, models: EngineModels, clock: Clock, *, replace_embedder: bool = False
     ) -> AsyncIterator[EngineContext]:
         raise NotFound("There is no disk.")
         yield
 
     monkeypatch.setattr(bootstrap, "open_engine", fail)
-    async with connect_lazily(load_settings()) as lazy:
+    async with connect_lazily(load_settings(), SYSTEM_CLOCK) as lazy:
         for _ in range(2):
             with pytest.raises(NotFound, match="no disk"):
                 await perform(lazy)
@@ -161,7 +164,7 @@ async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
         await context.engine.add(doc("a", "Ada met Bob."))
         await context.engine.wait_until_indexed()
         expected = [await perform(LocalService(context), each) for each in requests]
-    async with connect_or_open_ledger(settings) as ledger:
+    async with connect_or_open_ledger(settings, SYSTEM_CLOCK) as ledger:
         assert isinstance(ledger, LedgerService)
         assert [await perform(ledger, each) for each in requests] == expected
         with pytest.raises(TypeError):
@@ -170,11 +173,11 @@ async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:
 
 async def test_a_new_ledger_is_empty_and_a_damaged_one_is_refused() -> None:
     settings = load_settings()
-    async with connect_or_open_ledger(settings) as ledger:
+    async with connect_or_open_ledger(settings, SYSTEM_CLOCK) as ledger:
         assert await perform(ledger) == EMPTY
     (settings.data_path / "ledger.db").write_bytes(b"damaged " * 1000)
     with pytest.raises(CorruptLedger):
-        async with connect_or_open_ledger(settings):
+        async with connect_or_open_ledger(settings, SYSTEM_CLOCK):
             raise AssertionError("it was opened")
 
 
@@ -183,7 +186,7 @@ async def test_for_numbers_too_a_program_that_holds_the_folder_is_asked() -> Non
     async with (
         open_engine_context(settings.data_path) as context,
         socket.serve_socket(settings.data_path, LocalService(context).perform),
-        connect_or_open_ledger(settings) as reached,
+        connect_or_open_ledger(settings, SYSTEM_CLOCK) as reached,
     ):
         await context.engine.add(doc("a", "Ada met Bob."))
         status = last(await perform(reached, GetStatus(Scope.of("here"))), StatusResult).status

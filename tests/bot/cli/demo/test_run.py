@@ -11,6 +11,7 @@ from bot.admin.results import AnswerDelta, AnswerEnd, IngestResult, OperationRes
 from bot.cli.demo import run
 from bot.cli.demo.run import QUESTIONS
 from bot.settings import Settings, load_settings
+from engine import SYSTEM_CLOCK, Clock
 
 
 class RecordingService:
@@ -29,7 +30,7 @@ class RecordingService:
             yield AnswerEnd((), ())
 
     @asynccontextmanager
-    async def connect(self, settings: Settings) -> AsyncIterator[RecordingService]:
+    async def connect(self, settings: Settings, _: Clock) -> AsyncIterator[RecordingService]:
         assert settings.data_path.is_dir()
         self.folders.append(settings.data_path)
         yield self
@@ -46,7 +47,7 @@ async def test_the_town_is_ingested_and_four_questions_asked_in_a_folder_that_go
     service: RecordingService, capsys: pytest.CaptureFixture[str]
 ) -> None:
     settings = load_settings()
-    await run.run_demo(settings, keep=False)
+    await run.run_demo(settings, SYSTEM_CLOCK, keep=False)
     first, *questions = service.requests
     assert isinstance(first, Ingest)
     asked = [each for each in questions if isinstance(each, Ask)]
@@ -64,7 +65,7 @@ async def test_with_keep_the_folder_stays_and_a_model_that_is_set_is_named(
 ) -> None:
     settings = load_settings(llm_model="openai/gpt-4o-mini")
     (settings.data_path / "demo").mkdir(parents=True)
-    await run.run_demo(settings, keep=True)
+    await run.run_demo(settings, SYSTEM_CLOCK, keep=True)
     assert service.folders == [settings.data_path / "demo"]
     assert service.folders[0].exists()
     assert "answers written by openai/gpt-4o-mini" in " ".join(capsys.readouterr().out.split())

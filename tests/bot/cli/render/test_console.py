@@ -19,12 +19,12 @@ from bot.admin.results import (
     OperationResult,
     ProgressUpdate,
 )
-from bot.cli.render import console
 from bot.cli.render.console import HINT, Screen, model_hint
 from bot.settings import Settings
 from engine.errors import NotFound
 from engine.usage import Usage
 from tests.support.builders import make_listed, make_source
+from tests.support.clock import ManualClock
 
 SOURCE = make_source(title="Rules", label="p. 3", time=None, link="")
 MAX_OUTPUT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS"
@@ -39,13 +39,24 @@ class RecordedScreen:
     """A screen, and what is on it without escape sequences."""
 
     def __init__(self, *, terminal: bool, width: int = 40) -> None:
+        self.clock = ManualClock()
         self.files = io.StringIO(), io.StringIO()
         colors = {"force_terminal": True, "color_system": "standard"} if terminal else {}
         out, err = (Console(file=file, width=width, highlight=False, **colors) for file in self.files)  # type: ignore[arg-type]
-        self.screen = Screen(out, err)
+        self.screen = Screen(self.clock, out, err)
 
     async def show(self, *events: OperationResult) -> list[OperationResult]:
         return await self.screen.show(stream(*events))
+
+    async def show_slowly(self, seconds: float, *events: OperationResult) -> None:
+        """Show events, before each of which some seconds pass."""
+
+        async def arrive() -> AsyncGenerator[OperationResult]:
+            for event in events:
+                self.clock.advance(seconds)
+                yield event
+
+        await self.screen.show(arrive())
 
     @property
     def out(self) -> str:
@@ -119,18 +130,15 @@ async def test_progress_is_a_bar_on_a_terminal_with_what_is_left_of_a_file(termi
 
 async def test_progress_is_a_line_a_stage_elsewhere(pipe: RecordedScreen) -> None:
     stages = [progress("parsing", 1, 2), progress("parsing", 2, 2), progress("indexing", 5, 5), progress("thinking")]
-    await pipe.show(*stages)
-    assert re.fullmatch(r"parsing: 2 of 2, \d+\.\d s\nindexing: 5 of 5, \d+\.\d s\n", pipe.err)
+    await pipe.show_slowly(1.5, *stages)
+    assert pipe.err == "parsing: 2 of 2, 3.0 s\nindexing: 5 of 5, 1.5 s\n"
     assert not pipe.out
 
 
-async def test_elsewhere_a_line_now_and_then_says_how_much_of_a_large_file_is_left(
-    pipe: RecordedScreen, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(console, "PROGRESS_INTERVAL_SECONDS", 0.0)
-    await pipe.show(*(progress("indexing", 0, 1, remaining=f"{left} chunks to read") for left in (900, 500)))
-    lines = r"indexing: 0 of 1 \(900 chunks to read\), \d+ s\nindexing: 0 of 1 \(500 chunks to read\), \d+ s\n"
-    assert re.fullmatch(lines + r"indexing: 0 of 1, \d+\.\d s\n", pipe.err)
+async def test_elsewhere_a_line_now_and_then_says_how_much_of_a_large_file_is_left(pipe: RecordedScreen) -> None:
+    lefts = (900, 700, 600, 500)
+    await pipe.show_slowly(5.0, *(progress("indexing", 0, 1, remaining=f"{left} chunks to read") for left in lefts))
+    assert pipe.err == "indexing: 0 of 1 (600 chunks to read), 10 s\nindexing: 0 of 1, 15.0 s\n"
 
 
 @pytest.mark.parametrize("is_terminal", [True, False])
@@ -173,7 +181,7 @@ def test_a_person_is_told_once_how_a_model_is_set_unless_one_is(tmp_path: Path) 
 async def test_the_hint_stands_below_the_first_answer_with_sources(tmp_path: Path) -> None:
     recorded = RecordedScreen(terminal=False, width=400)
     out, err = (Console(file=file, width=400) for file in recorded.files)
-    recorded.screen = Screen(out, err, lambda: model_hint(Settings(data_dir=tmp_path)))
+    recorded.screen = Screen(recorded.clock, out, err, lambda: model_hint(Settings(data_dir=tmp_path)))
     await recorded.show(AnswerDelta("Nothing."), AnswerEnd((), ()))
     assert HINT not in recorded.err
     for _ in range(2):
