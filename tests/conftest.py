@@ -12,6 +12,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zlib import crc32
 
 import pytest
 import structlog
@@ -51,6 +52,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--renew-golden", action="store_true", help="write the golden files again")
     parser.addoption("--database", choices=["files", "postgres"], default="files", help="where data is kept")
     parser.addoption("--shuffle", type=int, metavar="SEED", help="run the files in an order drawn with this seed")
+    parser.addoption("--share", type=int, default=1, metavar="N", help="run one in N tests, the same ones each time")
     parser.addoption("--thorough", action="store_true", help="try all cases where tests otherwise try a share")
 
 
@@ -82,6 +84,8 @@ LONG_FILES = (
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Order files: long ones, then those with the most tests; or all as `--shuffle` draws it."""
+    if (share := config.getoption("--share")) > 1:
+        items[:] = [item for item in items if crc32(item.name.encode()) % share == 0]
     counts = Counter(item.path for item in items)
     rank = {name: place for place, name in enumerate(LONG_FILES)}
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -counts[item.path], item.path))
