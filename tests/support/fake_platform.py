@@ -92,7 +92,7 @@ class FakePlatform:
     `posts` are (place, card), `private_messages` (target, card); `reactions`: by message, in order; `calls`: the names
     of all calls. `posted`: each message as it was posted first. A history has `page_size` messages a page; the first
     message is posted a minute after `start_time`. `listed_messages`: what lists show, if they lack messages or are old.
-    `can_edit_private`: private answers can be changed later.
+    `can_edit_private`: private answers can be changed later. `clock`: for all bots on it.
     """
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
@@ -121,6 +121,7 @@ class FakePlatform:
         self._fail_after: dict[str, tuple[int, Exception]] = {}
         self._count = 0
         self._waited = timedelta()
+        self.clock = PlatformClock(self)
 
     def serves(self, workspace: str) -> bool:
         return workspace not in self.unserved
@@ -346,11 +347,17 @@ def _message_key(message: Message) -> tuple[str, str]:
 
 
 class PlatformClock(Clock):
-    """The clock of a bot on a platform in memory: its wall time is the platform's, and it moves on as time passes."""
+    """The clock of all bots on a platform in memory: its wall time is the platform's, and moves on as time passes.
+
+    It never goes back, also when the last message is deleted.
+    """
 
     def __init__(self, platform: FakePlatform) -> None:
         self._platform = platform
         self._began = super().monotonic()
+        self._latest = START
 
     def now(self) -> datetime:
-        return self._platform.current_time() + timedelta(seconds=super().monotonic() - self._began)
+        passed = timedelta(seconds=super().monotonic() - self._began)
+        self._latest = max(self._latest, self._platform.current_time() + passed)
+        return self._latest
