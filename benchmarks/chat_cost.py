@@ -21,6 +21,7 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
+from engine import SYSTEM_CLOCK
 from engine.llm.client.client import ModelClient
 from engine.llm.config import ModelConfig
 from engine.llm.remote_model import LiteLLMModel, LLMConfig
@@ -54,7 +55,7 @@ async def measure_cost(home: Path, paths: Sequence[str], **chosen: int) -> Inges
     config = LLMConfig(ModelConfig("rules"), **chosen)  # type: ignore[arg-type]
     language = LiteLLMModel(config, ModelClient(provider=provider), O200kTokenizer().count)
     able = bootstrap.EngineModels(language, HashingEmbedder(), None, language.client)
-    async with bootstrap.open_engine(settings, able) as desk:
+    async with bootstrap.open_engine(settings, able, SYSTEM_CLOCK) as desk:
         async for _ in run_operation(desk, Ingest(paths=tuple(paths), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()

@@ -88,8 +88,8 @@ async def run_import(home: Path, export: Path, total: int, *, indexing: bool) ->
     """Import an export as `threadlore import` does without a running bot."""
     settings = Settings(data_dir=home)
     async with (
-        bootstrap.open_models(settings) as models,
-        bootstrap.open_engine(settings, replace(models, embedder=HashingEmbedder())) as context,
+        bootstrap.open_models(settings, SYSTEM_CLOCK) as models,
+        bootstrap.open_engine(settings, replace(models, embedder=HashingEmbedder()), SYSTEM_CLOCK) as context,
     ):
         if not indexing:
             await context.engine._worker.stop()

@@ -13,7 +13,6 @@ from bot.store.file_fingerprints import FileFingerprints
 from engine import (
     MIN_CONTEXT_TOKENS,
     OLLAMA_PROVIDERS,
-    SYSTEM_CLOCK,
     CallTimeouts,
     ChunkingOptions,
     ContextWindow,
@@ -66,7 +65,7 @@ class EngineModels:
 
 @asynccontextmanager
 async def open_engine(
-    settings: Settings, models: EngineModels, clock: Clock = SYSTEM_CLOCK, *, replace_embedder: bool = False
+    settings: Settings, models: EngineModels, clock: Clock, *, replace_embedder: bool = False
 ) -> AsyncIterator[EngineContext]:
     """Open an engine with these models. Raises EngineError."""
     options = replace(build_engine_options(settings), replace_embedder=replace_embedder)
@@ -105,7 +104,7 @@ def list_models(settings: Settings) -> tuple[tuple[str, str], ...]:
 
 
 @asynccontextmanager
-async def open_models(settings: Settings, clock: Clock = SYSTEM_CLOCK) -> AsyncIterator[EngineModels]:
+async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineModels]:
     """Open the configured models; the offline ones if no model is configured, never as a fallback."""
     timeouts = CallTimeouts(
         settings.llm_timeout_seconds,

@@ -66,16 +66,17 @@ class Bot:
         self.clock = context.clock
         self.settings = context.settings
         self.store = context.store
-        self.metrics = Metrics()
-        self.quotas = Quotas(context.store, context.settings.questions_per_minute, context.settings.daily_token_budget)
-        self.ingest_service = IngestService(context, parser, context.clock.now)
+        self.metrics = Metrics(self.clock)
+        limits = context.settings.questions_per_minute, context.settings.daily_token_budget
+        self.quotas = Quotas(context.store, *limits, self.clock)
+        self.ingest_service = IngestService(context, parser)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
         self.metrics.register_supervisor(self.supervisor)
         services = (self.ingest_service, self.answer_service)
         self.dispatcher = Dispatcher(context, services, self.metrics, self._retry_visibility)
         processes = context.engine_context.engine.processes
-        self.event_queue = EventQueue(context.store, self.dispatcher, supervisor=self.supervisor, processes=processes)
+        self.event_queue = EventQueue(context.store, self.dispatcher, self.clock, self.supervisor, processes)
         self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
         self.corrector = AnswerCorrector(context)
         self.digests = DigestWriter(
@@ -91,7 +92,7 @@ class Bot:
     ) -> AsyncIterator[Bot]:
         """Start to process the stored events; on exit, events that are being processed are finished first."""
         platforms: dict[str, Platform] = {}
-        audience = AudienceResolver(platforms, store, settings.membership_cache_seconds)
+        audience = AudienceResolver(platforms, store, settings.membership_cache_seconds, clock)
         context = BotContext(engine_context, store, audience, platforms, settings, clock)
         async with engine_context.build_parser() as parser:
             await store.answers.redact_pending()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from bot.context import EngineContext
     from bot.settings import Settings
-    from engine import Supervisor
+    from engine import Clock, Supervisor
 
 log = structlog.get_logger(__name__)
 
@@ -41,7 +41,9 @@ SETUP_HINT = (
 )
 
 
-async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (), doors: Sequence[str] = ()) -> None:
+async def serve(
+    settings: Settings, stop: asyncio.Event, clock: Clock, only: Sequence[str] = (), doors: Sequence[str] = ()
+) -> None:
     """Serve `only` these platforms, or all configured ones, until `stop` is set; then finish work in progress.
 
     `doors` let programs ask, too.
@@ -53,13 +55,13 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
     if not chosen:
         raise BadSetting(f"No platform is set up.{_describe_adapter_settings(settings)}", hint=SETUP_HINT)
     adapters = {name: load_adapter(name) for name in chosen}
-    health = ServerHealth(Metrics())
+    health = ServerHealth(Metrics(clock))
     async with AsyncExitStack() as stack:
         if settings.monitoring_port:
             serving = serve_monitoring(settings.monitoring_host, settings.monitoring_port, health)
             await stack.enter_async_context(serving)
-        models = await stack.enter_async_context(bootstrap.open_models(settings))
-        engine_context = await standby.open_when_free(stack, settings, models, stop, health)
+        models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
+        engine_context = await standby.open_when_free(stack, settings, models, clock, stop, health)
         if engine_context is None:
             return
         bot = await stack.enter_async_context(running_bot(engine_context, settings))
@@ -93,7 +95,7 @@ async def serve(settings: Settings, stop: asyncio.Event, only: Sequence[str] = (
 async def running_bot(engine_context: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
     """Open the bot, and serve commands from other processes; what they forget, the bot forgets too."""
     async with (
-        BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
+        BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store,
         Bot.open(engine_context, store, settings, engine_context.clock) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context)).perform),
     ):
@@ -110,7 +112,7 @@ def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContex
         forget_workspace=bot.ingest_service.forget_workspace,
         management=bot,
         open_personal_file=bot.ingest_service.open_personal_file,
-        open_access=lambda: nullcontext(AccessControl(bot.store, bot.context.audience, quotas=bot.quotas)),
+        open_access=lambda: nullcontext(AccessControl(bot.store, bot.clock, bot.context.audience, bot.quotas)),
         question_metrics=bot.metrics,
     )
 

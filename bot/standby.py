@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from bot.context import EngineContext
     from bot.monitoring.health import ServerHealth
     from bot.settings import Settings
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -27,7 +28,12 @@ STANDBY_SECONDS = 1.0  # between two attempts to open the database
 
 
 async def open_when_free(
-    stack: AsyncExitStack, settings: Settings, models: EngineModels, stop: asyncio.Event, health: ServerHealth
+    stack: AsyncExitStack,
+    settings: Settings,
+    models: EngineModels,
+    clock: Clock,
+    stop: asyncio.Event,
+    health: ServerHealth,
 ) -> EngineContext | None:
     """Open the engine, with the bot's tables up to date; None if `stop` is set meanwhile.
 
@@ -38,7 +44,7 @@ async def open_when_free(
         try:
             if settings.database.get_secret_value():
                 await migrate_store(settings.database.get_secret_value())
-            return await stack.enter_async_context(bootstrap.open_engine(settings, models))
+            return await stack.enter_async_context(bootstrap.open_engine(settings, models, clock))
         except (DatabaseInUse, DatabaseUnreachable) as error:
             # A server that restarts ends no stand-by; at the start its absence is reported.
             if isinstance(error, DatabaseUnreachable) and not has_waited:

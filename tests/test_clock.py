@@ -12,7 +12,7 @@ from engine.clock import SYSTEM_CLOCK
 from tests.support.clock import MONDAY_NOON, ManualClock
 from tests.support.source_trees import list_modules, list_nodes, relative_name
 
-PACKAGES = ("engine",)
+PACKAGES = ("engine", "bot", "adapters")
 CLOCK = "engine/clock.py"
 
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")

@@ -16,6 +16,7 @@ from adapters.slack.settings import SlackSettings
 from bot.monitoring.health import ServerHealth, ServerState, serve_monitoring
 from bot.monitoring.metrics import Metrics
 from bot.settings import PREFIX, Settings
+from engine import SYSTEM_CLOCK
 
 ROOT = Path(__file__).parents[1]
 FILES = {path.name: yaml.safe_load(path.read_text(encoding="utf-8")) for path in sorted(ROOT.glob("compose*.yaml"))}
@@ -82,7 +83,7 @@ async def test_every_probe_that_is_named_is_served() -> None:
     dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
     probes = {*PROBE.findall(PROXY.replace("/slack/*", "")), *re.findall(r"\{port\}(/\w+)", dockerfile)}
     assert probes == {"/healthz", "/readyz"}
-    health = ServerHealth(Metrics(), ServerState.READY)
+    health = ServerHealth(Metrics(SYSTEM_CLOCK), ServerState.READY)
     async with serve_monitoring("127.0.0.1", 0, health) as port, aiohttp.ClientSession() as session:
         for probe in probes:
             async with session.get(f"http://127.0.0.1:{port}{probe}") as response:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING
 
 import structlog
@@ -61,7 +60,7 @@ class SlackPlatform:
         self._user_groups = UserGroups(context.idempotent_client, context.clock)
         self._is_listing_forbidden = False
         self._posted_answers = SlackPostedAnswers(context)
-        self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, time.monotonic)
+        self._channel_names: TTLCache[str] = TTLCache(membership_cache_seconds, context.clock)
         self._status_reactions = StatusReactions(self)
 
     def forget_cached(self, location: Location) -> None:

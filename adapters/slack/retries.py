@@ -65,13 +65,13 @@ class RateLimits:
 
         def build_window(limit: int, span: float, name: str) -> SlidingWindow:
             named = f"{NAME} {workspace} {name}"
-            return SlidingWindow(limit, span, clock.monotonic, sleep, name=named, shared=shared)
+            return SlidingWindow(limit, span, clock, sleep, name=named, shared=shared)
 
         self.starts = build_window(20, 60.0, "chat.startStream")
         self.appends = build_window(16, 10.0, "chat.appendStream")
         self.stops = build_window(20, 60.0, "chat.stopStream")
         self.updates = build_window(8, 10.0, "chat.update")
-        self.urgent = SlidingWindow(8, 10.0, clock.monotonic, sleep)
+        self.urgent = SlidingWindow(8, 10.0, clock, sleep)
         self._build_window = build_window
         self._posts: dict[str, SlidingWindow] = {}
 

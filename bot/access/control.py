@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from operator import itemgetter
 from typing import TYPE_CHECKING
 
@@ -19,13 +18,14 @@ from bot.store import AccessToken, Subject
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
+    from datetime import datetime
 
     from bot.permissions.provenance import Provenance
     from bot.permissions.resolver import AudienceResolver
     from bot.platform.models import Person
     from bot.store import BotStore, Permission, UsageRow
-    from engine import Usage
+    from engine import Clock, Usage
 
 SPACE_PLATFORM = "space"  # in the table of usage
 USE_INTERVAL = timedelta(minutes=1)  # between two records of a token's last use
@@ -39,21 +39,21 @@ LOGIN_REFUSED = "You are not a member of a workspace that this bot serves."
 class AccessControl:
     """Issues access tokens, checks them, and finds what they may read.
 
-    The scope of a person is that of their private questions, looked up for each request. `clock`: seconds since 1970.
+    The scope of a person is that of their private questions, looked up for each request.
     `quotas`: those of the questions in the chat; without them only the usage is recorded.
     """
 
     def __init__(
         self,
         store: BotStore,
+        clock: Clock,
         audience: AudienceResolver | None = None,
-        clock: Callable[[], float] = time.time,
         quotas: Quotas | None = None,
     ) -> None:
         self._store = store
         self._audience = audience
         self._clock = clock
-        self._quotas = quotas or Quotas(store, 0, 0)
+        self._quotas = quotas or Quotas(store, 0, 0, clock)
 
     async def create_token(
         self,
@@ -65,7 +65,7 @@ class AccessControl:
     ) -> tuple[AccessToken, str]:
         """Store a new token; returns it with its text, which is shown once."""
         id_, text, digest = generate_token()
-        now = self._now()
+        now = self._clock.now()
         expires = now + lifetime if lifetime else None
         token = AccessToken(id_, name, subject, permissions, requests_per_minute, now, expires)
         await self._store.access_tokens.add(token, digest)
@@ -106,7 +106,7 @@ class AccessControl:
     async def _end_old_logins(self, subject: Subject) -> None:
         """Leave room for one more login of a subject: expired ones end, and the oldest."""
         logins = [each for each in await self.list_tokens() if each.subject == subject and is_login(each)]
-        live = [each for each in logins if not each.is_expired(self._now())]
+        live = [each for each in logins if not each.is_expired(self._clock.now())]
         kept = {each.id for each in live[-(MAX_LOGINS - 1) :]}
         for token in logins:
             if token.id not in kept:
@@ -126,7 +126,7 @@ class AccessControl:
         if permission == "manage" and is_login(token):
             await self._check_manager(token.subject)
         who = ("token", "", token.id)
-        if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock()):
+        if not await self._store.recent_questions.count_if_below(who, token.requests_per_minute, self._clock.time()):
             raise TooManyRequests(f"This access token permits {token.requests_per_minute} requests a minute.")
         return token
 
@@ -141,9 +141,9 @@ class AccessControl:
         """The token with this text. Raises InvalidToken, with one message whatever is wrong."""
         id_, secret = parse_token(text)
         found = await self._store.access_tokens.get(id_)
-        if found is None or not matches(secret, found[1]) or found[0].is_expired(self._now()):
+        if found is None or not matches(secret, found[1]) or found[0].is_expired(self._clock.now()):
             raise InvalidToken("This access token is unknown, expired or revoked.")
-        await self._store.access_tokens.record_use(id_, self._now(), self._now() - USE_INTERVAL)
+        await self._store.access_tokens.record_use(id_, self._clock.now(), self._clock.now() - USE_INTERVAL)
         return found[0]
 
     async def resolve_scope(self, subject: Subject) -> ResolvedScope:
@@ -161,8 +161,8 @@ class AccessControl:
         return resolved
 
     def get_audience_time(self) -> float:
-        """The time by which changes of audiences are recorded."""
-        return self._audience.clock() if self._audience else 0.0
+        """The monotonic time by which changes of audiences are recorded."""
+        return self._audience.clock.monotonic() if self._audience else 0.0
 
     async def can_read(self, subject: Subject, provenance: Provenance) -> bool:
         """Whether a subject may read all that an answer used, wherever its rooms are now; not if that is unknown."""
@@ -199,9 +199,6 @@ class AccessControl:
         """What the workspace of a person, or a space, used on each day since then."""
         place = _locate(subject)
         return await self._store.usage.list_days(place.platform, place.workspace, since)
-
-    def _now(self) -> datetime:
-        return datetime.fromtimestamp(self._clock(), UTC)
 
 
 def is_login(token: AccessToken) -> bool:

@@ -47,7 +47,7 @@ async def create_backup(engine: Engine, path: Path) -> int:
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".threadlore-") as name:
             folder = Path(name)
             # The bot's database first: messages that only the ledger has are ingested again, which changes nothing.
-            bot = await copy_store(engine.database or engine.data_dir.path / BOT_FILE, folder / BOT_FILE)
+            bot = await copy_store(engine.database or engine.data_dir.path / BOT_FILE, folder / BOT_FILE, engine.clock)
             ledger = await engine.backup(folder / LEDGER_FILE)
             await asyncio.to_thread(_compress, folder)
             await _verify_backup(folder, path, {LEDGER_FILE: ledger, BOT_FILE: bot})

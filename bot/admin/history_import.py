@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ async def import_history(engine_context: EngineContext, request: ImportHistory) 
     """Import new messages, edits and files of an export; a second run continues an interrupted one."""
     if engine_context.open_import is None:
         raise StoreError("The bot's database is not open.")
-    began = time.monotonic()
+    began = engine_context.clock.monotonic()
     destination = _parse_destination(request)
     options = ExportOptions(request.workspace, request.url, request.direct_messages)
     open_export = load_export_reader(request.platform)
@@ -55,7 +54,7 @@ async def import_history(engine_context: EngineContext, request: ImportHistory) 
         stats.new,
         stats.edited,
         stats.files,
-        time.monotonic() - began,
+        engine_context.clock.monotonic() - began,
         tuple(sorted(omissions.items())),
     )
 

@@ -61,8 +61,8 @@ async def open_import(
 @asynccontextmanager
 async def open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
     """The access tokens in the bot's database, which is created if there is none. Raises EngineError."""
-    async with BotStore.open(settings.store_place, engine_context.engine.processes.id) as store:
-        yield AccessControl(store)
+    async with BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store:
+        yield AccessControl(store, engine_context.clock)
 
 
 @asynccontextmanager
@@ -80,9 +80,9 @@ async def _open_ingest_service(
 @asynccontextmanager
 async def _create_ingest_service(engine_context: EngineContext, settings: Settings) -> AsyncIterator[IngestService]:
     async with (
-        BotStore.open(settings.store_place, engine_context.engine.processes.id) as store,
+        BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store,
         engine_context.build_parser() as parser,
     ):
-        audience = AudienceResolver({}, store, settings.membership_cache_seconds)
+        audience = AudienceResolver({}, store, settings.membership_cache_seconds, engine_context.clock)
         bot_context = BotContext(engine_context, store, audience, {}, settings, engine_context.clock)
         yield IngestService(bot_context, parser)

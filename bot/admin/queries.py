@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing
 from dataclasses import fields, replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from bot.admin.document_lookup import resolve_documents
@@ -116,7 +115,7 @@ async def _build_question(engine_context: EngineContext, request: Ask) -> Questi
         for words in request.documents
         for key in await resolve_documents(engine_context, words, request.working_dir, scope)
     }
-    sought = parse_search_filters(request.text.strip(), datetime.now(UTC))
+    sought = parse_search_filters(request.text.strip(), engine_context.clock.now())
     question = Question(
         sought.text or FILTERED_OVERVIEW,
         scope,
@@ -155,7 +154,7 @@ async def _apply_search_filters(engine_context: EngineContext, question: Questio
 
 async def _apply_overview(engine_context: EngineContext, question: Question) -> Question:
     """Add what an overview question is about: a channel, a time, a person."""
-    question, asked = by_author(question, datetime.now(UTC))
+    question, asked = by_author(question, engine_context.clock.now())
     channel = asked.channel if asked else channel_of(question)
     rooms = await resolve_rooms(engine_context, channel, question.scope) if channel else frozenset[str]()
     if channel and not rooms:

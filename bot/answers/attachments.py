@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import TYPE_CHECKING, Self
 
 import structlog
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
     from bot.answers.draft import AnswerDraft
     from bot.answers.request import AnswerRequest
     from bot.ingest.files import FileIngest, FileResult
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -27,10 +27,11 @@ log = structlog.get_logger(__name__)
 class Attachments:
     """The files of one question. On exit, waits until they are ingested, however long the answer waited for them."""
 
-    def __init__(self, request: AnswerRequest, filing: FileIngest, limit: float) -> None:
+    def __init__(self, request: AnswerRequest, filing: FileIngest, limit: float, clock: Clock) -> None:
         self._request = request
         self._file_ingest = filing
         self._limit = limit
+        self._clock = clock
         self._ingest_task: asyncio.Task[Sequence[FileResult]] | None = None
 
     async def __aenter__(self) -> Self:
@@ -67,9 +68,9 @@ class Attachments:
         """The documents once they are searchable; or none, and a notice that says so."""
         if self._ingest_task is None:
             return frozenset()
-        until = time.monotonic() + self._limit
+        until = self._clock.monotonic() + self._limit
         keys = await self._ingested_keys(self._ingest_task, notes)
-        if keys and not await self._file_ingest.wait_for_indexed(keys, max(0.0, until - time.monotonic())):
+        if keys and not await self._file_ingest.wait_for_indexed(keys, max(0.0, until - self._clock.monotonic())):
             notes.append(gettext(texts.FILE_NOT_READY))
             return frozenset()
         return frozenset(keys)

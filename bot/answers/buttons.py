@@ -48,7 +48,6 @@ class AnswerButtons:
         self.context = context
         self._metrics = metrics
         self._stops = StopRequests(context)
-        self._verifier = AnswerVerifier(context)
         self._expert_requests = ExpertRequests(context)
 
     def is_answer_button(self, clicked: ButtonPressed) -> bool:
@@ -91,13 +90,16 @@ class AnswerButtons:
     async def verify_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Verify an answer, for managers and experts of its channel."""
         _check_attempt(clicked, stored)
-        return await self._verifier.verify(stored, clicked.person)
+        return await self._open_verifier().verify(stored, clicked.person)
 
     async def correct_answer(self, clicked: ButtonPressed, stored: StoredAnswer) -> str:
         """Name the command that corrects an answer, because its form could not be opened."""
-        await self._verifier.check(stored, clicked.person)
+        await self._open_verifier().check(stored, clicked.person)
         command = self.context.traits_of(stored.location.platform).format_command("correct answer LINK TEXT")
         return gettext(review_texts.CORRECT_BY_COMMAND).format(command=f"`{command}`")
+
+    def _open_verifier(self) -> AnswerVerifier:
+        return AnswerVerifier(self.context, self.context.clock.now())
 
     async def offer_experts(self, clicked: ButtonPressed, stored: StoredAnswer) -> Card:
         """Ask the expert of a question's topic, or show who can be asked."""

@@ -6,7 +6,6 @@ A pending correction is a row of the store, so it survives restarts and platform
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
@@ -41,18 +40,13 @@ SHARED_POLL_INTERVAL = 5.0  # the same where other processes may request one
 class AnswerCorrector:
     """Processes the pending corrections."""
 
-    def __init__(
-        self,
-        context: BotContext,
-        clock: Callable[[], float] = time.time,
-        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-    ) -> None:
+    def __init__(self, context: BotContext, sleep: Callable[[float], Awaitable[None]] = asyncio.sleep) -> None:
         self._context = context
         self._sleep = sleep
         self._store = context.store
         self._notices = WithdrawalNotices(context)
         self._processes = context.engine_context.engine.processes
-        self._clock = clock
+        self._clock = context.clock
 
     async def run(self) -> None:
         """Process due corrections until cancelled."""
@@ -72,7 +66,7 @@ class AnswerCorrector:
 
     async def _process_due(self) -> None:
         served = await self._list_served()
-        while pending := await self._store.answer_corrections.list_due(self._clock(), served, BATCH_SIZE):
+        while pending := await self._store.answer_corrections.list_due(self._clock.time(), served, BATCH_SIZE):
             by_platform = groupby(sorted(pending, key=_platform_name), key=_platform_name)
             await asyncio.gather(*(self._process_platform(list(group)) for _, group in by_platform))
 
@@ -84,7 +78,7 @@ class AnswerCorrector:
     async def _seconds_until_due(self) -> float:
         due = await self._store.answer_corrections.get_next_due(await self._list_served())
         longest = SHARED_POLL_INTERVAL if self._processes.id else POLL_INTERVAL
-        return longest if due is None else min(longest, max(0.1, due - self._clock()))
+        return longest if due is None else min(longest, max(0.1, due - self._clock.time()))
 
     async def _process_platform(self, pending: Iterable[AnswerCorrection]) -> None:
         """Process the corrections of one platform, leaving capacity to answers in progress."""
@@ -108,13 +102,13 @@ class AnswerCorrector:
         return done
 
     async def _record_attempt(self, correction: AnswerCorrection, *, done: bool) -> None:
-        if done or self._clock() - correction.requested_at > GIVE_UP_AFTER:
+        if done or self._clock.time() - correction.requested_at > GIVE_UP_AFTER:
             await self._store.answer_corrections.finish(correction.answer_id)
             if not done:
                 log.warning("correction.dropped", channel=correction.location.room, answer=correction.answer_id)
         else:
             wait = backoff_seconds(correction.attempts + 1, FIRST_DELAY, MAX_DELAY)
-            await self._store.answer_corrections.delay(correction.answer_id, self._clock() + wait)
+            await self._store.answer_corrections.delay(correction.answer_id, self._clock.time() + wait)
 
     async def _correct(self, correction: AnswerCorrection) -> bool:
         """Replace the answer. False if its audience cannot be checked now. Raises PlatformError."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, Self, TypeVar
@@ -21,6 +20,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import AnswerFooter
     from bot.platform.ports import MessageLimits, Reply
+    from engine import Clock
 
     PermissionCheck = Callable[[], Awaitable[bool | None]]  # whether all readers may read it; None if unknown
 
@@ -41,7 +41,9 @@ class StreamingReply:
     called once the reply has a reference.
     """
 
-    def __init__(self, reply: Reply, limits: MessageLimits, save_reply_ref: Callable[[str], Awaitable[None]]) -> None:
+    def __init__(
+        self, reply: Reply, limits: MessageLimits, save_reply_ref: Callable[[str], Awaitable[None]], clock: Clock
+    ) -> None:
         self.reply = reply
         self.limits = limits
         self.can_show: PermissionCheck = _always_allowed
@@ -50,6 +52,7 @@ class StreamingReply:
         self.withdrawal_text = ""
         self.first_shown_at: float | None = None
         self._save_reply_ref = save_reply_ref
+        self._clock = clock
         self._saved_reply_ref = reply.reply_ref
         self._status, self._shown_status = "", ""
         self._text = ""
@@ -146,7 +149,7 @@ class StreamingReply:
             await self._call_platform(self.reply.replace(self.withdrawal_text))
 
     async def _show(self, parts: tuple[str, ...]) -> None:
-        self._last_write_at = time.monotonic()
+        self._last_write_at = self._clock.monotonic()
         if await self._call_platform(self.reply.show(parts)) is False:
             asyncio.get_running_loop().call_later(self.limits.write_interval or RECHECK_DELAY, self._updated.set)
             return
@@ -155,7 +158,7 @@ class StreamingReply:
 
     async def _wait_for_turn(self) -> bool:
         """Wait until the next write may start; false if the answer finished in the meantime."""
-        delay = splitting.seconds_until_write(time.monotonic(), self._last_write_at, self.limits.write_interval)
+        delay = splitting.seconds_until_write(self._clock.monotonic(), self._last_write_at, self.limits.write_interval)
         if delay:
             with suppress(TimeoutError):
                 async with asyncio.timeout(delay):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
@@ -23,6 +23,7 @@ from engine import Filters, Overview, Question, backoff_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from datetime import datetime
 
     from bot.answers.service import AnswerService
     from bot.context import BotContext
@@ -37,10 +38,6 @@ MAX_WAIT = timedelta(hours=2)  # for messages that were missed
 MAX_REFUSALS = 6  # consecutive failures, the last of them a refusal, after which a digest ends; 5 hours
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class DigestWriter:
     """Writes due digests; one that fails is written later. `pending_syncs`: channels whose messages may be missing."""
 
@@ -48,13 +45,12 @@ class DigestWriter:
         self,
         context: BotContext,
         service: AnswerService,
-        clock: Callable[[], datetime] = _now,
         *,
         pending_syncs: Callable[[], Collection[Location]] = tuple,
     ) -> None:
         self._context = context
         self._service = service
-        self._clock = clock
+        self._clock = context.clock
         self._pending_syncs = pending_syncs
         self._waits_since: dict[str, datetime] = {}
         self._store = context.store
@@ -69,7 +65,7 @@ class DigestWriter:
 
     async def write_due(self) -> None:
         """Write the digests that are due."""
-        for digest in await self._store.digests.list_due(self._clock()):
+        for digest in await self._store.digests.list_due(self._clock.now()):
             if not self._context.serves(digest.location) or self._is_waiting(digest):
                 continue
             try:
@@ -92,7 +88,7 @@ class DigestWriter:
             await self._report_end(current, error)
             return
         delay = timedelta(seconds=backoff_seconds(failures, FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS))
-        await self._store.digests.update_progress(replace(current, due_at=self._clock() + delay, failures=failures))
+        await self._store.digests.update_progress(replace(current, due_at=self._clock.now() + delay, failures=failures))
 
     async def _report_end(self, digest: Digest, error: PermissionDenied) -> None:
         """Tell the person who scheduled a digest why it ended, unless they were forgotten."""
@@ -118,14 +114,14 @@ class DigestWriter:
         return channel.name if is_reader and not digest.personal else ""
 
     async def _write(self, digest: Digest) -> None:
-        began = self._clock()
+        began = self._clock.now()
         if digest.posted or await self._has_news(digest):
             digest = await self._post_heading(digest)
             request = self._build_request(digest)
             await self._service.answer(request)
             stored = await self._store.answers.get(request.id)  # perhaps of a process that ended before it was recorded
             began = min(began, stored.time) if stored else began
-        due_at = parse_schedule(digest.schedule).next_after(self._clock())
+        due_at = parse_schedule(digest.schedule).next_after(self._clock.now())
         await self._store.digests.update_progress(replace(digest, since=began, due_at=due_at, posted="", failures=0))
 
     async def _has_news(self, digest: Digest) -> bool:
@@ -143,7 +139,7 @@ class DigestWriter:
 
     def _is_waiting(self, digest: Digest) -> bool:
         """Whether a digest would leave out messages that are still being fetched; not for longer than MAX_WAIT."""
-        room, now = digest.location.room, self._clock()
+        room, now = digest.location.room, self._clock.now()
         if digest.posted or not self._lacks_messages(digest):
             self._waits_since.pop(room, None)
             return False
@@ -164,7 +160,7 @@ class DigestWriter:
         platform = self._context.platform_for(digest.location)
         find = self._context.find_person_language if digest.personal else self._context.find_channel_language
         with use_language(await find(digest.location, digest.person)):
-            heading = texts.digest_heading(digest.since, self._clock(), personal=digest.personal)
+            heading = texts.digest_heading(digest.since, self._clock.now(), personal=digest.personal)
         posted = replace(digest, posted=await platform.post(digest.location, Card(heading)))
         await self._store.digests.update_progress(posted)
         return posted
@@ -178,7 +174,7 @@ class DigestWriter:
             location,
             digest.person,
             texts.DIGEST_QUESTION,
-            self._clock(),
+            self._clock.now(),
             message=digest.posted,
             since=digest.since,
             digest="personal" if digest.personal else "channel",

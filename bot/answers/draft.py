@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Channel
     from bot.platform.traits import PlatformTraits
     from bot.store import AnswerSource, VerifiedAnswer
-    from engine import Context, InferredFilters, Question, Source, Usage
+    from engine import Clock, Context, InferredFilters, Question, Source, Usage
 
 
 @dataclass(slots=True)
@@ -40,10 +39,12 @@ class AnswerDraft:
     in ResolvedScope). `graph_shown_keys`: the keys of the passages behind the graph facts that a model was shown.
     `is_extractive`: no model wrote it. `verified`: the verified answer that it repeats. `inferred`: the filters that
     the model saw in the question. `question`, `context`: what the engine was asked, without history, and what it
-    retrieved. `suggestions`: questions to ask next, with the keys of what they rest on.
+    retrieved. `suggestions`: questions to ask next, with the keys of what they rest on. `received_at`: when the
+    question came to the handler, in seconds since 1970.
     """
 
     request: AnswerRequest
+    received_at: float
     channel: Channel | None = None
     scope: Scope = Scope(frozenset(), frozenset())  # noqa: RUF009 - frozen
     text: str = ""
@@ -70,7 +71,8 @@ class AnswerDraft:
 
     def __post_init__(self) -> None:
         request = self.request
-        self.journey = QuestionJourney(request.reference, request.location.platform, request.time.timestamp())
+        asked_at, platform = request.time.timestamp(), request.location.platform
+        self.journey = QuestionJourney(request.reference, platform, asked_at, self.received_at)
 
     def stop(self, note: str) -> None:
         """End the answer where it is, with a note; `failed` if nothing of it was written."""
@@ -79,12 +81,12 @@ class AnswerDraft:
         self.text = f"{text}\n\n_{note}_" if text else f"_{note}_"
         self.is_stopped, self.silent = True, False
 
-    def end_journey(self, first_shown_at: float | None) -> QuestionJourney:
-        """The journey of the question once its answer is posted; `first_shown_at`: by the monotonic clock."""
+    def end_journey(self, first_shown_at: float | None, clock: Clock) -> QuestionJourney:
+        """The journey of the question once its answer is posted; `first_shown_at`: in monotonic time."""
         journey = self.journey
-        journey.posted_at = time.time()
+        journey.posted_at = clock.time()
         if first_shown_at is not None:
-            journey.first_word_at = journey.posted_at - (time.monotonic() - first_shown_at)
+            journey.first_word_at = journey.posted_at - (clock.monotonic() - first_shown_at)
         journey.sources = len(self.sources)
         journey.input_tokens = sum(each.input_tokens for each in self.usage)
         journey.output_tokens = sum(each.output_tokens for each in self.usage)

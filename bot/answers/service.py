@@ -7,7 +7,6 @@ answered again into the same reply. Every failure ends in a sentence for the ask
 from __future__ import annotations
 
 import asyncio
-import time
 import traceback
 from contextlib import aclosing
 from dataclasses import replace
@@ -52,6 +51,7 @@ class AnswerService:
 
     def __init__(self, context: BotContext, guards: Quotas, filing: FileIngest, metrics: Metrics) -> None:
         self._context = context
+        self._clock = context.clock
         self._quotas = guards
         self._askers = AskerPolicy(context.store, context.audience)
         self._file_ingest = filing
@@ -71,7 +71,7 @@ class AnswerService:
         """
         wait = self._context.settings.attachment_wait_seconds
         with use_language(await find_language(self._context, request)):
-            async with Attachments(request, self._file_ingest, wait) as enclosed:
+            async with Attachments(request, self._file_ingest, wait, self._clock) as enclosed:
                 if request.id in self._in_progress:
                     return True
                 self._in_progress.add(request.id)
@@ -113,8 +113,8 @@ class AnswerService:
         target = replace(target, is_new=stored is None, progress_buttons=self.stops.list_buttons(request))
         platform = self._context.platform_for(request.location)
         recorded = partial(self._context.store.answers.save_reply_ref, request.id)
-        async with StreamingReply(platform.start_reply(target), platform.limits, recorded) as delivery:
-            return await self._deliver(AnswerDraft(request), delivery, enclosed)
+        async with StreamingReply(platform.start_reply(target), platform.limits, recorded, self._clock) as delivery:
+            return await self._deliver(AnswerDraft(request, self._clock.time()), delivery, enclosed)
 
     async def find_refusal(self, request: AnswerRequest) -> tuple[str, bool]:
         """Why a question is refused, in the asker's language, and whether that is because of who asks."""
@@ -147,7 +147,7 @@ class AnswerService:
 
     async def _deliver(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> bool:
         """Stream the answer or its failure, and finish it. False if there is no reply."""
-        began = time.monotonic()
+        began = self._clock.monotonic()
         if not draft.request.overheard:
             status = gettext(texts.STATUS_READING_FILE) if draft.request.uploads else gettext(texts.STATUS_SEARCHING)
             delivery.set_status(status)
@@ -164,7 +164,7 @@ class AnswerService:
         await self._finish_answer(draft, delivery)
         if delivery.first_shown_at is not None:
             self._metrics.record_first_token(draft.request.location.platform, delivery.first_shown_at - began)
-        self._metrics.tracer.record(draft.end_journey(delivery.first_shown_at))
+        self._metrics.tracer.record(draft.end_journey(delivery.first_shown_at, self._clock))
         return True
 
     async def _discard(self, draft: AnswerDraft) -> None:
@@ -177,7 +177,7 @@ class AnswerService:
     async def _write_answer(self, draft: AnswerDraft, delivery: StreamingReply, enclosed: Attachments) -> None:
         draft.channel = await find_channel(self._context, draft.request)
         delivery.heading = await build_heading(self._context, draft.request, draft.channel)
-        since = self._context.audience.clock()  # a change after the scope was resolved is seen by every check
+        since = self._context.audience.clock.monotonic()  # a change after the scope was resolved is seen by every check
         reach = await resolve_request_scope(self._context, draft.request)
         question = await build_question(self._context, draft.request, reach)
         draft.scope, draft.gap = reach.scope, reach.gap
@@ -190,9 +190,9 @@ class AnswerService:
         within = await enclosed.wait_for_documents(draft.notices)
         if draft.request.uploads and not draft.request.overheard:
             delivery.set_status(gettext(texts.STATUS_SEARCHING))
-        draft.journey.prepared_at = time.time()
+        draft.journey.prepared_at = self._clock.time()
         async with aclosing(await self._ask_engine(replace(question, history=past.turns), within, draft)) as answer:
-            self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings))
+            self._metrics.record_retrieval(draft.journey.end_retrieval(answer.context.timings, self._clock.time()))
             draft.provenance = build_provenance(answer.context, question.scope, past.source_scope, since)
             draft.retrieved, draft.inferred = answer.context.sources, answer.context.inferred
             draft.question, draft.context = question, answer.context
@@ -204,7 +204,7 @@ class AnswerService:
             try:
                 await self._stream_answer(answer, draft, delivery)
             finally:
-                draft.journey.generated_at = time.time()
+                draft.journey.generated_at = self._clock.time()
                 draft.sources = answer.sources
                 draft.usage += answer.usage
                 await record_graph_facts(answer, draft)

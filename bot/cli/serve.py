@@ -51,7 +51,7 @@ def serve(
                 if web and not platform and not configured_platforms(settings):
                     await _serve_web(settings, common.clock, stop)
                 else:
-                    await serve_platforms(settings, stop, platform or (), ("web",) if web else ())
+                    await serve_platforms(settings, stop, common.clock, platform or (), ("web",) if web else ())
         finally:
             for each in (signal.SIGINT, signal.SIGTERM):
                 loop.remove_signal_handler(each)

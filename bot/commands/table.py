@@ -5,7 +5,6 @@ A command sees only what the caller may read. After a crash a command may run a 
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.commands import catch_up, channel_settings, correct, digest, duplicates, forget, learn, status
@@ -29,7 +28,7 @@ async def run_command(parts: BotServices, called: CommandInvoked) -> Card | None
 
     Raises EngineError (bot/texts has words for it).
     """
-    call = CommandContext(parts, called, called.time or datetime.now(UTC))
+    call = CommandContext(parts, called, called.time or parts.context.clock.now())
     name = called.command.casefold()
     if called.message is not None and called.handle and name in MENU_COMMANDS:
         return await MENU_COMMANDS[name](call)

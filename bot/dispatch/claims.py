@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from bot.store.event_queue import EventQueueTable, QueuedEvent
-    from engine import Processes
+    from engine import Clock, Processes
 
 TOPIC = "events"  # of notifications to other processes
 MAX_HELD = 128  # events that wait or are handled: with an ordering key, and without one
@@ -29,7 +29,7 @@ class EventClaims:
         rows: EventQueueTable,
         processes: Processes,
         serves: Callable[[str], bool],
-        clock: Callable[[], float],
+        clock: Clock,
         wake: Callable[[], object],
     ) -> None:
         self._rows = rows
@@ -41,12 +41,12 @@ class EventClaims:
         self._last_workspace = ""
         self._has_more = False
         self._is_leaving = False
-        self._looked_at = clock()
+        self._looked_at = clock.time()
         processes.subscribe(TOPIC, wake)
 
     async def take(self) -> Sequence[QueuedEvent]:
         """Take free events, beginning after the workspace that came last; the caller holds each."""
-        self._looked_at = now = self._clock()
+        self._looked_at = now = self._clock.time()
         ordered = sum(map(bool, self._ordering_keys.values()))
         limits = MAX_HELD - ordered, MAX_HELD - len(self._ordering_keys) + ordered
         self._has_more = max(limits) <= 0
@@ -87,4 +87,4 @@ class EventClaims:
         """Seconds until the table is read again without a new event; 0.0 if one became due since events were taken."""
         due = await self._rows.get_next_due(self._looked_at)
         longest = SHARED_POLL_INTERVAL if self._processes.id else POLL_INTERVAL
-        return longest if due is None else max(0.0, min(longest, due - self._clock()))
+        return longest if due is None else max(0.0, min(longest, due - self._clock.time()))

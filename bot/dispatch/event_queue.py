@@ -8,7 +8,6 @@ they arrived, by one process; what follows (an answer, a file) runs concurrently
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from contextlib import suppress
 from functools import partial
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from bot.platform.models import Location
     from bot.store import BotStore
     from bot.store.event_queue import QueuedEvent
-    from engine import Processes
+    from engine import Clock, Processes
 
 log = structlog.get_logger(__name__)
 
@@ -70,7 +69,7 @@ class EventHandler(Protocol):
 
 
 class EventQueue:
-    """Stores events and passes them to the handler: `async with EventQueue(store, handler) as queue`.
+    """Stores events and passes them to the handler: `async with EventQueue(store, handler, clock) as queue`.
 
     `processes`: those that share the table.
     """
@@ -79,7 +78,7 @@ class EventQueue:
         self,
         store: BotStore,
         handler: EventHandler,
-        clock: Callable[[], float] = time.time,
+        clock: Clock,
         supervisor: Supervisor | None = None,
         processes: Processes | None = None,
     ) -> None:
@@ -120,7 +119,7 @@ class EventQueue:
         workspace = events.workspace_of(event)
         payload = _EVENT_TYPES[kind].dump_json(event).decode()
         new = NewEvent(kind, payload, workspace, self._handler.ordering_key(event))
-        is_new = await self._rows.enqueue(new, normalize_value(keys), self._clock(), suspend)
+        is_new = await self._rows.enqueue(new, normalize_value(keys), self._clock.time(), suspend)
         if is_new:
             self._idle.clear()
             self._claims.announce(workspace)
@@ -167,12 +166,12 @@ class EventQueue:
         if self._retry_requested:
             self._retry_requested = False
             self._outages.reset_failures()
-            await self._rows.make_due(self._clock())
+            await self._rows.make_due(self._clock.time())
         for row in await self._claims.take():
             self._add_to_partition(row)
-        if self._clock() - self._pruned_at > POLL_INTERVAL:
-            self._pruned_at = self._clock()
-            await self._rows.prune(self._clock() - KEY_RETENTION)
+        if self._clock.time() - self._pruned_at > POLL_INTERVAL:
+            self._pruned_at = self._clock.time()
+            await self._rows.prune(self._clock.time() - KEY_RETENTION)
         self._polling = False
         self._update_idle()
 
@@ -248,7 +247,7 @@ class EventQueue:
             delay_seconds=delay,
             is_bug=bug,
         )
-        await self._record_outcome(row.id, self._rows.delay(row.id, self._clock() + delay, name, tries), delay)
+        await self._record_outcome(row.id, self._rows.delay(row.id, self._clock.time() + delay, name, tries), delay)
 
     async def _postpone(self, row: QueuedEvent, event: PlatformEvent, error: Exception) -> None:
         """Retry an event after an outage, without counting it as an attempt."""
@@ -258,7 +257,9 @@ class EventQueue:
         )
         name = type(error).__name__
         log.warning("event.postponed", event_type=row.event_type, error=name, failures=failures, delay_seconds=delay)
-        await self._record_outcome(row.id, self._rows.delay(row.id, self._clock() + delay, name, row.attempts), delay)
+        await self._record_outcome(
+            row.id, self._rows.delay(row.id, self._clock.time() + delay, name, row.attempts), delay
+        )
 
     async def _record_outcome(self, id_: int, work: Awaitable[None], delay: float) -> None:
         """Record the outcome of an event that failed; if that fails too, it is handled again after `delay` seconds."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import structlog
@@ -16,8 +14,6 @@ from bot.text.filter_options import match_typed, suggest_times
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bot.context import BotContext
     from bot.platform.models import Location
 
@@ -29,17 +25,12 @@ TIMEOUT_SECONDS = 2.0  # a platform waits for three
 AUTHORS_SECONDS = 30.0  # for which the authors of a scope are cached
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class FilterSuggestions:
     """Suggests values of search filters; none if a look-up fails or takes too long."""
 
-    def __init__(self, context: BotContext, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, context: BotContext) -> None:
         self._context = context
-        self._clock = clock
-        self._authors: TTLCache[list[str]] = TTLCache(AUTHORS_SECONDS, time.monotonic)
+        self._authors: TTLCache[list[str]] = TTLCache(AUTHORS_SECONDS, context.clock)
 
     async def suggest(self, person: str, location: Location, name: str, typed: str) -> list[FormOption]:
         """Values of a filter that continue what a person typed, at most MAX_SUGGESTIONS."""
@@ -52,7 +43,7 @@ class FilterSuggestions:
         except (EngineError, TimeoutError) as error:
             log.warning("suggestions.lookup_failed", filter=name, error=type(error).__name__)
             return []
-        return [FormOption(each, each) for each in suggest_times(typed, self._clock())][:MAX_SUGGESTIONS]
+        return [FormOption(each, each) for each in suggest_times(typed, self._context.clock.now())][:MAX_SUGGESTIONS]
 
     async def _suggest_channels(self, person: str, location: Location, typed: str) -> list[FormOption]:
         """Channels that the person can read now; the name of any other one stays unknown to them."""

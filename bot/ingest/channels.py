@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -18,7 +17,6 @@ from bot.platform.models import Card, Location
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from datetime import datetime
 
     from bot.context import BotContext
@@ -38,11 +36,11 @@ class ChannelMembership:
     The caller holds the lock of the room; `leave_workspace` and `delete_workspace` take it themselves.
     """
 
-    def __init__(self, context: BotContext, documents: ConversationDocuments, clock: Callable[[], datetime]) -> None:
+    def __init__(self, context: BotContext, documents: ConversationDocuments) -> None:
         self._context = context
         self._documents = documents
         self._store = context.store
-        self._clock = clock
+        self._clock = context.clock
         self._next_announcement: dict[str, float] = {}
         self.updated = asyncio.Event()
 
@@ -63,7 +61,7 @@ class ChannelMembership:
             since = self.resolve_horizon(past)
             await self._store.channels.upsert(location.without_thread, channel.name, since)
             await self._store.channels.record_synced_until(
-                location.room, await self._store.read_shared_time() or self._clock()
+                location.room, await self._store.read_shared_time() or self._clock.now()
             )
             await self._store.backfill_cursors.start(location.room, since)
             await self._store.channels.record_announced(location.room)
@@ -74,7 +72,7 @@ class ChannelMembership:
 
     async def _announce(self, location: Location, days: int) -> bool:
         """Post the announcement in a channel; false if the bot may not post."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         if now < self._next_announcement.get(location.room, now):
             return False
         with use_language(await self._context.find_channel_language(location)):
@@ -113,7 +111,7 @@ class ChannelMembership:
     def resolve_horizon(self, days: int) -> datetime:
         """The instant that many days ago, within the retention period."""
         kept = self._context.settings.retention_days
-        return self._clock() - timedelta(days=min(days, kept) if kept else days)
+        return self._clock.now() - timedelta(days=min(days, kept) if kept else days)
 
     async def refresh(self, location: Location) -> bool:
         """After downtime: move a channel to its current space; false if the channel is gone and was forgotten.

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -80,4 +79,5 @@ class PersonalFile:
 
     def _build_record(self, upload: str) -> FileRecord:
         document = f"{self.room}:file:{UPLOAD_MESSAGE}:{upload}"
-        return FileRecord(document, self.room, UPLOAD_MESSAGE, upload, self._subject.person, datetime.now(UTC))
+        now = self._context.clock.now()
+        return FileRecord(document, self.room, UPLOAD_MESSAGE, upload, self._subject.person, now)

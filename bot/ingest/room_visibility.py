@@ -41,7 +41,7 @@ class RoomVisibility:
     async def handle_change(self, location: Location) -> None:
         """Move the rooms of a location whose audience changed. Raises PlatformError."""
         audience = self._context.audience
-        comparison = await audience.shared.begin_comparison(audience.clock())
+        comparison = await audience.shared.begin_comparison(audience.clock.monotonic())
         audience.invalidate(location)
         known = await self._context.store.channels.list_joined(location.platform, location.workspace)
         troubles = await self._update_spaces([location.without_thread] if location.channel else known)
@@ -58,7 +58,7 @@ class RoomVisibility:
         audience, everything = self._context.audience, Location(platform, workspace, "")
         audience.shared.save_suspension(everything, audience.suspend(everything))
         async with self._context.engine_context.engine.processes.lease(f"compare {platform}:{workspace}"):
-            comparison = await audience.shared.begin_comparison(audience.clock())
+            comparison = await audience.shared.begin_comparison(audience.clock.monotonic())
             if not audience.is_suspended(everything):
                 return VisibilityReport((), {})
             return await self._compare(everything, comparison)

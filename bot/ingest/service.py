@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 from contextlib import asynccontextmanager
 from dataclasses import replace
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING, Literal
 
@@ -48,7 +47,8 @@ from engine import Scope
 from engine.errors import NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterable, Mapping
+    from collections.abc import AsyncIterator, Iterable, Mapping
+    from datetime import datetime
 
     from bot.context import BotContext
     from bot.ingest.room_visibility import VisibilityReport
@@ -70,37 +70,31 @@ CONTENT_KINDS: Mapping[ContentKind, frozenset[str]] = {
 log = structlog.get_logger(__name__)
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class IngestService:
     """Ingests chat events. `files` ingests shared files, `links` linked pages, `manual_facts` what people add by hand.
 
     `run` does the background work: back-fill, reconciliation and retention.
     """
 
-    def __init__(self, context: BotContext, parser: FileParser, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, context: BotContext, parser: FileParser) -> None:
         self._context = context
         self._parser = parser
         self._documents = ConversationDocuments(context)
         self.files = FileIngest(context, self._documents, parser)
-        self.links = LinkIngest(context, self._documents, self.files, parser, clock)
+        self.links = LinkIngest(context, self._documents, self.files, parser)
         self.manual_facts = ManualFacts(context, self._documents)
-        self._membership = ChannelMembership(context, self._documents, clock)
+        self._membership = ChannelMembership(context, self._documents)
         self._visibility = RoomVisibility(context, self._documents, self._membership)
         self._messages = MessageIngest(context, self._documents, self._membership)
-        deletion_check = DeletionCheck(context, self._documents, self._messages, clock)
+        deletion_check = DeletionCheck(context, self._documents, self._messages)
         self._backfill = Backfill(context, self._documents, self._messages, self.files, self.links)
-        reconciler = Reconciler(context, self._backfill, deletion_check, clock)
-        processes = context.engine_context.engine.processes
+        reconciler = Reconciler(context, self._backfill, deletion_check)
         self._sync_queue = SyncQueue(
-            self._documents, self._membership, self._backfill, reconciler, deletion_check, processes
+            context, self._documents, self._membership, self._backfill, reconciler, deletion_check
         )
         self._jobs = PeriodicJobs(
             context, Retention(context, self._documents), self._sync_queue, self._membership.updated
         )
-        self._clock = clock
 
     async def handle(self, event: PlatformEvent) -> None:
         """Ingest an event; questions and commands are ignored.
@@ -237,7 +231,7 @@ class IngestService:
         """An import of the past of a workspace from an export; `run` does it."""
         platform = SourcePlatform(source, self._context.platforms)
         platforms = {platform.name: platform}
-        audience = AudienceResolver(platforms, self._context.store, math.inf)
+        audience = AudienceResolver(platforms, self._context.store, math.inf, self._context.clock)
         context = replace(self._context, platforms=platforms, audience=audience)
         documents = ConversationDocuments(context)
         files = FileIngest(context, documents, self._parser)
@@ -273,11 +267,11 @@ class IngestService:
 
     async def run(self) -> None:
         """Run background jobs until cancelled."""
-        await self._jobs.run(self._clock)
+        await self._jobs.run()
 
     async def run_due_jobs(self, now: datetime | None = None) -> None:
         """Run the periodic jobs that are due."""
-        await self._jobs.run_due(now or self._clock())
+        await self._jobs.run_due(now or self._context.clock.now())
 
     async def run_sync(self) -> None:
         """Reconcile all channels that are due, and continue back-fills."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector
@@ -12,11 +11,11 @@ from prometheus_client.registry import Collector
 from bot.monitoring.traces import QuestionTracer
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from prometheus_client.core import Metric
 
-    from engine import Supervisor, Usage
+    from engine import Clock, Supervisor, Usage
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
 MAX_WORKSPACES = 10  # in the ages of the queue, so that many workspaces make no more time series
@@ -24,12 +23,12 @@ STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
 
 
 class Metrics:
-    """All metrics of one bot in their own registry, and the tracer of its questions. `clock` returns seconds.
+    """All metrics of one bot in their own registry, and the tracer of its questions.
 
     Labels hold no text and no names; one holds the ids of workspaces.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, clock: Clock) -> None:
         self.registry = CollectorRegistry()
         self.tracer = QuestionTracer()
         self._clock = clock
@@ -172,11 +171,11 @@ class Metrics:
         """Record an event or ping of a platform."""
         if platform not in self._last_activity:
             self._last_event_age.labels(platform).set_function(lambda: self.seconds_since_activity(platform))
-        self._last_activity[platform] = self._clock()
+        self._last_activity[platform] = self._clock.monotonic()
 
     def seconds_since_activity(self, platform: str) -> float:
         """Seconds since the last event or ping; infinite before the first one."""
-        return self._clock() - self._last_activity.get(platform, float("-inf"))
+        return self._clock.monotonic() - self._last_activity.get(platform, float("-inf"))
 
 
 class _TaskCollector(Collector):

@@ -6,7 +6,6 @@ Off unless THREADLORE_TRACES is set; the exporter reads the standard variables, 
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -31,7 +30,7 @@ class QuestionJourney:
     reference: str
     platform: str
     asked_at: float
-    received_at: float = field(default_factory=time.time)  # by the handler, from the event queue
+    received_at: float  # by the handler, from the event queue
     prepared_at: float | None = None  # the audience, the history and attached files are known
     retrieved_at: float | None = None
     first_word_at: float | None = None
@@ -42,10 +41,10 @@ class QuestionJourney:
     input_tokens: int = 0
     output_tokens: int = 0
 
-    def end_retrieval(self, stages: Mapping[str, float]) -> dict[str, float]:
+    def end_retrieval(self, stages: Mapping[str, float], now: float) -> dict[str, float]:
         """Record the stages of retrieval; returns them with the whole, which includes rewriting the question."""
-        self.retrieved_at, self.stages = time.time(), stages
-        return {**stages, "all": (self.retrieved_at - (self.prepared_at or self.retrieved_at)) * 1000}
+        self.retrieved_at, self.stages = now, stages
+        return {**stages, "all": (now - (self.prepared_at or now)) * 1000}
 
     @property
     def steps(self) -> list[tuple[str, float, float]]:

@@ -12,10 +12,11 @@ from bot.permissions.suspensions import location_key
 from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Iterable, Mapping
 
     from bot.platform.models import Channel, Location
     from bot.platform.ports import Platform
+    from engine import Clock
 
 log = structlog.get_logger(__name__)
 
@@ -26,7 +27,7 @@ OPEN_CHANNEL_TTL = 600.0  # seconds for which an open channel counts as open wit
 class ChannelFacts:
     """Looks channels up on their platforms. `max_age`: seconds for which a fact is cached."""
 
-    def __init__(self, platforms: Mapping[str, Platform], max_age: float, clock: Callable[[], float]) -> None:
+    def __init__(self, platforms: Mapping[str, Platform], max_age: float, clock: Clock) -> None:
         self._platforms = platforms
         self._clock = clock
         self._cache: TTLCache[Channel] = TTLCache(max_age, clock)
@@ -39,7 +40,7 @@ class ChannelFacts:
             location_key(where), lambda: find_platform(self._platforms, where.platform).fetch_channel(where)
         )
         if found.kind == "open" and not found.shared:
-            self._last_open_at[where.room] = self._clock()
+            self._last_open_at[where.room] = self._clock.monotonic()
         else:
             self._last_open_at.pop(where.room, None)
         return found
@@ -55,7 +56,7 @@ class ChannelFacts:
     def find_recently_open(self, location: Location) -> float | None:
         """When a channel was last known to be open, if that is recent."""
         since = self._last_open_at.get(location.room)
-        return since if since is not None and self._clock() - since < OPEN_CHANNEL_TTL else None
+        return since if since is not None and self._clock.monotonic() - since < OPEN_CHANNEL_TTL else None
 
     async def get_all(self, locations: Iterable[Location]) -> tuple[list[Channel], bool]:
         """The facts of channels, and whether the platform returned all of them."""

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 from bot.platform.ttl_cache import TTLCache
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from bot.platform.models import ListedChannel, Location
     from bot.platform.ports import Platform
+    from engine import Clock
 
 LIST_TIMEOUT = 300.0  # seconds to fetch a list; 20,000 channels are 21 pages
 EVENT_LAG = 2.0  # seconds after an event in which a list may still lack it
@@ -25,7 +26,7 @@ MAX_LISTS = 256
 
 @dataclass(frozen=True, slots=True)
 class ChannelList:
-    """A complete list by room, with the version and the time (`clock`) of its start."""
+    """A complete list by room, with the version and the monotonic time of its start."""
 
     channels: Mapping[str, ListedChannel]
     version: int
@@ -44,7 +45,7 @@ class _ChannelChange:
 class ChannelListCache:
     """Lists by platform, workspace and person; the bot's own if the person is empty."""
 
-    def __init__(self, platforms: Mapping[str, Platform], max_age: float, clock: Callable[[], float]) -> None:
+    def __init__(self, platforms: Mapping[str, Platform], max_age: float, clock: Clock) -> None:
         self._platforms = platforms
         self._clock = clock
         self._cache: TTLCache[ChannelList] = TTLCache(max_age, clock, LIST_TIMEOUT, MAX_LISTS)
@@ -68,7 +69,7 @@ class ChannelListCache:
         return found
 
     async def _fetch_list(self, platform: str, workspace: str, person: str) -> ChannelList:
-        version, began = self._version, self._clock()
+        version, began = self._version, self._clock.monotonic()
         channels = await self._platforms[platform].list_channels(workspace, person)
         return ChannelList({each.location.room: each for each in channels}, version, began)
 
@@ -92,7 +93,7 @@ class ChannelListCache:
                 (location.platform, location.workspace) if location.workspace else (location.platform,)
             )
             return
-        touch = _ChannelChange(location.without_thread, self._version, self._clock())
+        touch = _ChannelChange(location.without_thread, self._version, self._clock.monotonic())
         for touches in (
             (self._membership_changes,) if members_only else (self._membership_changes, self._channel_changes)
         ):

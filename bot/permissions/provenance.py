@@ -25,7 +25,7 @@ _DOCUMENT = re.compile(r":(?:thread|window|file|message):")  # follows the room 
 class Provenance:
     """The spaces and single rooms that an answer used, and the space of each room at `recorded_at`.
 
-    `recorded_at`: by the clock of AudienceResolver.
+    `recorded_at`: by the monotonic clock of AudienceResolver.
     """
 
     source_scope: Scope

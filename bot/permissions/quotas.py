@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import time
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot import texts
 from bot.i18n import gettext
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from bot.platform.models import Location
     from bot.store import BotStore
-    from engine import Usage
+    from engine import Clock, Usage
 
 
 class Quotas:
     """Counts questions and tokens. `per_minute`: questions of a person; `per_day`: tokens. 0 means no limit."""
 
-    def __init__(self, store: BotStore, per_minute: int, per_day: int, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: BotStore, per_minute: int, per_day: int, clock: Clock) -> None:
         self.store = store
         self.per_minute = per_minute
         self.per_day = per_day
@@ -37,7 +35,7 @@ class Quotas:
         if not self.per_minute:
             return True
         who = (location.platform, location.workspace, person)
-        return await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock())
+        return await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock.time())
 
     async def check_budget(self, location: Location) -> str:
         """Why no more tokens may be spent today in a workspace; empty if they may."""
@@ -47,7 +45,9 @@ class Quotas:
         """Whether a workspace has used its tokens of this day."""
         if not self.per_day:
             return False
-        return await self.store.usage.get_tokens(location.platform, location.workspace, current_day()) >= self.per_day
+        return (
+            await self.store.usage.get_tokens(location.platform, location.workspace, self.current_day()) >= self.per_day
+        )
 
     async def record_usage(self, location: Location, usage: Iterable[Usage]) -> None:
         """Add the tokens and the cost of an answer to those of the workspace's day."""
@@ -55,9 +55,8 @@ class Quotas:
         tokens = sum(each.input_tokens + each.output_tokens for each in items)
         cost = sum(each.cost for each in items)
         if tokens or cost:
-            await self.store.usage.add(location.platform, location.workspace, current_day(), tokens, cost)
+            await self.store.usage.add(location.platform, location.workspace, self.current_day(), tokens, cost)
 
-
-def current_day() -> str:
-    """The day (UTC) that tokens are counted for."""
-    return datetime.now(UTC).date().isoformat()
+    def current_day(self) -> str:
+        """The day (UTC) that tokens are counted for."""
+        return self.clock.now().date().isoformat()

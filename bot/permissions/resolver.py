@@ -6,7 +6,6 @@ A failed lookup makes a scope smaller, never larger: the minimum is the room of 
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,12 +22,12 @@ from bot.platform.ttl_cache import TTLCache
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping
+    from collections.abc import Collection, Mapping
 
     from bot.platform.models import Channel, ListedChannel, Location, Person
     from bot.platform.ports import Platform
     from bot.store import BotStore
-    from engine import Scope
+    from engine import Clock, Scope
 
 log = structlog.get_logger(__name__)
 
@@ -38,15 +37,12 @@ MAX_GUESTS = 40  # of a channel; with more, other channels that all of them can 
 
 
 class AudienceResolver:
-    """Resolves scopes by the current audience. `max_age`: seconds for which a fact is cached."""
+    """Resolves scopes by the current audience. `max_age`: seconds for which a fact is cached.
 
-    def __init__(
-        self,
-        platforms: Mapping[str, Platform],
-        store: BotStore,
-        max_age: float,
-        clock: Callable[[], float] = time.monotonic,
-    ) -> None:
+    Changes and suspensions have the monotonic time of `clock`.
+    """
+
+    def __init__(self, platforms: Mapping[str, Platform], store: BotStore, max_age: float, clock: Clock) -> None:
         self.platforms = platforms
         self.store = store
         self.clock = clock
@@ -96,7 +92,7 @@ class AudienceResolver:
     def invalidate(self, location: Location, *, members_only: bool = False) -> None:
         """Drop cached facts of a channel, or of a workspace. `members_only`: the kind of channel is unchanged."""
         key = location_key(location)
-        self._changed_at[key] = self.clock()
+        self._changed_at[key] = self.clock.monotonic()
         self._channels.invalidate(key)
         self._people.invalidate(key[:2])
         self.channel_lists.record_change(location, members_only=members_only)
@@ -110,7 +106,7 @@ class AudienceResolver:
     def suspend(self, location: Location) -> float:
         """Suspend the shared spaces of a channel, a workspace or a platform, because rooms may be in the wrong ones.
 
-        Until `resume`, no scope contains them. Returns the time of the suspension (`clock`).
+        Until `resume`, no scope contains them. Returns the time of the suspension.
         """
         self.invalidate(location)
         return self._suspensions.suspend(location)
@@ -120,7 +116,7 @@ class AudienceResolver:
         self._suspensions.cancel(location, time)
 
     def resume(self, location: Location, since: float) -> None:
-        """End the suspensions until that time (`clock`) of a location and everything within it."""
+        """End the suspensions until that time of a location and everything within it."""
         self._suspensions.resume(location, since)
 
     def is_suspended(self, location: Location) -> bool:
@@ -128,7 +124,7 @@ class AudienceResolver:
         return self._suspensions.is_suspended(location.platform, location.workspace)
 
     def has_changed_since(self, location: Location, since: float) -> bool:
-        """Whether a channel's audience changed since that time (`clock`)."""
+        """Whether a channel's audience changed since that time."""
         key = location_key(location)
         return any(self._changed_at.get(key[:length], since - 1) >= since for length in (1, 2, 3))
 

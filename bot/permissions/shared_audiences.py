@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,9 +66,10 @@ class SharedAudiences:
 
     async def wait_until_resumed(self, location: Location, seconds: float) -> None:
         """Wait until nothing is suspended in a location's workspace, up to a limit in seconds. Raises StoreError."""
-        until = time.monotonic() + seconds
-        while self._suspensions.is_suspended(location.platform, location.workspace) and time.monotonic() < until:
-            left = until - time.monotonic()
+        timer = asyncio.get_running_loop()  # the wait is real, also where a test sets the clock
+        until = timer.time() + seconds
+        while self._suspensions.is_suspended(location.platform, location.workspace) and timer.time() < until:
+            left = until - timer.time()
             await self._suspensions.wait_for_update(left if self._table is None else min(left, POLL_SECONDS))
             await self.synchronize()
 

@@ -14,9 +14,10 @@ from bot.permissions import audience
 from engine import Scope
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
+    from collections.abc import Collection, Iterable
 
     from bot.platform.models import Location
+    from engine import Clock
 
 LocationKey = tuple[str, ...]
 
@@ -29,12 +30,12 @@ def location_key(location: Location) -> LocationKey:
 
 
 class VisibilitySuspensions:
-    """The suspensions of this process with their times (`clock`), and those that the database holds for all processes.
+    """The suspensions of this process with their monotonic times, and those that the database holds for all processes.
 
     A location includes everything within it.
     """
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._active: list[tuple[LocationKey, float]] = []
         self._saved: list[tuple[LocationKey, float]] = []
@@ -43,7 +44,7 @@ class VisibilitySuspensions:
 
     def suspend(self, location: Location) -> float:
         """Suspend a location. Returns the time of the suspension."""
-        now = self._clock()
+        now = self._clock.monotonic()
         self._active.append((location_key(location), now))
         return now
 

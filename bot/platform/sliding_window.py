@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from contextlib import suppress
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from engine.errors import StoreError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from engine import CallLimits
+    from engine import CallLimits, Clock
 
 log = structlog.get_logger(__name__)
 
@@ -34,7 +33,7 @@ class SlidingWindow:
         self,
         limit: int,
         span: float,
-        clock: Callable[[], float] = time.monotonic,
+        clock: Clock,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
         *,
         name: str = "",
@@ -52,7 +51,7 @@ class SlidingWindow:
     @property
     def wait_seconds(self) -> float:
         """Seconds until this process may make its next call, as it knows."""
-        now = self._clock()
+        now = self._clock.monotonic()
         while self._calls and self._calls[0] + self._span <= now:
             self._calls.popleft()
         full = len(self._calls) >= self._limit
@@ -62,7 +61,7 @@ class SlidingWindow:
         """Take a turn if one is free now."""
         if self.wait_seconds > 0:
             return False
-        now = self._clock()
+        now = self._clock.monotonic()
         self._calls.append(now)
         if wait := await self._count_for_all():
             with suppress(ValueError):  # the answer came after the span
@@ -72,17 +71,17 @@ class SlidingWindow:
 
     async def acquire(self, within: float | None = None) -> bool:
         """Wait for a turn; returns False at once if none will be free within `within` seconds."""
-        until = None if within is None else self._clock() + within
+        until = None if within is None else self._clock.monotonic() + within
         while not await self.try_acquire():
             pause = max(self.wait_seconds, MIN_PAUSE)
-            if until is not None and self._clock() + pause > until:
+            if until is not None and self._clock.monotonic() + pause > until:
                 return False
             await self._sleep(pause)
         return True
 
     def block(self, seconds: float) -> None:
         """Allow this process no calls for `seconds`."""
-        self._blocked_until = max(self._blocked_until, self._clock() + seconds)
+        self._blocked_until = max(self._blocked_until, self._clock.monotonic() + seconds)
 
     async def block_for_all(self, seconds: float) -> None:
         """Allow no process calls for `seconds`: the platform refuses them."""

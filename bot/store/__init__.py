@@ -1,6 +1,6 @@
 """The bot's own tables: in one SQLite file next to the engine's ledger, or in a PostgreSQL database.
 
-    async with BotStore.open(settings.data_path / "bot.db") as store: ...
+    async with BotStore.open(settings.data_path / "bot.db", clock) as store: ...
 
 It stores no texts of messages: the engine has them. The payload of an event is deleted once it is handled, and the
 text of an answer once a source of it is removed. Each part of the store is one group of tables:
@@ -77,7 +77,6 @@ from bot.store.shared.imported_spaces import ImportedSpaces
 from bot.store.shared.questions import RecentQuestions
 from bot.store.shared.visibility import SharedVisibility
 from bot.store.sqlite_file import SqliteStore, copy_database
-from engine import SYSTEM_CLOCK
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -122,7 +121,7 @@ def _open_database(place: Path | str, clock: Clock, process: int | None) -> Abst
     return SqliteStore.open(place, clock)
 
 
-async def copy_store(place: Path | str, target: Path, clock: Clock = SYSTEM_CLOCK) -> str:
+async def copy_store(place: Path | str, target: Path, clock: Clock) -> str:
     """Copy all tables as of one moment into a file; returns the checksum of their rows, "" if there is no file.
 
     Raises OSError and StoreError.
@@ -148,17 +147,17 @@ async def migrate_store(url: str) -> None:
 class BotStore:
     """All tables of the bot; every method is a transaction of its own, durable when it returns."""
 
-    def __init__(self, database: Database, process: int | None = None) -> None:
+    def __init__(self, database: Database, clock: Clock, process: int | None = None) -> None:
         self.event_queue = EventQueueTable(database, process)
         self.shared_visibility = None if process is None else SharedVisibility(database, process)
         self.recent_questions = RecentQuestions(database)
-        self.messages = Messages(database)
+        self.messages = Messages(database, clock)
         self.unconfirmed_deletions = UnconfirmedDeletions(database)
         self.files = Files(database)
         self.conversations = Conversations(database)
         self.answer_corrections = AnswerCorrections(database)
         self.pending_redactions = PendingRedactions(database, process)
-        self.answers = Answers(database, self.answer_corrections, self.pending_redactions)
+        self.answers = Answers(database, self.answer_corrections, self.pending_redactions, clock)
         self.answer_stops = AnswerStops(database)
         self.answer_repeats = AnswerRepeats(database)
         self.feedback = Feedback(database)
@@ -181,15 +180,13 @@ class BotStore:
 
     @classmethod
     @asynccontextmanager
-    async def open(
-        cls, place: Path | str, process: int | None = None, clock: Clock = SYSTEM_CLOCK
-    ) -> AsyncIterator[BotStore]:
+    async def open(cls, place: Path | str, clock: Clock, process: int | None = None) -> AsyncIterator[BotStore]:
         """Open or create the tables: in a file, or in the database with this address, as this `process`.
 
         Raises StoreError, NewerSchema, DiskError.
         """
         async with _open_database(place, clock, process) as database:
-            yield cls(database, process if isinstance(place, str) else None)
+            yield cls(database, clock, process if isinstance(place, str) else None)
 
     async def read_shared_time(self) -> datetime | None:
         """The time by the clock of the database, if several processes share it; None in a file."""

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from bot.store.database import Database, Row
     from bot.store.redactions import AnswerCorrections, PendingRedactions
+    from engine import Clock
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = (
@@ -41,8 +42,11 @@ _USED_ELSEWHERE = (  # answers in other channels that used a source of this chan
 class Answers:
     """Questions and their answers."""
 
-    def __init__(self, database: Database, corrections: AnswerCorrections, pending: PendingRedactions) -> None:
+    def __init__(
+        self, database: Database, corrections: AnswerCorrections, pending: PendingRedactions, clock: Clock
+    ) -> None:
         self._database = database
+        self._clock = clock
         self._pending = pending
         self._corrections = corrections
 
@@ -65,7 +69,7 @@ class Answers:
 
     async def finish(self, id_: str, outcome: AnswerResult) -> bool:
         """Store a finished answer; False if a source was removed since: it is then redacted or deleted."""
-        is_kept, posted = await self._database.write(_finish_answer, id_, outcome)
+        is_kept, posted = await self._database.write(_finish_answer, id_, outcome, self._clock)
         self._wake_corrections(posted)
         return is_kept
 
@@ -135,7 +139,7 @@ class Answers:
 
         `part_of` as in `redact_answers_using`. Pending redactions of these keys are finished.
         """
-        self._wake_corrections(await self._database.write(redact_answers_using, keys, part_of))
+        self._wake_corrections(await self._database.write(redact_answers_using, keys, part_of, self._clock))
 
     async def redact_pending(self) -> None:
         """Finish the redactions that a process left undone when it ended. Call it before answers are written."""
@@ -144,7 +148,7 @@ class Answers:
 
     async def redact_one(self, id_: str) -> None:
         """Redact one answer, and request the correction of its posted messages."""
-        self._wake_corrections(await self._database.write(redact_answers, {id_}))
+        self._wake_corrections(await self._database.write(redact_answers, {id_}, self._clock))
 
     async def update_question(self, id_: str, question: str) -> None:
         """Update the text of an edited question, unless its answer is redacted."""
@@ -164,7 +168,7 @@ class Answers:
         )
         if not await self._database.fetch_one(moved, (room, home)):
             return  # most channels did not move: avoid a write for each of them at every start
-        self._wake_corrections(await self._database.write(_recheck_answers, room, home, check=check))
+        self._wake_corrections(await self._database.write(_recheck_answers, room, home, self._clock, check=check))
 
     async def list_redacted_questions(self, room: str, messages: Collection[str]) -> frozenset[str]:
         """The messages among these whose answers are redacted."""
@@ -230,11 +234,11 @@ async def _save_reply_ref(db: Connection, id_: str, reply_ref: str) -> None:
         await db.executemany("INSERT INTO answer_message VALUES (?, ?) ON CONFLICT DO NOTHING", rows)
 
 
-async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tuple[bool, bool]:
+async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult, clock: Clock) -> tuple[bool, bool]:
     """Store a finished answer; returns whether it is kept, and whether posted answers are to be corrected."""
     state = [row[0] for row in await fetch(db, "SELECT state FROM answer WHERE id = ?", (id_,))]
     if state != ["started"]:  # the question was removed while it was answered: what was posted of the answer goes too
-        return False, await request_corrections(db, {id_})
+        return False, await request_corrections(db, {id_}, clock)
     rows = [(id_, key, key in outcome.used_keys) for key in sorted(outcome.used_keys | outcome.shown_keys)]
     await db.execute("DELETE FROM answer_provenance WHERE answer = ?", (id_,))  # of the answer that it replaces
     await db.executemany("INSERT INTO answer_provenance VALUES (?, ?, ?)", rows)
@@ -257,15 +261,15 @@ async def _finish_answer(db: Connection, id_: str, outcome: AnswerResult) -> tup
     await clear_answer_text(db, {id_} if removed else ())
     if not any(used for (used,) in removed):
         return True, False
-    return False, await redact_answers(db, {id_})
+    return False, await redact_answers(db, {id_}, clock)
 
 
-async def _recheck_answers(db: Connection, room: str, home: str, *, check: bool) -> bool:
+async def _recheck_answers(db: Connection, room: str, home: str, clock: Clock, *, check: bool) -> bool:
     """Have answers of other channels checked that used a moved channel; returns whether posted ones are among them."""
     posted = False
     if check:
         found = await fetch(db, _USED_ELSEWHERE, (room,))
-        posted = await request_corrections(db, {answer for answer, used in found if used}, checked=False)
+        posted = await request_corrections(db, {answer for answer, used in found if used}, clock, checked=False)
         await clear_answer_text(db, {answer for answer, used in found if not used})
     await db.execute("UPDATE channel SET checked_space = ? WHERE room = ?", (home, room))
     return posted

@@ -5,7 +5,6 @@ Texts are only in the engine.
 
 from __future__ import annotations
 
-import time as clock
 from typing import TYPE_CHECKING, Any
 
 from bot.store.database import NO_LIMIT, fetch
@@ -20,6 +19,7 @@ if TYPE_CHECKING:
 
     from bot.platform.models import Location
     from bot.store.database import Database, Row
+    from engine import Clock
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = "room, id, thread, author, time, digest, document, tokens, applied"
@@ -45,8 +45,9 @@ _BY_IDS = "room = ? AND id IN (SELECT value FROM json_each(?))"
 class Messages:
     """Reads and writes the table of messages."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, clock: Clock) -> None:
         self._database = database
+        self._clock = clock
 
     async def get(self, room: str, id_: str) -> MessageRecord | None:
         """Return a message, or None if it is not stored."""
@@ -137,7 +138,7 @@ class Messages:
 
         `requested`: a person asked for the deletion, and the platform may still have them.
         """
-        now = int(clock.time() * 1e6)
+        now = to_micros(self._clock.now())
         await self._database.execute_many(
             "INSERT INTO tombstone (room, id, time, requested) VALUES (?, ?, ?, ?)"
             " ON CONFLICT (room, id) DO UPDATE SET time = excluded.time,"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time as clock
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from bot.store.database import Database
+    from engine import Clock
     from engine.storage.sql.connection import Connection
 
 _COLUMNS = (
@@ -94,7 +94,7 @@ class AnswerCorrections:
         await self._database.execute("DELETE FROM answer_correction WHERE answer = ?", (answer,))
 
 
-async def request_corrections(db: Connection, answers: Collection[str], *, checked: bool = True) -> bool:
+async def request_corrections(db: Connection, answers: Collection[str], clock: Clock, *, checked: bool = True) -> bool:
     """Request the correction of the posted ones among these answers; returns whether there are any."""
     deleted = await fetch(
         db,
@@ -147,7 +147,7 @@ class PendingRedactions:
         return [(key, part_of) for key, part_of in rows]
 
 
-async def redact_answers(db: Connection, answers: Collection[str]) -> bool:
+async def redact_answers(db: Connection, answers: Collection[str], clock: Clock) -> bool:
     """Delete the text of finished answers and their questions; returns whether posted ones must be corrected.
 
     The keys of what they used are deleted, too.
@@ -157,7 +157,7 @@ async def redact_answers(db: Connection, answers: Collection[str]) -> bool:
         db, "SELECT id FROM answer WHERE id IN (SELECT value FROM json_each(?)) AND state <> 'started'", (listed,)
     )
     finished = {each for (each,) in rows}
-    posted = await request_corrections(db, finished)
+    posted = await request_corrections(db, finished, clock)
     which = (text_list(sorted(finished)),)
     await db.execute(
         f"UPDATE answer SET {CLEAR_TEXT}, {SET_REDACTED} WHERE id IN (SELECT value FROM json_each(?))",
@@ -168,7 +168,7 @@ async def redact_answers(db: Connection, answers: Collection[str]) -> bool:
     return posted
 
 
-async def redact_answers_using(db: Connection, keys: Collection[str], part_of: str = "") -> bool:
+async def redact_answers_using(db: Connection, keys: Collection[str], part_of: str, clock: Clock) -> bool:
     """Redact the answers that used these keys; returns whether posted ones must be corrected.
 
     An answer whose model was only shown the keys loses its text, but is not corrected. `part_of`: the document that
@@ -176,7 +176,7 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
     keys are withdrawn.
     """
     removed = {*keys, unknown_part_key(part_of)} - {""}
-    await _record_removals(db, removed)
+    await _record_removals(db, removed, clock)
     await withdraw_verified_using(db, keys, part_of)
     found = await fetch(
         db,
@@ -189,7 +189,7 @@ async def redact_answers_using(db: Connection, keys: Collection[str], part_of: s
     await db.executemany(
         "DELETE FROM pending_redaction WHERE key = ? AND part_of = ?", [(key, part_of) for key in keys]
     )
-    return await redact_answers(db, {answer for answer, used in found if used})
+    return await redact_answers(db, {answer for answer, used in found if used}, clock)
 
 
 async def clear_answer_text(db: Connection, answers: Collection[str]) -> None:
@@ -232,8 +232,11 @@ async def delete_answers_of(db: Connection, asker: tuple[str, str, str]) -> None
     await db.execute(f"UPDATE answer SET stopped_by = '' WHERE {stopped}", asker)
 
 
-async def _record_removals(db: Connection, keys: Collection[str]) -> None:
-    """Store for a day that these keys were removed, for answers that are being written."""
+async def _record_removals(db: Connection, keys: Collection[str], clock: Clock) -> None:
+    """Store for a day that these keys were removed, for answers that are being written.
+
+    The time is that of the transaction: what was read before it began is older.
+    """
     now = clock.time()
     await db.executemany(
         "INSERT INTO recent_removal VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET removed_at = excluded.removed_at",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from datetime import timedelta
 from typing import Any
 
 import httpx
@@ -13,6 +13,7 @@ from bot.access.control import AccessControl
 from bot.admin.rpc.service import LocalService
 from bot.server import build_admin_context
 from bot.store import Subject
+from tests.support.clock import ManualClock
 from tests.support.town.live_bot import LiveBot
 from tests.support.town.slack import SlackTown
 from tests.support.verbatim_language import QUESTION, find_secrets
@@ -34,7 +35,7 @@ class TokenHolders:
         if person not in self._tokens:
             [place] = {each.workspace for each in await self.list_joined()}
             subject = Subject(self._live.town.platform, place, str(self._live.town.person(person).id))
-            access = AccessControl(self._live.bot.store)
+            access = AccessControl(self._live.bot.store, self._live.bot.clock)
             made = await access.create_token(person, subject, ("ask", "read", "write", "manage"), 1000, None)
             self._tokens[person] = made[1]
         return self._tokens[person]
@@ -133,8 +134,8 @@ async def test_a_token_reads_what_its_person_can_read_now(live: LiveBot[Any]) ->
     await live.town.remove_member("bob", "cellar")
     await live.wait_until_idle()
     assert await holders.ask("bob") == "agate"
-    began, live.bot.quotas.per_minute = time.time(), 1
-    live.bot.quotas.clock = lambda: began + 60  # one question a minute, from a minute in which nobody asked
+    later = live.bot.clock.now() + timedelta(minutes=1)  # nobody asked in the minute before
+    live.bot.quotas.per_minute, live.bot.quotas.clock = 1, ManualClock(later)
     assert "agate" in await live.ask("bob", "square")
     assert (await holders.call("bob", "/api/v1/query", {"question": QUESTION})).status_code == 429
     assert await holders.ask("ada") == "agate beryl topaz"

@@ -14,7 +14,7 @@ import pytest
 from bot.admin import archive
 from bot.store import BotStore
 from bot.store.file_fingerprints import FileFingerprints
-from engine import Engine
+from engine import SYSTEM_CLOCK, Engine
 from engine.errors import CorruptLedger, CorruptProjection, EngineError
 from engine.models import Question
 from engine.options import EngineOptions
@@ -55,7 +55,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 async def fill_data_dir(home: Path, killed: Path) -> None:
-    async with open_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
+    async with open_engine(home) as engine, BotStore.open(home / archive.BOT_FILE, SYSTEM_CLOCK) as store:
         await engine.add(doc("diary", "Ada met Bob.", "Ada wrote to Carla."))
         await engine.wait_until_indexed()
         await (await engine.ask(Question("Whom did Ada meet?", HERE))).collect_text()
@@ -68,7 +68,7 @@ async def fill_data_dir(home: Path, killed: Path) -> None:
 
 async def check_answers(home: Path) -> None:
     """A question is answered from a source, graph and vectors are what the ledger says, and more can be added."""
-    async with open_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
+    async with open_engine(home) as engine, BotStore.open(home / archive.BOT_FILE, SYSTEM_CLOCK) as store:
         await store.opt_outs.is_opted_out("slack", "T1", "U1")
         assert not FileFingerprints(home / "fingerprints").is_unchanged("other", "1")
         await engine.wait_until_indexed()

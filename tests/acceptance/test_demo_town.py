@@ -14,7 +14,7 @@ from bot.admin.operations import run_operation
 from bot.admin.requests import Ingest
 from bot.cli.demo import TOWN_DIR
 from bot.settings import Settings
-from engine import ChatTurn, Engine, Question, Scope, Source
+from engine import SYSTEM_CLOCK, ChatTurn, Engine, Question, Scope, Source
 from engine.llm.offline.model import NOTHING_FOUND, OfflineModel
 from tests.acceptance.demo_questions import FurtherQuestion, TownQuestion, load_further, load_held_out
 from tests.support.fake_embedder import CachingEmbedder
@@ -58,9 +58,11 @@ async def _converse(engine: Engine, question: FurtherQuestion, scope: Scope) -> 
 async def _ask_all(home: Path) -> dict[str, GivenAnswer]:
     settings = Settings(data_dir=home)
     async with AsyncExitStack() as stack:
-        able = await stack.enter_async_context(bootstrap.open_models(settings))
+        able = await stack.enter_async_context(bootstrap.open_models(settings, SYSTEM_CLOCK))
         language = OfflineModel(CachingEmbedder(able.embedder))
-        desk = await stack.enter_async_context(bootstrap.open_engine(settings, replace(able, language=language)))
+        desk = await stack.enter_async_context(
+            bootstrap.open_engine(settings, replace(able, language=language), SYSTEM_CLOCK)
+        )
         async for _ in run_operation(desk, Ingest(paths=(str(TOWN_DIR),), space=SPACE)):
             pass
         await desk.engine.wait_until_indexed()

@@ -131,7 +131,7 @@ async def test_orders_in_imports_pages_digests_and_verified_answers_do_no_harm(
     link = live.bot.context.platform_for(square).message_link(square, reply.ts)
     assert "Verified." in await live.run_command("mayor", "square", f"verify {link}")
     assert "Verified by" in await live.ask("bob", "square", "Who opens the Harbour Vault?")
-    now = town.clock.now()
+    now = live.bot.clock.now()
     await live.bot.context.store.digests.save(
         Digest(square, "mayor", False, "daily 09:00 UTC", now - timedelta(hours=1), now)
     )

@@ -12,6 +12,7 @@ from bot.platform.models import Location, Message
 from bot.store import BotStore
 from tests.support import echo_language
 from tests.support.bot_fixture import BotFixture, open_bot
+from tests.support.clock import ManualClock
 from tests.support.parsing import parse_in_this_process
 
 
@@ -28,7 +29,7 @@ async def engine_context(tmp_path: Path) -> AsyncIterator[EngineContext]:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[BotStore]:
-    async with BotStore.open(tmp_path / "bot.db") as opened:
+    async with BotStore.open(tmp_path / "bot.db", ManualClock()) as opened:
         yield opened
 
 

@@ -16,6 +16,7 @@ from bot.bootstrap import (
 )
 from bot.errors import BadSetting
 from bot.settings import load_settings
+from engine import SYSTEM_CLOCK
 from engine.llm.checked_embedder import CheckedEmbedder
 from engine.llm.embedder import LiteLLMEmbedder
 from engine.llm.minilm.embedder import MiniLMEmbedder
@@ -40,7 +41,7 @@ ALL = {**CHAT, **EMBEDDING, "extraction_model": "small", "rerank_model": "cohere
 async def test_each_skill_has_the_model_of_its_settings(
     settings: dict[str, Any], kinds: tuple[type, ...], names: tuple[str, ...]
 ) -> None:
-    async with open_models(load_settings(**settings)) as models:
+    async with open_models(load_settings(**settings), SYSTEM_CLOCK) as models:
         assert isinstance(models.embedder, CheckedEmbedder)
         assert tuple(map(type, (models.language, models.embedder.embedder, models.reranker))) == kinds
         assert all(name in models.language.name + models.embedder.name for name in names)
@@ -104,7 +105,7 @@ def test_a_context_without_room_is_refused(settings: dict[str, Any]) -> None:
 
 
 async def test_a_vision_model_shares_the_key_of_its_provider() -> None:
-    async with open_models(load_settings(**CHAT, vision_model="openai/eyes")) as models:
+    async with open_models(load_settings(**CHAT, vision_model="openai/eyes"), SYSTEM_CLOCK) as models:
         assert models.vision is not None
         assert models.vision == replace(chat_model_settings(load_settings(**CHAT)), model="openai/eyes")
     assert build_parser_limits(load_settings(vision_model="openai/eyes")).describes_pictures

@@ -26,6 +26,7 @@ from bot.store.sqlite_file import SqliteStore
 from engine.engine import Engine
 from tests.support.bot_fixture import BotFixture, open_bot
 from tests.support.builders import ROOF
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.web_server import HTML, WebServer, open_web_server
 
@@ -105,7 +106,8 @@ async def prepare_digest(bot: BotFixture, _: WebServer) -> None:
 
 
 async def write_digest(bot: BotFixture, _: WebServer) -> None:
-    await DigestWriter(bot.context, bot.answer_service, lambda: START + timedelta(hours=2)).write_due()
+    later = ManualClock(START + timedelta(hours=2))
+    await DigestWriter(replace(bot.context, clock=later), bot.answer_service).write_due()
 
 
 async def see_digest(bot: BotFixture) -> object:
@@ -127,11 +129,11 @@ async def ask(bot: BotFixture, _: WebServer) -> None:
 async def verify_answer(bot: BotFixture, _: WebServer) -> None:
     stored = await bot.store.answers.get(bot.platform.replies[0].target.answer)
     assert stored is not None
-    await AnswerVerifier(bot.context, lambda: START).verify(stored, "max")
+    await AnswerVerifier(bot.context, START).verify(stored, "max")
 
 
 async def take_reply(bot: BotFixture, _: WebServer) -> None:
-    await AnswerVerifier(bot.context, lambda: START).take_reply(bot.platform.messages[-1], "max")
+    await AnswerVerifier(bot.context, START).take_reply(bot.platform.messages[-1], "max")
 
 
 async def see_verified(bot: BotFixture) -> object:

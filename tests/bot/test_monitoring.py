@@ -12,6 +12,7 @@ from bot.monitoring.metrics import MAX_WORKSPACES, Metrics
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
+from tests.support.clock import ManualClock
 
 OK = (200, '{"status": "ok", "reasons": []}')
 NUMBERS = """\
@@ -36,7 +37,7 @@ def ready(
     list_problems: Callable[[], Sequence[str]] = list,
     list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None,
 ) -> ServerHealth:
-    health = ServerHealth(Metrics())
+    health = ServerHealth(Metrics(ManualClock()))
     health.become_ready(metrics, list_problems, list_limitations)
     return health
 
@@ -47,11 +48,11 @@ async def fetch(port: int, page: str) -> tuple[int, str]:
 
 
 def test_a_stopped_queue_and_a_silent_platform_are_health_problems() -> None:
-    now = 1000.0
-    metrics = Metrics(lambda: now)
+    clock = ManualClock()
+    metrics = Metrics(clock)
     metrics.record_activity("slack")
     assert list_health_problems(metrics, ["slack"], working=True) == []
-    now += 400
+    clock.advance(400)
     metrics.record_activity("console")
     assert list_health_problems(metrics, ["slack", "discord", "console"], working=False) == [
         "The event queue is not being processed.",
@@ -62,7 +63,7 @@ def test_a_stopped_queue_and_a_silent_platform_are_health_problems() -> None:
 
 async def test_health_is_ok_or_says_why_not() -> None:
     reasons: Sequence[str] = ()
-    async with serve_monitoring("127.0.0.1", 0, ready(Metrics(), lambda: reasons)) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(Metrics(ManualClock()), lambda: reasons)) as port:
         assert await fetch(port, "healthz") == OK
         reasons = ["The event queue is not being processed."]
         status, text = await fetch(port, "healthz")
@@ -71,7 +72,7 @@ async def test_health_is_ok_or_says_why_not() -> None:
 
 
 async def test_a_failing_background_task_is_named_and_counted_while_the_bot_works() -> None:
-    supervisor, metrics = Supervisor(), Metrics()
+    supervisor, metrics = Supervisor(), Metrics(ManualClock())
     metrics.register_supervisor(supervisor)
     supervisor.record_failure("embed", StoreError("The disk is full."))
 
@@ -90,8 +91,8 @@ async def test_a_failing_background_task_is_named_and_counted_while_the_bot_work
 
 
 async def test_the_numbers_can_be_read_by_prometheus() -> None:
-    now = 1000.0
-    metrics, other = Metrics(lambda: now), Metrics()
+    clock = ManualClock()
+    metrics, other = Metrics(clock), Metrics(clock)
     metrics.record_question("slack", "answered")
     metrics.record_first_token("slack", 0.4)
     metrics.record_usage([Usage("answer", "some/model", 120, 30), Usage("embed", "other/model", 7)])
@@ -106,7 +107,7 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
     metrics.record_retrieval({"vectors": 2.0})
     metrics.record_llm_call("extract", 1.5)
     metrics.record_activity("slack")
-    now += 12
+    clock.advance(12)
     async with serve_monitoring("127.0.0.1", 0, ready(metrics)) as port:
         status, text = await fetch(port, "metrics")
     assert status == 200
@@ -117,15 +118,15 @@ async def test_the_numbers_can_be_read_by_prometheus() -> None:
 
 
 async def test_a_port_in_use_is_named_with_its_settings() -> None:
-    async with serve_monitoring("127.0.0.1", 0, ready(Metrics())) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(Metrics(ManualClock()))) as port:
         with pytest.raises(BadSetting, match="THREADLORE_MONITORING_PORT"):
-            async with serve_monitoring("127.0.0.1", port, ready(Metrics())):
+            async with serve_monitoring("127.0.0.1", port, ready(Metrics(ManualClock()))):
                 pass
 
 
 @pytest.mark.parametrize("state", list(ServerState))
 async def test_a_process_takes_requests_only_while_it_is_ready_and_lives_before_and_after(state: ServerState) -> None:
-    health = ServerHealth(Metrics(), state)
+    health = ServerHealth(Metrics(ManualClock()), state)
     async with serve_monitoring("127.0.0.1", 0, health) as port:
         status, page = await fetch(port, "readyz")
         assert (status, json.loads(page)) == (200 if state == "ready" else 503, {"status": state.value})
@@ -135,7 +136,7 @@ async def test_a_process_takes_requests_only_while_it_is_ready_and_lives_before_
 
 
 def test_the_ages_of_few_workspaces_are_shown_however_many_wait() -> None:
-    metrics = Metrics()
+    metrics = Metrics(ManualClock())
     metrics.set_queue_ages({f"slack:T{number}": float(number) for number in range(1_000)})
     shown = [sample.labels["workspace"] for sample in next(iter(metrics._queue_age.collect())).samples]
     assert shown == [f"slack:T{number}" for number in range(999, 999 - MAX_WORKSPACES, -1)]

@@ -15,6 +15,7 @@ from adapters.slack.settings import SlackSettings
 from bot.errors import BadSetting
 from bot.server import configured_platforms, serve
 from bot.settings import Settings, list_unknown_variables, load_settings
+from engine import SYSTEM_CLOCK
 
 EXAMPLE = Path(__file__).parents[2] / ".env.example"
 LINES = EXAMPLE.read_text(encoding="utf-8").splitlines()
@@ -186,7 +187,7 @@ async def test_an_unknown_setting_of_an_adapter_is_logged_and_named_where_a_toke
         SlackSettings.load(settings)
     assert logs[0]["names"] == ["THREADLORE_SLACK_BOT_TOKN"]
     with pytest.raises(BadSetting, match="THREADLORE_SLACK_BOT_TOKN"):
-        await serve(settings, asyncio.Event())
+        await serve(settings, asyncio.Event(), SYSTEM_CLOCK)
 
 
 def test_the_watchdog_ends_only_a_process_whose_work_others_can_take_over() -> None:

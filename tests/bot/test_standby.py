@@ -17,12 +17,16 @@ from bot.monitoring.health import ServerHealth, ServerState
 from bot.monitoring.metrics import Metrics
 from bot.settings import Settings
 from bot.store import BotStore, postgres
-from engine.clock import SYSTEM_CLOCK
+from engine import SYSTEM_CLOCK
 from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import PostgresSchema
 from tests.support.town.live_bot import ISOLATED, open_models
+
+
+def new_health() -> ServerHealth:
+    return ServerHealth(Metrics(SYSTEM_CLOCK))
 
 
 async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
@@ -32,10 +36,12 @@ async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
     first, second = (
         Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
     )
-    health = ServerHealth(Metrics())
+    health = new_health()
     async with open_models() as models, AsyncExitStack() as stack:
-        async with bootstrap.open_engine(first, models, replace_embedder=True):
-            waiting = asyncio.create_task(standby.open_when_free(stack, second, models, asyncio.Event(), health))
+        async with bootstrap.open_engine(first, models, SYSTEM_CLOCK, replace_embedder=True):
+            waiting = asyncio.create_task(
+                standby.open_when_free(stack, second, models, SYSTEM_CLOCK, asyncio.Event(), health)
+            )
             await asyncio.sleep(0.2)
             assert not waiting.done()
             assert health.state is ServerState.STANDING_BY
@@ -57,15 +63,17 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
 ) -> None:
     monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.05)
     settings = Settings(data_dir=tmp_path, database=SecretStr(postgres_url), **ISOLATED)
-    health, supervisor = ServerHealth(Metrics()), Supervisor()
+    health, supervisor = new_health(), Supervisor()
     async with open_models() as models, AsyncExitStack() as stack:
         async with (
             ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK) as registry,
-            BotStore.open(postgres_url, registry.id) as older,
+            BotStore.open(postgres_url, SYSTEM_CLOCK, registry.id) as older,
         ):
             former = postgres.SCHEMA
             monkeypatch.setattr(postgres, "SCHEMA", NewerVersion(former.package, former.label, former.name))
-            waiting = asyncio.create_task(standby.open_when_free(stack, settings, models, asyncio.Event(), health))
+            waiting = asyncio.create_task(
+                standby.open_when_free(stack, settings, models, SYSTEM_CLOCK, asyncio.Event(), health)
+            )
             while health.state is not ServerState.STANDING_BY:  # noqa: ASYNC110 - there is no event for it
                 await asyncio.sleep(0.01)
             await older.opt_outs.opt_out("slack", "T1", "ada")
@@ -73,7 +81,7 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
         context = await waiting
         assert context is not None
         with pytest.raises(psycopg.errors.UndefinedTable):
-            async with BotStore.open(postgres_url, context.engine.processes.id) as newer:
+            async with BotStore.open(postgres_url, SYSTEM_CLOCK, context.engine.processes.id) as newer:
                 await newer.opt_outs.opt_out("slack", "T1", "bob")
     await supervisor.stop()
 
@@ -86,9 +94,9 @@ async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url:
     async with (
         open_models() as models,
         AsyncExitStack() as stack,
-        bootstrap.open_engine(first, models, replace_embedder=True),
+        bootstrap.open_engine(first, models, SYSTEM_CLOCK, replace_embedder=True),
     ):
-        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, stop, ServerHealth(Metrics())))
+        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, SYSTEM_CLOCK, stop, new_health()))
         await asyncio.sleep(0.1)
         stop.set()
         assert await waiting is None
@@ -108,10 +116,14 @@ async def test_a_stand_by_outlives_a_server_that_restarts_and_reports_what_only_
     monkeypatch.setattr(bootstrap, "open_engine", fail)
     async with open_models() as models, AsyncExitStack() as stack:
         with pytest.raises(NewerSchema):
-            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event(), ServerHealth(Metrics()))
+            await standby.open_when_free(
+                stack, Settings(**ISOLATED), models, SYSTEM_CLOCK, asyncio.Event(), new_health()
+            )
         failures = [DatabaseUnreachable("Not there.")]
         with pytest.raises(DatabaseUnreachable):
-            await standby.open_when_free(stack, Settings(**ISOLATED), models, asyncio.Event(), ServerHealth(Metrics()))
+            await standby.open_when_free(
+                stack, Settings(**ISOLATED), models, SYSTEM_CLOCK, asyncio.Event(), new_health()
+            )
 
 
 async def test_a_bot_leaves_when_its_database_is_lost() -> None:

@@ -8,6 +8,7 @@ from playwright.async_api import Browser, expect
 from adapters.web.oauth.options import LoginOptions
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
+from engine import SYSTEM_CLOCK
 from tests.support.fake_platform import FakePlatform
 from tests.support.login_server import open_login_server
 from tests.support.patience import PATIENCE
@@ -23,7 +24,7 @@ async def test_a_login_at_slack_leads_back_to_the_page_that_was_asked_for(
     slack, store = FakePlatform("slack", "T1"), site.access._store
     slack.people["U1"] = Person("U1", "Mina")
     await store.channels.upsert(slack.add_channel("SQUARE", "U1"), "square")
-    monkeypatch.setattr(site.access, "_audience", AudienceResolver({"slack": slack}, store, 0.0))
+    monkeypatch.setattr(site.access, "_audience", AudienceResolver({"slack": slack}, store, 0.0, SYSTEM_CLOCK))
     context = await browser.new_context()
     context.set_default_timeout(PATIENCE * 1000)
     async with open_login_server() as server:

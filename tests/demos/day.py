@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+from engine import SYSTEM_CLOCK
 from tests.support.web_server import WebServer, open_web_server
 
 WEEK, MICROSECOND = timedelta(days=7), timedelta(microseconds=1)
@@ -59,7 +60,7 @@ async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[D
         adapter_settings = {f"{platform}_{name}": value for name, value in access.items()}
         settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings, questions_per_minute=60)
         stop = asyncio.Event()
-        serving = asyncio.create_task(serve(settings, stop, only=(platform,)))
+        serving = asyncio.create_task(serve(settings, stop, SYSTEM_CLOCK, only=(platform,)))
         try:
             yield DayBot(settings.data_path, web)
         finally:

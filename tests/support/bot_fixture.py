@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,14 +26,15 @@ from bot.platform.events import BotAdded, MessageEdited, MessageReceived, Messag
 from bot.platform.models import Location, Message, Upload
 from bot.settings import Settings
 from bot.store import BotStore, ChannelSettings, StoredAnswer
-from engine import Engine, FileParser, ParserLimits, PictureDescriber
+from engine import Clock, Engine, FileParser, ParserLimits, PictureDescriber
 from engine.llm.base import Embedder
 from engine.models import Scope
 from engine.storage.ledger.records.query_results import DocumentInfo
 from tests.support import echo_language
 from tests.support.canned_language import CannedLanguage
+from tests.support.clock import ManualClock
 from tests.support.databases import find_database
-from tests.support.fake_platform import START, FakePlatform, PlatformClock, RecordedReply
+from tests.support.fake_platform import START, FakePlatform, RecordedReply
 from tests.support.patience import PATIENCE
 
 
@@ -50,6 +52,10 @@ class BotFixture:
     @property
     def engine(self) -> Engine:
         return self.context.engine_context.engine
+
+    @property
+    def clock(self) -> Clock:
+        return self.context.clock
 
     @property
     def store(self) -> BotStore:
@@ -141,7 +147,10 @@ class BotFixture:
 
     async def correct_answers(self, now: float | None = None) -> None:
         """Replace posted answers that lost a source."""
-        await (AnswerCorrector(self.context, lambda: now) if now else AnswerCorrector(self.context)).process_due()
+        context = self.context
+        if now:
+            context = replace(context, clock=ManualClock(datetime.fromtimestamp(now, UTC)))
+        await AnswerCorrector(context).process_due()
 
     @property
     def last_reply(self) -> RecordedReply:
@@ -203,24 +212,24 @@ async def open_bot(
     **settings: Any,
 ) -> AsyncIterator[BotFixture]:
     """Open a bot in this folder; a second one in the same folder is a restart."""
-    platform, language, metrics = platform or FakePlatform(), language or CannedLanguage(), Metrics()
-    clock = PlatformClock(platform)
+    platform, language = platform or FakePlatform(), language or CannedLanguage()
+    clock = platform.clock
+    metrics = Metrics(clock)
     limits = replace(limits or ParserLimits(workers=1), describes_pictures=describer is not None)
     chosen = Settings(data_dir=home, **settings)
     async with (
         echo_language.open_engine_context(home, language, embedder, clock) as opened,
-        BotStore.open(find_database(home) or home / "bot.db") as store,
+        BotStore.open(find_database(home) or home / "bot.db", clock) as store,
         FileParser(limits, describer) as own,
     ):
         platforms = {platform.name: platform}
-        audience = AudienceResolver(platforms, store, chosen.membership_cache_seconds)
+        audience = AudienceResolver(platforms, store, chosen.membership_cache_seconds, clock)
         engine_context = replace(opened, parser_limits=limits)
         context = BotContext(engine_context, store, audience, platforms, chosen, clock)
-        ingest = IngestService(context, parser or own, platform.current_time)
-        quotas = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget)
-        yield BotFixture(
-            context, ingest, AnswerService(context, quotas, ingest.files, metrics), platform, language, metrics
-        )
+        ingest = IngestService(context, parser or own)
+        quotas = Quotas(store, chosen.questions_per_minute, chosen.daily_token_budget, clock)
+        answers = AnswerService(context, quotas, ingest.files, metrics)
+        yield BotFixture(context, ingest, answers, platform, language, metrics)
 
 
 def run_before(owner: Any, name: str, action: Callable[[], Any]) -> None:

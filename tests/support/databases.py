@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from bot.store import BotStore
-from engine.clock import SYSTEM_CLOCK
+from engine import SYSTEM_CLOCK
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from tests.support.postgres_server import PostgresServer
 
@@ -21,7 +21,7 @@ def create_tables(url: str) -> None:
 
     async def run() -> None:
         await (await PostgresLedger.open(url, clock=SYSTEM_CLOCK)).close()
-        async with BotStore.open(url):
+        async with BotStore.open(url, SYSTEM_CLOCK):
             pass
 
     asyncio.run(run())

@@ -17,7 +17,7 @@ from adapters.web.pages.session import PageOptions
 from bot.access.control import AccessControl
 from bot.admin.rpc.service import LocalService
 from bot.store import BotStore, Permission, Subject
-from engine import child_task
+from engine import SYSTEM_CLOCK, child_task
 from engine.models import Document, Passage, Prompt
 from engine.usage import UsageMeter
 from tests.support import echo_language
@@ -72,13 +72,13 @@ async def open_site(home: Path) -> AsyncIterator[Site]:
     """Serve a note, a hostile file, and a secret in another space. Each question is answered anew: tests share it."""
     language = StagedLanguage()
     async with (
-        BotStore.open(home / "bot.db") as store,
+        BotStore.open(home / "bot.db", SYSTEM_CLOCK) as store,
         echo_language.open_engine_context(home / "home", language, cache_answers=False) as engine_context,
     ):
         for document in _build_documents():
             await engine_context.engine.add(document)
         await engine_context.engine.wait_until_indexed()
-        access = AccessControl(store)
+        access = AccessControl(store, SYSTEM_CLOCK)
         context = replace(engine_context, open_access=lambda: nullcontext(access), upload_dir=home / "uploads")
         app = build_app(LocalService(context), context.clock, PageOptions(HERE, "always"))
         async with open_server(app) as url:

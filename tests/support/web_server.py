@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from aiohttp import web
 
 from bot.ingest.links.fetcher import PageFetcher
+from engine import SYSTEM_CLOCK
 
 HTML = "text/html"
 
@@ -43,7 +44,8 @@ class WebServer:
                 raise OSError("no such name")
             return self.addresses[host]
 
-        return PageFetcher(resolve, lambda address: address == "127.0.0.1", frozenset({self.port}), timeout_seconds=5)
+        is_public = "127.0.0.1".__eq__
+        return PageFetcher(SYSTEM_CLOCK, resolve, is_public, frozenset({self.port}), timeout_seconds=5)
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         self.requests.append((request.path, dict(request.headers)))

@@ -174,7 +174,7 @@ class UserGroups:
         self._names: Mapping[str, str] = {}
         self._listed_at = -GROUP_CACHE_SECONDS
         self._lock = asyncio.Lock()
-        self._members: TTLCache[frozenset[str]] = TTLCache(GROUP_MEMBERS_SECONDS, clock.monotonic)
+        self._members: TTLCache[frozenset[str]] = TTLCache(GROUP_MEMBERS_SECONDS, clock)
 
     async def has_member(self, group: str, user_id: str) -> bool:
         """Whether a user is in an enabled group. Raises PlatformError."""

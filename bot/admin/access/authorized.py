@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import aclosing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
     from bot.permissions.audience import ResolvedScope
     from bot.permissions.provenance import Provenance, Retrieved
     from bot.store import AccessToken, Permission
-    from engine import Answer
+    from engine import Answer, Clock
 
     Run = Callable[[EngineContext, OperationRequest], AsyncGenerator[OperationResult]]
 
@@ -84,14 +83,14 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     inner = request.request
     permission = _get_permission(inner)
     is_question = isinstance(inner, requests.Ask | document_requests.Summarize)
-    record = QuestionRecord(context.question_metrics if is_question else None)
+    record = QuestionRecord(context.question_metrics if is_question else None, context.clock)
     token: AccessToken | None = None
     async with context.open_access() as access:
         try:
             token = await access.authorize(request.token, permission)
             if is_question:
                 await access.check_question(token.subject)
-            reading = _Reading(access, request.token, token.subject, record)
+            reading = _Reading(access, request.token, token.subject, record, context.clock)
             async with aclosing(_perform_within_scope(context, inner, reading, run)) as results:
                 async for result in results:
                     record.observe_result(result)
@@ -123,12 +122,15 @@ async def _perform_within_scope(
 class _Reading:
     """A request that is performed for a token, whose results are yielded while its subject may read them."""
 
-    def __init__(self, access: AccessControl, token: str, subject: Subject, record: QuestionRecord) -> None:
+    def __init__(
+        self, access: AccessControl, token: str, subject: Subject, record: QuestionRecord, clock: Clock
+    ) -> None:
         self.subject = subject
         self._answer: Answer | None = None
         self._access = access
         self._token = token
         self._record = record
+        self._clock = clock
         self._scope = EMPTY_SCOPE
         self._since = self._checked = 0.0
 
@@ -136,7 +138,7 @@ class _Reading:
         """What the subject may read now; the checks compare with it."""
         self._since = self._access.get_audience_time()  # every check sees a change after that
         resolved = await self._access.resolve_scope(self.subject)
-        self._scope, self._checked = resolved.scope, time.monotonic()
+        self._scope, self._checked = resolved.scope, self._clock.monotonic()
         return resolved
 
     async def limit(self, context: EngineContext, inner: OperationRequest) -> OperationRequest:
@@ -155,14 +157,14 @@ class _Reading:
 
     async def check(self, result: OperationResult) -> None:
         """Check what is due before a result. Raises AudienceChanged, and InvalidToken if the token ended meanwhile."""
-        if not isinstance(result, CHECKED) and time.monotonic() - self._checked < CHECK_INTERVAL:
+        if not isinstance(result, CHECKED) and self._clock.monotonic() - self._checked < CHECK_INTERVAL:
             return
         await self._access.authenticate(self._token)
         await _check_scope(self._access, self.subject, self._scope)
         provenance = self._find_provenance(result)
         if provenance is not None and not await self._access.can_read(self.subject, provenance):
             raise AudienceChanged(CHANGED)
-        self._checked = time.monotonic()
+        self._checked = self._clock.monotonic()
 
     def _find_provenance(self, result: OperationResult) -> Provenance | None:
         """What a result draws on, if that is text."""

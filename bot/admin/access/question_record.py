@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from bot.admin.results import AnswerDelta, AnswerEnd, ContextResult
@@ -11,7 +10,7 @@ from bot.errors import NotAllowed, TooManyRequests
 if TYPE_CHECKING:
     from bot.admin.results import OperationResult
     from bot.context import QuestionMetrics
-    from engine import Answer
+    from engine import Answer, Clock
 
 PLATFORM = "api"  # the label of programs in the metrics
 
@@ -19,9 +18,10 @@ PLATFORM = "api"  # the label of programs in the metrics
 class QuestionRecord:
     """What the metrics learn of one question, each thing once."""
 
-    def __init__(self, metrics: QuestionMetrics | None) -> None:
+    def __init__(self, metrics: QuestionMetrics | None, clock: Clock) -> None:
         self._metrics = metrics
-        self._began = time.monotonic()
+        self._clock = clock
+        self._began = clock.monotonic()
         self._has_text = False
         self._outcome = ""
         self._answer: Answer | None = None
@@ -36,7 +36,7 @@ class QuestionRecord:
         """Record the first words of an answer, and whether it has sources."""
         if isinstance(result, AnswerDelta) and not self._has_text and self._metrics is not None:
             self._has_text = True
-            self._metrics.record_first_token(PLATFORM, time.monotonic() - self._began)
+            self._metrics.record_first_token(PLATFORM, self._clock.monotonic() - self._began)
         elif isinstance(result, AnswerEnd):
             self._outcome = "answered" if result.sources else "nothing"
         elif isinstance(result, ContextResult):

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -39,7 +37,7 @@ async def prepare_upload(engine_context: EngineContext, request: PrepareUpload) 
     """Yield where an upload is stored. Raises NotPermitted if its subject may not add files."""
     await _open_target(engine_context, request.subject, "")
     folder = _get_folder(engine_context)
-    await asyncio.to_thread(_prepare_folder, folder)
+    await asyncio.to_thread(_prepare_folder, folder, engine_context.clock.time())
     yield UploadPlace(str(folder), engine_context.parser_limits.max_file_size)
 
 
@@ -53,7 +51,7 @@ async def add_upload(engine_context: EngineContext, request: AddUpload) -> Async
         async for parsed in documents:
             key = f"{target.key}#{parsed.key}" if parsed.key else target.key
             title = parsed.title if parsed.key else name
-            stated = plausible_time(parsed.time, datetime.now(UTC))
+            stated = plausible_time(parsed.time, engine_context.clock.now())
             added = Document(key, target.space, target.room, title or name, parsed.passages, stated)
             is_changed |= await target.add(added)
             keys.append(key)
@@ -121,15 +119,15 @@ def _get_folder(engine_context: EngineContext) -> Path:
     return engine_context.upload_dir
 
 
-def _prepare_folder(folder: Path) -> None:
-    """Create the folder, and delete what an ended program left in it. Raises DiskError."""
+def _prepare_folder(folder: Path, now: float) -> None:
+    """Create the folder, and delete what an ended program left in it by now (seconds since 1970). Raises DiskError."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise file_write_error(folder, error) from error
     for each in folder.iterdir():
         with suppress(OSError):
-            if time.time() - each.stat().st_mtime > LEFTOVER_SECONDS:
+            if now - each.stat().st_mtime > LEFTOVER_SECONDS:
                 each.unlink()
 
 
@@ -153,8 +151,9 @@ async def _wait_until_searchable(
     engine_context: EngineContext, target: FileTarget, keys: list[str]
 ) -> AsyncGenerator[ProgressUpdate]:
     """Yield each change of how many documents of a file are searchable, until all are, or a long time has passed."""
-    seen, deadline = None, time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
+    seen, clock = None, engine_context.clock
+    deadline = clock.monotonic() + WAIT_SECONDS
+    while clock.monotonic() < deadline:
         state = await _look_up(engine_context, target, keys)
         if state != seen:
             yield ProgressUpdate("indexing", state.done, len(keys), state.trouble)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from engine.errors import EmptyDocument, NotFound
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Callable, Iterable
+    from datetime import datetime
 
     from engine import FileParser
 
@@ -56,7 +56,9 @@ def is_chat(path: Path, data: bytes) -> bool:
     return path.suffix.lower() in CHAT_SUFFIXES and has_chat_messages(data)
 
 
-async def build_documents(path: Path, data: bytes, place: IngestTarget, parser: FileParser) -> AsyncGenerator[Document]:
+async def build_documents(
+    path: Path, data: bytes, place: IngestTarget, parser: FileParser, now: datetime
+) -> AsyncGenerator[Document]:
     """The file as a document, followed by its further parts and its attachments, dated if it states a date.
 
     The time of a copy's last change says nothing: a checkout or an unpacked archive makes every file new.
@@ -71,7 +73,7 @@ async def build_documents(path: Path, data: bytes, place: IngestTarget, parser: 
                 room=place.room,
                 title=parsed.title or path.name,
                 passages=parsed.passages,
-                time=plausible_time(parsed.time, datetime.now(UTC)),
+                time=plausible_time(parsed.time, now),
                 link=path.as_uri(),
             )
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -62,7 +61,8 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
     A model that is out of reach or fails is waited for only for a while, unless the request says otherwise: the next
     run goes on there, too.
     """
-    began, scope = time.monotonic(), build_scope([request.space])
+    clock, scope = engine_context.clock, build_scope([request.space])
+    began = clock.monotonic()
     found = await asyncio.to_thread(files.find_files, request.paths)
     there: dict[str, list[DocumentInfo]] = {}
     for each in await engine_context.engine.list_documents(scope):
@@ -74,9 +74,8 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
         async for _ in run_concurrently(
             found, taker.ingest_file, 2 * engine_context.parser_limits.workers, SLOW_FILE_SECONDS
         ):
-            yield ProgressUpdate(
-                "parsing", tally.finished_files, len(found), remaining=tally.slowest_file(time.monotonic())
-            )
+            slowest = tally.slowest_file(clock.monotonic())
+            yield ProgressUpdate("parsing", tally.finished_files, len(found), remaining=slowest)
     trouble = ""
     if tally.changed or tally.keys:
         try:
@@ -91,7 +90,7 @@ async def ingest(engine_context: EngineContext, request: Ingest) -> AsyncGenerat
         except ModelError as error:
             trouble = format_waiting(error, await engine_context.engine.get_status(scope))
     tally.failures += await _list_failures(engine_context, request, tally.keys)
-    took = time.monotonic() - began
+    took = clock.monotonic() - began
     yield IngestResult(len(found), len(tally.keys), tally.changed, took, tuple(tally.failures), trouble)
 
 
@@ -117,7 +116,7 @@ class _FileIngester:
 
     async def ingest_file(self, path: Path) -> None:
         """Ingest one file, or record its failure."""
-        self.stats.started_files[path.name] = time.monotonic()
+        self.stats.started_files[path.name] = self.context.clock.monotonic()
         try:
             await self._ingest_file(path)
         except (InvalidDocument, ModelError) as error:
@@ -161,7 +160,9 @@ class _FileIngester:
             ):
                 yield each
             return
-        async with aclosing(files.build_documents(path, data, target, self.parser)) as documents:
+        async with aclosing(
+            files.build_documents(path, data, target, self.parser, self.context.clock.now())
+        ) as documents:
             async for each in documents:
                 yield each
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import time
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -17,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
     from typing import Any
 
-    from engine import Engine, IndexStatus, Scope
+    from engine import Clock, Engine, IndexStatus, Scope
 
 STALL_SECONDS = 4.0  # without an extraction, before the reason is shown
 STALL_MESSAGE = "the model has not replied yet; Ctrl-C stops, and the next run continues."
@@ -30,14 +29,14 @@ POLL_COST_FACTOR = 20  # pause as a multiple of the duration of a query, so that
 
 
 async def poll_until_done(
-    work: Coroutine[Any, Any, object], check: Callable[[], Awaitable[ProgressUpdate]]
+    work: Coroutine[Any, Any, object], check: Callable[[], Awaitable[ProgressUpdate]], clock: Clock
 ) -> AsyncGenerator[ProgressUpdate]:
     """Yield what `check` returns until the work is done; cancels the work on exit. Raises what it raises."""
     async with child_task(work) as task:
         while not task.done():
-            began = time.monotonic()
+            began = clock.monotonic()
             yield await check()
-            took = time.monotonic() - began
+            took = clock.monotonic() - began
             await asyncio.wait({task}, timeout=max(MIN_POLL_SECONDS, POLL_COST_FACTOR * took))
         await task
 
@@ -51,17 +50,17 @@ async def wait_until_indexed(
     continues.
     """
     total = total or count_unindexed(await engine.get_status(scope))
-    stall, outage = StallDetector(time.monotonic()), OutageDetector(most)
+    stall, outage = StallDetector(engine.clock.monotonic()), OutageDetector(most)
 
     async def check() -> ProgressUpdate:
-        status, now = await engine.get_status(scope), time.monotonic()
+        status, now = await engine.get_status(scope), engine.clock.monotonic()
         away = outage.check_outage(
             engine.indexing_error, now, (count_unindexed(status), status.unextracted, status.stale)
         )
         trouble = away or status.trouble or stall.check_stall(status.unextracted, now)
         return ProgressUpdate(stage, max(0, total - count_unindexed(status)), total, trouble, format_remaining(status))
 
-    async for step in poll_until_done(_wait_for_engine(engine), check):
+    async for step in poll_until_done(_wait_for_engine(engine), check, engine.clock):
         yield step
     yield ProgressUpdate(stage, total, total)
 
@@ -90,9 +89,9 @@ async def run_with_progress(
     outage = OutageDetector(OUTAGE_TIMEOUT_SECONDS)
 
     async def check() -> ProgressUpdate:
-        return ProgressUpdate(stage, trouble=outage.check_outage(engine.indexing_error, time.monotonic()))
+        return ProgressUpdate(stage, trouble=outage.check_outage(engine.indexing_error, engine.clock.monotonic()))
 
-    async for step in poll_until_done(work, check):
+    async for step in poll_until_done(work, check, engine.clock):
         yield step
 
 

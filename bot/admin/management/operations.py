@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from importlib.metadata import version
 from typing import TYPE_CHECKING
 
@@ -76,7 +76,7 @@ async def get_usage(engine_context: EngineContext, request: GetUsage) -> AsyncGe
     if engine_context.open_access is None:
         raise NotPermitted("The bot's database is not open.")
     days = min(max(request.days, 1), MAX_DAYS)
-    today = datetime.now(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    today = engine_context.clock.now().replace(hour=0, minute=0, second=0, microsecond=0)
     since = today - timedelta(days=days - 1)
     async with engine_context.open_access() as access:
         rows = await access.list_usage(request.subject, since)

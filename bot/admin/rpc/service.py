@@ -116,7 +116,7 @@ async def _open_local(
     settings: Settings, clock: Clock, stack: AsyncExitStack, *, replace_embedder: bool
 ) -> AdminService:
     bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
-    models = await stack.enter_async_context(bootstrap.open_models(settings))
+    models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
     deadline = asyncio.get_running_loop().time() + START_TIMEOUT_SECONDS
     while True:
         opened = bootstrap.open_engine(settings, models, clock, replace_embedder=replace_embedder)

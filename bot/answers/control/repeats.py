@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -56,7 +55,8 @@ class AnswerRepeater:
             refusal, _ = await self._service.find_refusal(request)
             if refusal:
                 return refusal
-        if not await self._context.store.answer_repeats.begin(stored.id, attempt, pressed.id, time.time()):
+        now = self._context.clock.time()
+        if not await self._context.store.answer_repeats.begin(stored.id, attempt, pressed.id, now):
             is_replaced = stored.attempt > attempt and stored.state != "started"
             return gettext(control_texts.REPLACED) if is_replaced else ""
         await self._service.answer(request)

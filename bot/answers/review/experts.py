@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from bot import review_texts, texts
@@ -14,8 +13,6 @@ from bot.platform.models import Button, Card
 from engine.errors import ModelError, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from bot.context import BotContext
     from bot.platform.models import Location
     from bot.store import Expert, StoredAnswer
@@ -26,9 +23,8 @@ MAX_CHOICES = 5  # experts to choose from
 class ExpertRequests:
     """Mentions experts. Raises NotFound and PlatformError."""
 
-    def __init__(self, context: BotContext, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, context: BotContext) -> None:
         self._context = context
-        self._clock = clock
 
     async def offer(self, stored: StoredAnswer, person: str) -> Card:
         """Ask the only expert of the question's topic; if that is not clear, let the person choose."""
@@ -51,7 +47,7 @@ class ExpertRequests:
         if not chosen:
             return gettext(review_texts.NO_EXPERT)
         experts, name = self._context.store.experts, await self._name(stored, expert)
-        refusal = await experts.begin_request(stored.id, chosen[0], person, self._clock())
+        refusal = await experts.begin_request(stored.id, chosen[0], person, self._context.clock.time())
         if refusal:
             return gettext(review_texts.EXPERT_REQUEST_REFUSED[refusal])
         platform = self._context.platform_for(stored.location)

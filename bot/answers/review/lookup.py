@@ -44,7 +44,7 @@ class VerifiedLookup:
     ) -> bool:
         """Make a draft repeat the verified answer to its question; False if there is none.
 
-        `since`: a time before the scope of the question was resolved, by the clock of AudienceResolver.
+        `since`: a time before the scope of the question was resolved, by the monotonic clock of AudienceResolver.
         """
         request = draft.request
         if request.uploads or not _is_plain(question, is_follow_up=is_follow_up):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -25,7 +24,7 @@ from engine import LinkFilter
 from engine.errors import InvalidQuestion, NotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from datetime import datetime
 
     from bot.context import BotContext
     from bot.platform.models import Location, Message
@@ -35,26 +34,22 @@ MAX_QUESTION_LENGTH, MAX_TEXT_LENGTH = 500, 4000  # characters of what people wr
 ID_LENGTH = 20
 
 
-def _now() -> datetime:
-    return datetime.now(UTC)
-
-
 class AnswerVerifier:
     """Stores verified answers, for those who may verify. Each method returns the sentence for the person.
 
-    They raise NotAllowed, InvalidQuestion, NotFound and PlatformError.
+    `now`: when the person asked for it; what is changed or removed after that is noticed. The methods raise
+    NotAllowed, InvalidQuestion, NotFound and PlatformError.
     """
 
-    def __init__(self, context: BotContext, clock: Callable[[], datetime] = _now) -> None:
+    def __init__(self, context: BotContext, now: datetime) -> None:
         self._context = context
         self._store = context.store
-        self._clock = clock
+        self._now = now
 
     async def verify(self, stored: StoredAnswer, person: str, text: str = "") -> str:
         """Verify an answer of the bot; with a text, in these words instead of its own."""
-        now = self._clock()
         seen = stored.attempt
-        stored = await self._store.answers.get(stored.id) or stored  # what is removed after `now` is noticed by `_save`
+        stored = await self._store.answers.get(stored.id) or stored  # `_save` notices what is removed after `now`
         if stored.attempt != seen:
             raise NotFound(gettext(control_texts.REPLACED))
         await self.check(stored, person)
@@ -70,7 +65,7 @@ class AnswerVerifier:
             stored.asker,
             person if text else "",
             person,
-            now,
+            self._now,
             sources=stored.sources,
             spaces=based.source_scope.spaces,
             rooms=based.source_scope.rooms,
@@ -89,7 +84,7 @@ class AnswerVerifier:
 
     async def take_reply(self, message: Message, person: str) -> str:
         """Verify the message of a person, fetched just now, as the answer to the question of its thread."""
-        location, now = message.location, self._clock()
+        location = message.location
         await self._check_allowed(location, person)
         if message.own or message.by_bot:
             raise InvalidQuestion(gettext(review_texts.NOT_A_REPLY))
@@ -109,7 +104,7 @@ class AnswerVerifier:
             asker,
             message.author,
             person,
-            now,
+            self._now,
             sources=(source,),
             keys=used | {message_key(location.room, each) for each in (message.id, question_message) if each},
         )
@@ -120,7 +115,7 @@ class AnswerVerifier:
         await self._check_allowed(location, person)
         asked = await self._plain(location, question)
         answer = clean_text(await self._plain(location, text), asked)
-        verified = VerifiedAnswer("", location, "", asked, answer, person, person, person, self._clock())
+        verified = VerifiedAnswer("", location, "", asked, answer, person, person, person, self._now)
         return await self._save(verified)
 
     async def _check_allowed(self, location: Location, person: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot import texts
@@ -42,7 +41,7 @@ class SuggestionPresses:
         """Report that a suggested question could not be answered."""
         stored, text = await self._find(pressed)
         if stored is not None and text:
-            await self._service.post_failure(_build_request(pressed, stored, text), error)
+            await self._service.post_failure(self._build_request(pressed, stored, text), error)
 
     async def _ask(self, pressed: ButtonPressed) -> str:
         """Ask the question; gives why not, if it is refused."""
@@ -52,10 +51,10 @@ class SuggestionPresses:
         if stored.private and pressed.person != stored.asker:
             return gettext(texts.NOT_THE_ASKER)
         if not text or not await self._may_read(pressed, stored):
-            await self._withdraw(_build_request(pressed, stored, text))
+            await self._withdraw(self._build_request(pressed, stored, text))
             is_replaced = stored.state != "redacted" and pressed.value.split(":")[1] != str(stored.attempt)
             return gettext(control_texts.REPLACED if is_replaced else texts.NO_ANSWER)
-        request = _build_request(pressed, stored, text)
+        request = self._build_request(pressed, stored, text)
         answers = self._context.store.answers
         begun = await answers.get(request.id)
         if begun is not None and begun.state == "failed":
@@ -89,6 +88,23 @@ class SuggestionPresses:
         is_shown = stored.state == "done" and int(attempt) == stored.attempt and int(number) < len(stored.suggestions)
         return stored, stored.suggestions[int(number)] if is_shown else ""
 
+    def _build_request(self, pressed: ButtonPressed, stored: StoredAnswer, text: str) -> AnswerRequest:
+        """The question as a command of the person, which has the same id whenever they press the button.
+
+        Its words come from what the answer with the button rests on, and go with that.
+        """
+        asked = QuestionAsked(
+            f"suggestion:{pressed.value}:{pressed.person}",
+            stored.location if stored.private else pressed.location,
+            pressed.person,
+            text,
+            self._context.clock.now(),
+            private=stored.private,
+            handle=pressed.handle if stored.private else "",
+            locale=pressed.locale,
+        )
+        return replace(request_from_command(asked), question_keys=stored.documents)
+
     async def _may_read(self, pressed: ButtonPressed, stored: StoredAnswer) -> bool:
         """Whether the person certainly can read the channel and all that the answer rests on."""
         location, person = stored.location, pressed.person
@@ -102,21 +118,3 @@ def _is_place_of(pressed: ButtonPressed, stored: StoredAnswer) -> bool:
     if stored.private:
         return pressed.location.workspace_key == stored.location.workspace_key
     return pressed.location.room == stored.location.room
-
-
-def _build_request(pressed: ButtonPressed, stored: StoredAnswer, text: str) -> AnswerRequest:
-    """The question as a command of the person, which has the same id whenever they press the button.
-
-    Its words come from what the answer with the button rests on, and go with that.
-    """
-    asked = QuestionAsked(
-        f"suggestion:{pressed.value}:{pressed.person}",
-        stored.location if stored.private else pressed.location,
-        pressed.person,
-        text,
-        datetime.now(UTC),
-        private=stored.private,
-        handle=pressed.handle if stored.private else "",
-        locale=pressed.locale,
-    )
-    return replace(request_from_command(asked), question_keys=stored.documents)

@@ -83,4 +83,4 @@ async def find_answer(call: CommandContext) -> StoredAnswer:
 
 
 def _verifier(call: CommandContext) -> AnswerVerifier:
-    return AnswerVerifier(call.services.context, lambda: call.now)
+    return AnswerVerifier(call.services.context, call.now)

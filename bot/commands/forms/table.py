@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
@@ -48,7 +47,7 @@ async def build_form(services: BotServices, event: CommandInvoked | ButtonPresse
     limit = services.context.traits_of(event.location.platform).max_form_fields
     if name not in FORMS or not limit:
         return None
-    call = CommandContext(services, _to_command(event, name, value), datetime.now(UTC))
+    call = CommandContext(services, _to_command(event, name, value), services.context.clock.now())
     try:
         async with asyncio.timeout(BUILD_TIMEOUT):
             language = await services.context.find_person_language(event.location, event.person, event.locale)

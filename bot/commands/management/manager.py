@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bot.commands.context import CommandContext
@@ -36,7 +35,7 @@ class Manager:
 
     def call(self, location: Location | None = None, words: str = "") -> CommandContext:
         """A command that they give in a channel, or in none."""
-        subject, now = self.subject, datetime.now(UTC)
+        subject, now = self.subject, self.services.context.clock.now()
         place = location or Location(subject.platform, subject.workspace, "")
         return CommandContext(self.services, CommandInvoked("", place, subject.person, "", words, time=now), now)
 

@@ -96,7 +96,8 @@ async def _open_answer(manager: Manager, id_: str) -> StoredAnswer:
 
 
 def _verifier(manager: Manager) -> AnswerVerifier:
-    return AnswerVerifier(manager.services.context)
+    context = manager.services.context
+    return AnswerVerifier(context, context.clock.now())
 
 
 async def _describe_group(call: CommandContext, group: Group) -> QuestionEntry:
@@ -129,7 +130,7 @@ async def _find_text(call: CommandContext, answer: str) -> str:
     if stored is None or not stored.sources:
         return ""
     with suppress(EngineError):
-        await AnswerVerifier(call.services.context).check(stored, call.invocation.person)
+        await AnswerVerifier(call.services.context, call.now).check(stored, call.invocation.person)
         return stored.text
     return ""
 

@@ -87,7 +87,7 @@ def _confirm(call: CommandContext, source: Location, sentence: str) -> Card:
 
 
 def _verifier(call: CommandContext) -> AnswerVerifier:
-    return AnswerVerifier(call.services.context, lambda: call.now)
+    return AnswerVerifier(call.services.context, call.now)
 
 
 async def _list_verified(call: CommandContext) -> Card:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
 
     from bot.ingest.links.addresses import PageUrl
     from bot.ingest.links.robots import Rule
+    from engine import Clock
 
 USER_AGENT = "Threadlore"
 MAX_SIZE, MAX_ROBOTS_SIZE = 5 * 2**20, 500 * 2**10  # bytes
@@ -77,6 +77,7 @@ async def resolve(host: str, port: int) -> list[str]:
 class PageFetcher:
     """Fetches pages. The fields are how names are resolved, which addresses and ports may be used, and the limits."""
 
+    clock: Clock
     resolve: Callable[[str, int], Awaitable[Sequence[str]]] = resolve
     is_public: Callable[[str], bool] = is_public
     ports: frozenset[int] = frozenset(DEFAULT_PORTS.values())
@@ -109,8 +110,8 @@ class PageFetcher:
     async def _is_allowed(self, target: PageUrl, url: str) -> bool:
         """Whether robots.txt allows a page; one that cannot be read because of the server allows none (RFC 9309)."""
         known = self._robots.get(target.origin)
-        if known is None or time.monotonic() - known[0] > ROBOTS_SECONDS:
-            known = time.monotonic(), await self._read_robots(target)
+        if known is None or self.clock.monotonic() - known[0] > ROBOTS_SECONDS:
+            known = self.clock.monotonic(), await self._read_robots(target)
             self._robots.pop(target.origin, None)
             self._robots[target.origin] = known
             while len(self._robots) > MAX_ROBOTS:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections import deque
 from contextlib import aclosing
 from dataclasses import replace
@@ -24,7 +23,7 @@ from engine import Document, plausible_time
 from engine.errors import InvalidDocument, ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from datetime import datetime
 
     from bot.context import BotContext
@@ -52,14 +51,13 @@ class LinkIngest:
         documents: ConversationDocuments,
         files: FileIngest,
         parser: FileParser,
-        clock: Callable[[], datetime],
     ) -> None:
         self._context = context
         self._documents = documents
         self._files = files
         self._parser = parser
-        self._clock = clock
-        self.fetcher = PageFetcher()
+        self._clock = context.clock
+        self.fetcher = PageFetcher(context.clock)
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_PAGES)
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()  # by room and message
         self._recent: dict[str, deque[float]] = {}
@@ -75,7 +73,7 @@ class LinkIngest:
             await self._ingest(message)
 
     async def _ingest(self, message: Message) -> None:
-        room, is_recent = message.location.room, self._clock() - message.time <= MAX_AGE
+        room, is_recent = message.location.room, self._clock.now() - message.time <= MAX_AGE
         if not (is_recent or message.edited):
             return
         urls = {_link_id(url): url for url in await self._list_urls(message)}
@@ -111,7 +109,7 @@ class LinkIngest:
 
     def _count_if_below(self, room: str) -> bool:
         """Count a page of a channel; false if it had too many in the last hour."""
-        now, recent = time.monotonic(), self._recent.setdefault(room, deque())
+        now, recent = self._clock.monotonic(), self._recent.setdefault(room, deque())
         while recent and now - recent[0] > 3600:
             recent.popleft()
         if len(recent) >= MAX_LINKS_PER_HOUR:
@@ -130,7 +128,7 @@ class LinkIngest:
             log.info("ingest.link_not_read", channel=filed.room, error=type(error).__name__, reason=str(error))
 
     async def _add_page(self, shared: SharedFiles, filed: FileRecord, url: str) -> None:
-        page, now = await self.fetcher.fetch(url), self._clock()
+        page, now = await self.fetcher.fetch(url), self._clock.now()
         async with aclosing(self._parser.stream(page.name, page.data)) as parts:
             async for parsed in parts:
                 document = Document(

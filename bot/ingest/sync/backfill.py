@@ -6,7 +6,6 @@ its last pause, so that repeating it after a crash gives the same documents.
 
 from __future__ import annotations
 
-import time
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -64,7 +63,7 @@ class Backfill:
 
     async def list_due_workspaces(self) -> set[tuple[str, str]]:
         """The platforms and workspaces with back-fills that are due."""
-        return await self._store.backfill_cursors.list_due_workspaces(time.time())
+        return await self._store.backfill_cursors.list_due_workspaces(self._context.clock.time())
 
     async def run_due(self, platform: str, workspace: str, now: float | None = None) -> bool:
         """Run one back-fill of a workspace that is due (seconds since 1970) to its end.
@@ -72,7 +71,7 @@ class Backfill:
         False if there is none that no other process runs.
         """
         processes = self._context.engine_context.engine.processes
-        now = time.time() if now is None else now
+        now = self._context.clock.time() if now is None else now
         for due in await self._store.backfill_cursors.list_due(now, platform, workspace):
             if not self._context.serves(due.location):
                 continue
@@ -96,7 +95,7 @@ class Backfill:
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
             delay = min(MAX_RETRY_SECONDS, FIRST_RETRY_SECONDS * 2**cursor.attempts)
             log.warning("sync.backfill_retry_scheduled", channel=room, error=type(error).__name__, delay_seconds=delay)
-            await self._store.backfill_cursors.delay(room, time.time() + delay)
+            await self._store.backfill_cursors.delay(room, self._context.clock.time() + delay)
 
     async def _run_cursor(self, cursor: BackfillCursor) -> bool:
         """Ingest all pages; false if the back-fill was cancelled or restarted in the meantime."""

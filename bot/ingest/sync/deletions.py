@@ -15,8 +15,7 @@ from bot.errors import PlatformError
 from bot.platform.models import Location
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from datetime import datetime
+    from collections.abc import Collection, Sequence
 
     from bot.context import BotContext
     from bot.ingest.documents import ConversationDocuments
@@ -41,13 +40,12 @@ class DeletionCheck:
         context: BotContext,
         documents: ConversationDocuments,
         hearing: MessageIngest,
-        clock: Callable[[], datetime],
     ) -> None:
         self._context = context
         self._documents = documents
         self._messages = hearing
         self._store = context.store
-        self._clock = clock
+        self._clock = context.clock
 
     async def check_messages(self, location: Location, lacking: Sequence[MessageRecord]) -> bool:
         """Check messages that are missing from listings, and those that could not be confirmed before.
@@ -115,7 +113,7 @@ class DeletionCheck:
                 await self._messages.remove_from_index(location, ids)
 
     def _is_recent(self, message: MessageRecord) -> bool:
-        return message.time > self._clock() - MIN_AGE
+        return message.time > self._clock.now() - MIN_AGE
 
 
 def find_missing(listing: ThreadPage, known: Sequence[MessageRecord]) -> list[MessageRecord]:

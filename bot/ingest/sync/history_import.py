@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 import structlog
@@ -113,7 +113,7 @@ class HistoryImport:
 
     def _within_retention(self, messages: Sequence[Message]) -> list[Message]:
         days = self._context.settings.retention_days
-        oldest = datetime.now(UTC) - timedelta(days=days) if days else EPOCH
+        oldest = self._context.clock.now() - timedelta(days=days) if days else EPOCH
         kept = [each for each in messages if each.time >= oldest]
         if len(kept) < len(messages):
             self.stats.omissions["messages beyond the retention period"] += len(messages) - len(kept)

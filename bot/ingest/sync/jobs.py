@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from contextlib import suppress
 from datetime import timedelta
 from itertools import groupby
@@ -82,13 +81,13 @@ class PeriodicJobs:
         self._updated = updated
         self._last_runs: dict[str, float] = {}
 
-    async def run(self, clock: Callable[[], datetime]) -> None:
+    async def run(self) -> None:
         """Run all loops until cancelled; none waits for another."""
         self._processes.subscribe("sync", self._updated.set)
-        run = self._supervisor.run
+        run, clock = self._supervisor.run, self._context.clock
         tasks = (
-            run(JOBS_TASK, lambda: self._run_alone(clock)),
-            run(COMPARE_TASK, lambda: self._repeat(lambda: self._run_daily_comparison(clock()), asyncio.Event())),
+            run(JOBS_TASK, self._run_alone),
+            run(COMPARE_TASK, lambda: self._repeat(lambda: self._run_daily_comparison(clock.now()), asyncio.Event())),
             run(SYNC_TASK, lambda: self._repeat(self._sync_queue.run_pending, self._updated)),
         )
         try:
@@ -96,10 +95,10 @@ class PeriodicJobs:
         finally:
             await cancel_tasks(*tasks)
 
-    async def _run_alone(self, clock: Callable[[], datetime]) -> None:
+    async def _run_alone(self) -> None:
         """Run the jobs while no other process does."""
         async with self._processes.lease("periodic jobs"):
-            await self._repeat(lambda: self.run_due(clock()), asyncio.Event())
+            await self._repeat(lambda: self.run_due(self._context.clock.now()), asyncio.Event())
 
     async def _run_daily_comparison(self, now: datetime) -> None:
         await self._run_if_due("compare", COMPARE_INTERVAL.total_seconds(), lambda: self._enqueue_everything(now))
@@ -139,7 +138,7 @@ class PeriodicJobs:
     async def _run_if_due(self, what: str, seconds: float, do: Callable[[], Awaitable[None]]) -> None:
         """Run a job if it is due; a failed one is retried and does not stop the others."""
         last = self._last_runs.get(what)
-        if last is not None and time.monotonic() - last < seconds:
+        if last is not None and self._context.clock.monotonic() - last < seconds:
             return
         name = f"{JOBS_TASK}: {what}"
         try:
@@ -148,4 +147,4 @@ class PeriodicJobs:
             self._supervisor.record_failure(name, error)
         else:
             self._supervisor.record_success(name)
-            self._last_runs[what] = time.monotonic()
+            self._last_runs[what] = self._context.clock.monotonic()

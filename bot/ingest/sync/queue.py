@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,13 +16,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
 
+    from bot.context import BotContext
     from bot.ingest.channels import ChannelMembership
     from bot.ingest.documents import ConversationDocuments
     from bot.ingest.sync.backfill import Backfill
     from bot.ingest.sync.deletions import DeletionCheck
     from bot.ingest.sync.reconcile import Reconciler
     from bot.platform.models import Location
-    from engine import Processes
 
 WorkspaceKey = tuple[str, str]  # platform and workspace
 
@@ -99,14 +98,15 @@ class SyncQueue:
 
     def __init__(
         self,
+        context: BotContext,
         documents: ConversationDocuments,
         membership: ChannelMembership,
         past: Backfill,
         reconciler: Reconciler,
         deletion_check: DeletionCheck,
-        processes: Processes,
     ) -> None:
-        self._processes = processes
+        self._processes = context.engine_context.engine.processes
+        self._clock = context.clock
         self._documents = documents
         self._membership = membership
         self._backfill = past
@@ -161,7 +161,10 @@ class SyncQueue:
         return ended
 
     async def _list_due_workspaces(self) -> set[WorkspaceKey]:
-        due = {(each.location.platform, each.location.workspace) for each in self._pending.list_due(time.monotonic())}
+        due = {
+            (each.location.platform, each.location.workspace)
+            for each in self._pending.list_due(self._clock.monotonic())
+        }
         return due | await self._backfill.list_due_workspaces()
 
     async def _run_workspace(self, platform: str, workspace: str) -> None:
@@ -173,7 +176,7 @@ class SyncQueue:
         """Synchronize what is due; first what no other process synchronizes now."""
         due = [
             each
-            for each in self._pending.list_due(time.monotonic())
+            for each in self._pending.list_due(self._clock.monotonic())
             if (each.location.platform, each.location.workspace) == (platform, workspace)
         ]
         elsewhere = list[PendingSync]()
@@ -202,12 +205,12 @@ class SyncQueue:
             self._pending.delete_workspace(location.platform, location.workspace)
         except Exception as error:  # noqa: BLE001 - one channel that cannot be read must not keep the others waiting
             log.warning("sync.reconciliation_retry_scheduled", channel=location.room, error=type(error).__name__)
-            self._pending.delay(sync, time.monotonic())
+            self._pending.delay(sync, self._clock.monotonic())
         else:
             if sure:
                 self._pending.finish(sync)
             else:
-                self._pending.delay(sync, time.monotonic())
+                self._pending.delay(sync, self._clock.monotonic())
 
     async def _reconcile(self, sync: PendingSync) -> bool:
         """Reconcile one channel; false if it must be repeated."""

@@ -19,7 +19,7 @@ from bot.platform.ports import ThreadPage
 from bot.text.format import EPOCH
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from datetime import datetime
 
     from bot.context import BotContext
@@ -54,14 +54,12 @@ class ChannelScan:
 class Reconciler:
     """Compares stored channels with their platform; `missing` checks messages that lists lack."""
 
-    def __init__(
-        self, context: BotContext, past: Backfill, missing: DeletionCheck, clock: Callable[[], datetime]
-    ) -> None:
+    def __init__(self, context: BotContext, past: Backfill, missing: DeletionCheck) -> None:
         self._context = context
         self._backfill = past
         self._deletion_check = missing
         self._store = context.store
-        self._clock = clock
+        self._clock = context.clock
 
     async def reconcile(self, location: Location, since: datetime | None = None) -> bool:
         """Ingest new messages of a channel, and apply changes. Raises PlatformError.
@@ -69,7 +67,7 @@ class Reconciler:
         False if it is incomplete and must be repeated. `since`: its history need not be read if a process began to do
         so later than that; what could not be confirmed or fetched then is tried again.
         """
-        room, began = location.room, await self._store.read_shared_time() or self._clock()
+        room, began = location.room, await self._store.read_shared_time() or self._clock.now()
         compared = await self._store.channels.get_synced_until(room)
         if compared is None or not await self._is_indexed(room):
             return True
@@ -99,7 +97,7 @@ class Reconciler:
         """The time from which on messages of a channel are ingested."""
         since = await self._store.channels.get_horizon(room) or EPOCH
         kept = self._context.settings.retention_days
-        return max(since, self._clock() - timedelta(days=kept)) if kept else since
+        return max(since, self._clock.now() - timedelta(days=kept)) if kept else since
 
     async def _scan_channel(self, scan: ChannelScan, since: datetime) -> None:
         """Compare the messages of a channel since a time with the stored ones."""

@@ -26,6 +26,7 @@ from bot.admin.rpc.service import LocalService
 from bot.admin.rpc.socket import serve_socket
 from bot.context import EngineContext
 from bot.store import BotStore, Permission, Subject
+from engine import SYSTEM_CLOCK
 from engine.models import Document, Passage
 from tests.support import echo_language
 
@@ -76,14 +77,14 @@ class Desk:
 @pytest.fixture
 async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
     async with (
-        BotStore.open(tmp_path / "bot.db") as store,
+        BotStore.open(tmp_path / "bot.db", SYSTEM_CLOCK) as store,
         echo_language.open_engine_context(tmp_path / "home") as context,
     ):
         for space, text in ((HERE, "The ferry Gudgeon leaves at noon. Mina sells the tickets."), (VAULT, SECRET)):
             passage = Passage("1", text, link="https://t.example/note")
             await context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))
         await context.engine.wait_until_indexed()
-        yield Desk(context, AccessControl(store))
+        yield Desk(context, AccessControl(store, SYSTEM_CLOCK))
 
 
 async def call(client: Client, name: str, arguments: dict[str, Any]) -> Any:

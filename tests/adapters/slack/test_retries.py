@@ -21,7 +21,7 @@ from tests.support.slack_server import FakeSlack, Fault
 
 async def test_no_more_than_the_limit_within_any_span() -> None:
     clock = SleepersClock()
-    window = SlidingWindow(20, 60.0, clock.monotonic, clock.sleep)
+    window = SlidingWindow(20, 60.0, clock, clock.sleep)
     calls = []
     for _ in range(400):
         calls += [clock.monotonic()] if await window.try_acquire() else []
@@ -37,7 +37,7 @@ async def test_no_more_than_the_limit_within_any_span() -> None:
 )
 async def test_a_call_over_the_limit(now: float, within: float | None, later: float, *, acquired: bool) -> None:
     clock = SleepersClock()
-    window = SlidingWindow(1, 60.0, clock.monotonic, clock.sleep)
+    window = SlidingWindow(1, 60.0, clock, clock.sleep)
     assert await window.try_acquire()
     assert not await window.try_acquire()
     clock.advance(now)
@@ -47,7 +47,7 @@ async def test_a_call_over_the_limit(now: float, within: float | None, later: fl
 
 async def test_a_blocked_window_opens_after_the_time_that_slack_asked_for() -> None:
     clock = SleepersClock()
-    window = SlidingWindow(5, 1.0, clock.monotonic, clock.sleep)
+    window = SlidingWindow(5, 1.0, clock, clock.sleep)
     window.block(30.0)
     assert not await window.try_acquire()
     await window.acquire()

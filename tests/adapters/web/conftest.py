@@ -17,6 +17,7 @@ from bot.access.control import AccessControl
 from bot.admin.rpc.service import LocalService
 from bot.permissions.audience import ResolvedScope
 from bot.store import BotStore, Permission, Subject
+from engine import SYSTEM_CLOCK
 from engine.models import Document, Passage
 from tests.support import echo_language
 
@@ -56,10 +57,10 @@ class Api:
 @asynccontextmanager
 async def open_api(tmp_path: Path) -> AsyncIterator[Api]:
     async with (
-        BotStore.open(tmp_path / "bot.db") as store,
+        BotStore.open(tmp_path / "bot.db", SYSTEM_CLOCK) as store,
         echo_language.open_engine_context(tmp_path / "home") as engine_context,
     ):
-        access = GappedAccess(store)
+        access = GappedAccess(store, SYSTEM_CLOCK)
         for space, text in ((HERE, NOTE), (VAULT, f"The password of the vault is {SECRET}.")):
             passage = Passage("1", text, link="https://t.example/note")
             await engine_context.engine.add(Document(f"note:{space}", space, f"{space}:room", "Note", (passage,)))

@@ -21,6 +21,7 @@ from bot.platform.models import Person
 from bot.store import BotStore, Subject
 from engine import Scope, Usage
 from tests.support.builders import HALL
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import FakePlatform
 
 SPACE, ADA = Subject(space="console:local"), Subject("slack", "T1", "ada")
@@ -30,13 +31,13 @@ class Desk:
     """Access control with a clock of its own, in a workspace where Ada is in the vault."""
 
     def __init__(self, store: BotStore) -> None:
-        self.now = 1_800_000_000.0
+        self.clock = ManualClock()
         self.store = store
         self.platform = FakePlatform("slack", "T1")
         self.platform.people |= {name: Person(name, name) for name in ("ada", "bob")}
         self.vault = self.platform.add_channel("VAULT", "ada", kind="closed")
-        audience = AudienceResolver({"slack": self.platform}, store, 0.0)
-        self.access = AccessControl(store, audience, lambda: self.now)
+        audience = AudienceResolver({"slack": self.platform}, store, 0.0, self.clock)
+        self.access = AccessControl(store, self.clock, audience)
 
     async def create(self, subject: Subject = SPACE, *, limit: int = 60, days: int = 0) -> str:
         lifetime = timedelta(days=days) if days else None
@@ -54,8 +55,7 @@ async def test_a_token_permits_what_it_says_and_its_use_is_recorded(desk: Desk) 
     token = await desk.access.authorize(await desk.create(), "ask")
     assert (token.subject, token.permissions) == (SPACE, ("ask",))
     [listed] = await desk.access.list_tokens()
-    assert listed.used_at is not None
-    assert listed.used_at.timestamp() == desk.now
+    assert listed.used_at == desk.clock.now()
     with pytest.raises(NotPermitted, match="“write”"):
         await desk.access.authorize(await desk.create(), "write")
 
@@ -65,7 +65,7 @@ async def test_a_token_that_is_foreign_expired_or_revoked_is_refused_with_one_me
     revoked, messages = await desk.create(), set[str]()
     assert await desk.access.revoke_token(revoked.split("_")[1])
     assert not await desk.access.revoke_token("0000000000")
-    desk.now += 86_400
+    desk.clock.advance(86_400)
     for text in (old, revoked, f"{good}x", "tl_0000000000_secret"):
         with pytest.raises(InvalidToken) as caught:
             await desk.access.authorize(text, "ask")
@@ -87,7 +87,7 @@ async def test_requests_of_a_minute_are_limited_for_each_token(desk: Desk) -> No
     with pytest.raises(TooManyRequests):
         await desk.access.authorize(often, "ask")
     assert (await desk.access.authorize(other, "ask")).requests_per_minute == 2
-    desk.now += 61
+    desk.clock.advance(61)
     assert (await desk.access.authorize(often, "ask")).requests_per_minute == 2
 
 
@@ -103,7 +103,7 @@ async def test_who_left_or_cannot_be_looked_up_reads_nothing(desk: Desk) -> None
     with pytest.raises(InvalidToken):
         await desk.access.resolve_scope(ADA)
     with pytest.raises(NotConnected):
-        await AccessControl(desk.store).resolve_scope(ADA)
+        await AccessControl(desk.store, desk.clock).resolve_scope(ADA)
     with pytest.raises(PlatformError):
         await desk.access.resolve_scope(Subject("elsewhere", "T1", "ada"))
 
@@ -114,7 +114,7 @@ def test_what_may_be_changed_is_ones_own() -> None:
 
 
 async def test_questions_of_a_token_count_against_the_budget_of_its_workspace(desk: Desk) -> None:
-    access = AccessControl(desk.store, quotas=Quotas(desk.store, 10, 100))
+    access = AccessControl(desk.store, desk.clock, quotas=Quotas(desk.store, 10, 100, desk.clock))
     await access.check_question(ADA)
     await access.record_usage(ADA, [Usage("answer", "m", 60, 40, 0.0)])
     with pytest.raises(TooManyRequests, match="tokens"):
@@ -124,8 +124,8 @@ async def test_questions_of_a_token_count_against_the_budget_of_its_workspace(de
 
 
 async def test_questions_in_the_chat_and_by_tokens_count_together_for_a_person(desk: Desk) -> None:
-    quotas = Quotas(desk.store, 2, 0, lambda: desk.now)
-    access = AccessControl(desk.store, quotas=quotas)
+    quotas = Quotas(desk.store, 2, 0, desk.clock)
+    access = AccessControl(desk.store, desk.clock, quotas=quotas)
     assert await quotas.check_question(HALL, "ada") == ""
     await access.check_question(ADA)
     with pytest.raises(TooManyRequests, match="too many questions"):
@@ -134,7 +134,7 @@ async def test_questions_in_the_chat_and_by_tokens_count_together_for_a_person(d
     await access.check_question(Subject("slack", "T1", "bob"))
     for _ in range(3):
         await access.check_question(SPACE)
-    desk.now += 60
+    desk.clock.advance(60)
     await access.check_question(ADA)
 
 
@@ -153,7 +153,7 @@ async def test_a_login_is_of_a_member_of_a_served_workspace(desk: Desk) -> None:
     with pytest.raises(PlatformError):
         await log_in("slack", "nobody", ("T1",), with_guests=True)
     with pytest.raises(NotConnected):
-        await AccessControl(desk.store).log_in("slack", "ada", ("T1",), with_guests=True)
+        await AccessControl(desk.store, desk.clock).log_in("slack", "ada", ("T1",), with_guests=True)
 
 
 async def test_a_login_ends_by_itself_or_by_logging_out(desk: Desk) -> None:
@@ -163,7 +163,7 @@ async def test_a_login_ends_by_itself_or_by_logging_out(desk: Desk) -> None:
     await desk.access.log_out(kept)  # a program may use it, too
     await desk.access.authenticate(kept)
     _, second = await desk.access.log_in("slack", "ada", ("T1",), with_guests=False)
-    desk.now += 12 * 3600
+    desk.clock.advance(12 * 3600)
     for text in (first, second):
         with pytest.raises(InvalidToken):
             await desk.access.authenticate(text)
@@ -176,7 +176,7 @@ async def test_one_login_too_many_ends_the_oldest_of_that_person_alone(desk: Des
     texts = []
     for _ in range(MAX_LOGINS + 1):
         texts.append((await desk.access.log_in("slack", "ada", ("T1",), with_guests=False))[1])
-        desk.now += 1
+        desk.clock.advance(1)
     with pytest.raises(InvalidToken):
         await desk.access.authenticate(texts[0])
     for text in (kept, *texts[1:]):

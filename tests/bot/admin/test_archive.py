@@ -14,7 +14,7 @@ import pytest
 
 from bot.admin import archive, archive_format
 from bot.store import AnswerResult, BotStore
-from engine import Engine
+from engine import SYSTEM_CLOCK, Engine
 from engine.errors import CorruptFile, DiskError, EarlySchema, EngineError, NewerSchema, StoreError
 from engine.models import Extraction, Link, Mention, Question
 from tests.support.builders import make_answer
@@ -25,7 +25,7 @@ MIB = 2**20
 
 @asynccontextmanager
 async def open_folder(home: Path) -> AsyncIterator[tuple[Engine, BotStore]]:
-    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE) as store:
+    async with open_memory_engine(home) as engine, BotStore.open(home / archive.BOT_FILE, SYSTEM_CLOCK) as store:
         yield engine, store
 
 

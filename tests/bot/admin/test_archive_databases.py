@@ -12,7 +12,7 @@ import pytest
 from bot.admin import archive
 from bot.store import AnswerResult, BotStore, Expert, VerifiedAnswer, copy_store
 from bot.store.event_queue import NewEvent
-from engine import Engine, EngineOptions
+from engine import SYSTEM_CLOCK, Engine, EngineOptions
 from engine.errors import CorruptFile, DatabaseInUse, StoreError
 from tests.bot.admin.test_archive import contents, entry, live_through, packed
 from tests.support.builders import ROOF, make_answer
@@ -28,7 +28,7 @@ async def open_place(home: Path, database: str = "") -> AsyncIterator[tuple[Engi
     options = EngineOptions(database=database)
     async with (
         Engine.open(home, language=ToyLanguage(), embedder=HashEmbedder(), options=options) as engine,
-        BotStore.open(database or home / archive.BOT_FILE, engine.processes.id) as store,
+        BotStore.open(database or home / archive.BOT_FILE, SYSTEM_CLOCK, engine.processes.id) as store,
     ):
         yield engine, store
 
@@ -49,7 +49,7 @@ async def fill(engine: Engine, store: BotStore) -> None:
 async def state(engine: Engine, store: BotStore, copy: Path) -> tuple[Sequence[str], str]:
     """The canonical export and the rows of the bot's tables."""
     await engine.wait_until_indexed()
-    rows = await copy_store(engine.database or engine.data_dir.path / archive.BOT_FILE, copy)
+    rows = await copy_store(engine.database or engine.data_dir.path / archive.BOT_FILE, copy, SYSTEM_CLOCK)
     assert await store.event_queue.count_waiting() == 1
     return await canonical_export(engine), rows
 
@@ -101,7 +101,7 @@ async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_
     async with open_place(tmp_path / "files") as (engine, store):
         await fill(engine, store)
         await archive.create_backup(engine, tmp_path / "backup")
-    async with BotStore.open(postgres_url) as store:
+    async with BotStore.open(postgres_url, SYSTEM_CLOCK) as store:
         await store.opt_outs.opt_out("slack", "T1", "U9")
     with pytest.raises(StoreError, match="data of a bot"):
         await archive.restore_into_database(

@@ -40,7 +40,7 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_indexed_aga
         [filed] = await bot.ingest_service.files.ingest(message)
         assert isinstance(filed, FileRecord)
     settings = bot.context.settings
-    async with echo_language.open_engine_context(settings.data_path) as context:
+    async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
         assert [await forget(context, settings, filed.document) for _ in range(2)] == [True, False]
     async with open_bot(tmp_path / "home", bot.platform) as bot:
         await bot.ingest_service.files.ingest(message)
@@ -49,7 +49,7 @@ async def test_a_file_that_is_forgotten_while_the_bot_is_away_is_not_indexed_aga
 
 async def test_where_there_never_was_a_bot_the_engine_alone_forgets(bot: BotFixture, tmp_path: Path) -> None:
     settings = bot.context.settings.model_copy(update={"data_dir": tmp_path / "other"})
-    async with echo_language.open_engine_context(settings.data_path) as context:
+    async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
         await context.engine.add(doc("old", "Ada met Bob."))
         assert await forget(context, settings, "old")
     assert not (settings.data_path / "bot.db").exists()
@@ -69,7 +69,7 @@ async def test_a_workspace_that_the_bot_left_is_forgotten_as_a_whole(tmp_path: P
         if running:
             assert await bot.ingest_service.forget_workspace("slack", "T1") == 1
     if not running:
-        async with echo_language.open_engine_context(settings.data_path) as context:
+        async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
             by_hand = partial(offline_forget.forget_workspace, context, settings)
             await run(replace(context, forget_workspace=by_hand), ForgetWorkspace("slack", "T1"))
     assert find_files_containing(tmp_path / "home", "Monday") == []
@@ -91,7 +91,7 @@ async def test_answers_from_a_file_that_was_ingested_again_are_replaced(tmp_path
         if running:
             await run(replace(context, replace_document=bot.ingest_service.replace_document), ingest)
     if not running:
-        async with echo_language.open_engine_context(settings.data_path) as context:
+        async with echo_language.open_engine_context(settings.data_path, clock=bot.clock) as context:
             await run(replace(context, replace_document=partial(offline_forget.replace, context, settings)), ingest)
     async with open_bot(tmp_path / "home", bot.platform) as bot:
         await bot.correct_answers()

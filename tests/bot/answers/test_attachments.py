@@ -21,7 +21,7 @@ def message(bot: BotFixture, hall: Location) -> Message:
 
 
 def attachments(bot: BotFixture, message: Message, limit: float = 20.0) -> Attachments:
-    return Attachments(request_from_message(message), bot.ingest_service.files, limit)
+    return Attachments(request_from_message(message), bot.ingest_service.files, limit, bot.clock)
 
 
 async def wait(bot: BotFixture, message: Message, limit: float = 20.0) -> tuple[frozenset[str], list[str]]:

@@ -285,7 +285,9 @@ class AnswerWithFacts:
 async def test_words_from_a_fact_of_the_graph_alone_count_as_used(tiles: Message) -> None:
     window, fact = f"{ROOF.room}:window:m1", ContextEntity("Cat", "thing", "The Cat is an Orchid.")
     passage = StatingPassage(window, ROOF.room, "m1", "Ada: The Cat of Ada is an Orchid.")
-    draft = AnswerDraft(request_from_message(replace(tiles, text="What is it?")), text="It is an Orchid.")
+    draft = AnswerDraft(
+        request_from_message(replace(tiles, text="What is it?")), tiles.time.timestamp(), text="It is an Orchid."
+    )
     answer = AnswerWithFacts(
         Context(SearchQuery("?"), "mix", (fact,)), [passage, passage._replace(passage="m9", text="Nothing.")]
     )
@@ -340,8 +342,8 @@ async def test_many_corrections_leave_room_for_answers_and_one_that_fails_stops_
     await AnswerCorrector(bot.context, sleep=sleep).process_due()
     assert "Monday" in replies[0].text
     bot.platform.failing.clear()
-    [first, *_] = await due(bot)
-    await AnswerCorrector(bot.context, lambda: first.requested_at + 60, sleep).process_due()
+    bot.platform.advance(60)
+    await AnswerCorrector(bot.context, sleep).process_due()
     assert {each.text for each in replies} == {texts.SOURCE_REMOVED}
     assert waits == 6 * [CORRECTION_INTERVAL]
 

@@ -15,6 +15,7 @@ from bot.answers.delivery import StreamingReply
 from bot.errors import PlatformError
 from bot.platform.models import AnswerFooter
 from bot.platform.ports import MessageLimits
+from engine import SYSTEM_CLOCK
 from tests.support.patience import PATIENCE
 
 FOOTER = AnswerFooter("a1")
@@ -119,7 +120,7 @@ async def delivery(
     async def save(ref: str) -> None:
         refs.append(ref)
 
-    async with StreamingReply(reply, MessageLimits(2000, write_interval), save) as opened:
+    async with StreamingReply(reply, MessageLimits(2000, write_interval), save, SYSTEM_CLOCK) as opened:
         yield opened
 
 
@@ -242,7 +243,7 @@ async def test_a_status_is_repeated_before_it_fades(reply: RecordingReply, monke
         return
 
     monkeypatch.setattr(module, "HEARTBEAT", 0.02)
-    async with StreamingReply(reply, MessageLimits(2000, 0.0), save) as opened:
+    async with StreamingReply(reply, MessageLimits(2000, 0.0), save, SYSTEM_CLOCK) as opened:
         opened.set_status("is searching…")
         await reply.until(lambda: len(reply.statuses) > 2)
     assert set(reply.statuses) == {"is searching…"}

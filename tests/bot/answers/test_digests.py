@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -13,9 +14,10 @@ from bot.errors import ChannelGone, NotAllowed, PermissionDenied, PlatformError,
 from bot.platform.events import CommandInvoked
 from bot.platform.models import Card, Location, Person
 from bot.store.schedules.digests import Digest
+from engine import Clock
 from tests.support.bot_fixture import BotFixture, run_before, with_settings
-
-START = datetime(2026, 11, 20, 10, tzinfo=UTC)
+from tests.support.clock import ManualClock
+from tests.support.fake_platform import START
 
 
 async def schedule(bot: BotFixture, place: Location, **changes: Any) -> Digest:
@@ -26,7 +28,11 @@ async def schedule(bot: BotFixture, place: Location, **changes: Any) -> Digest:
 
 
 def writer(bot: BotFixture, hours: float) -> DigestWriter:
-    return DigestWriter(bot.context, bot.answer_service, lambda: START + timedelta(hours=hours))
+    return writer_at(bot, ManualClock(START + timedelta(hours=hours)))
+
+
+def writer_at(bot: BotFixture, clock: Clock) -> DigestWriter:
+    return DigestWriter(replace(bot.context, clock=clock), bot.answer_service)
 
 
 def headings(bot: BotFixture, place: Location) -> list[str]:
@@ -123,14 +129,13 @@ async def test_what_is_said_while_a_digest_is_written_comes_with_the_next(bot: B
     roof = await bot.join("ROOF", "ada")
     await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
     await schedule(bot, roof)
-    now = START + timedelta(hours=23)
+    clock = ManualClock(START + timedelta(hours=23))
 
     async def take_long() -> None:
-        nonlocal now
-        now += timedelta(minutes=5)
+        clock.advance(300)
 
     run_before(bot.answer_service, "answer", take_long)
-    await DigestWriter(bot.context, bot.answer_service, lambda: now).write_due()
+    await writer_at(bot, clock).write_due()
     found = await bot.store.digests.get(roof.room)
     assert found is not None
     assert (found.since, found.due_at) == (START + timedelta(hours=23), START + timedelta(hours=47))
@@ -138,14 +143,15 @@ async def test_what_is_said_while_a_digest_is_written_comes_with_the_next(bot: B
 
 async def refuse(bot: BotFixture, place: Location, until_ended: int) -> list[float]:
     """Let a digest fail until it is ended, at most this often; the minutes between the attempts."""
-    now, pauses = START + timedelta(hours=23), list[float]()
+    clock, pauses = ManualClock(START + timedelta(hours=23)), list[float]()
     for _ in range(until_ended):
-        await DigestWriter(bot.context, bot.answer_service, lambda: now).write_due()  # noqa: B023
+        await writer_at(bot, clock).write_due()
         found = await bot.store.digests.get(place.room)
         if found is None:
             break
-        pauses.append((found.due_at - now) / timedelta(minutes=1))
-        now = found.due_at
+        pause = found.due_at - clock.now()
+        pauses.append(pause / timedelta(minutes=1))
+        clock.advance(pause.total_seconds())
     return pauses
 
 
@@ -347,8 +353,9 @@ async def test_a_digest_waits_for_messages_that_were_missed_but_not_for_ever(
     await bot.post_indexed(roof, "ada", "We decided that the tiles are red.")
     place = await bot.platform.open_direct("T1", "ada") if personal else roof
     await schedule(bot, place, personal=personal)
-    pending, now = {roof, Location("slack", "T2", "ROOF")}, START + timedelta(hours=23)
-    digests = DigestWriter(bot.context, bot.answer_service, lambda: now, pending_syncs=lambda: pending)
+    pending, clock = {roof, Location("slack", "T2", "ROOF")}, ManualClock(START + timedelta(hours=23))
+    context = replace(bot.context, clock=clock)
+    digests = DigestWriter(context, bot.answer_service, pending_syncs=lambda: pending)
     await digests.write_due()
     assert headings(bot, place) == []
     pending -= {roof}
@@ -359,7 +366,7 @@ async def test_a_digest_waits_for_messages_that_were_missed_but_not_for_ever(
     pending |= {roof}
     await schedule(bot, place, personal=personal)
     await digests.write_due()
-    now += MAX_WAIT
+    clock.advance(MAX_WAIT.total_seconds())
     assert len(headings(bot, place)) == 1
     await digests.write_due()
     assert len(headings(bot, place)) == 2

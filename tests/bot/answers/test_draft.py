@@ -12,7 +12,7 @@ from bot.answers.draft import AnswerDraft, build_draft_footer
 from bot.platform.models import Channel
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, make_question, make_source
-from tests.support.fake_platform import TRAITS
+from tests.support.fake_platform import START, TRAITS
 
 OPEN = Channel(HALL, "hall", "open")
 DIRECT = Channel(HALL, "", "direct", frozenset({"ada"}))
@@ -23,7 +23,7 @@ def draft(
     channel: Channel | None = OPEN, text: str = "So. [1]", *, private: bool = False, sourced: bool = True, **more: Any
 ) -> AnswerDraft:
     sources = (make_source(),) if sourced else ()
-    return AnswerDraft(make_question(private=private, **more), channel, text=text, sources=sources)
+    return AnswerDraft(make_question(private=private, **more), START.timestamp(), channel, text=text, sources=sources)
 
 
 @pytest.mark.parametrize(

@@ -224,7 +224,7 @@ async def test_an_answer_that_breaks_off_keeps_its_text(bot: BotFixture, error: 
 @with_settings(questions_per_minute=1)
 async def test_too_many_questions_are_declined_once_to_the_asker_alone(bot: BotFixture, hall: Location) -> None:
     await bot.ask(hall, "ada", "Who is Noon?")
-    message = bot.platform.add_message(hall, "ada", "<@BOT> And who is Dusk?")
+    message = bot.platform.add_message(hall, "ada", "<@BOT> And who is Dusk?", after=1)
     bot.platform.failing["whisper"] = DOWN
     with pytest.raises(PlatformError):
         await bot.answer(message)

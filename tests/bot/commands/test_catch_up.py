@@ -71,10 +71,10 @@ async def test_one_that_was_stored_without_its_time_is_of_now(workspace: Workspa
     await workspace.post("ada", "The roof leaks.")
     stored = EVENT.dump_python(CommandInvoked("c1", ROOF, "bob", "catch-up", "9000 days"))
     del stored["time"], stored["message"]
-    before = datetime.now(UTC)
+    before = workspace.context.clock.now()
     await run_command(workspace, EVENT.validate_python(stored))  # type: ignore[arg-type]
     [asked] = workspace.asked
-    assert before <= asked.time <= datetime.now(UTC)
+    assert before <= asked.time <= workspace.context.clock.now()
 
 
 async def test_the_answer_draws_on_this_channel_since_that_time_alone(workspace: Workspace) -> None:

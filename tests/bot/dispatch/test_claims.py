@@ -6,14 +6,16 @@ from bot.dispatch.claims import EventClaims
 from bot.store import BotStore
 from bot.store.event_queue import NewEvent
 from engine import LocalProcesses
+from tests.support.clock import ManualClock
 
 
 async def test_an_event_that_becomes_due_while_the_queue_is_read_does_not_wait(store: BotStore) -> None:
-    now = [1000.0]
-    claims = EventClaims(store.event_queue, LocalProcesses(), lambda _: True, lambda: now[0], lambda: None)
-    assert await store.event_queue.enqueue(NewEvent("Heard", "{}", "slack:T1", "roof"), [], 1000.0)
-    await store.event_queue.delay(1, 1000.01, "StoreError", 1)
+    clock = ManualClock()
+    now = clock.time()
+    claims = EventClaims(store.event_queue, LocalProcesses(), lambda _: True, clock, lambda: None)
+    assert await store.event_queue.enqueue(NewEvent("Heard", "{}", "slack:T1", "roof"), [], now)
+    await store.event_queue.delay(1, now + 0.01, "StoreError", 1)
     assert list(await claims.take()) == []
-    now[0] = 1000.02
+    clock.advance(0.02)
     assert await claims.seconds_until_due() == 0.0
     assert [each.id for each in await claims.take()] == [1]

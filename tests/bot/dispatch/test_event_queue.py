@@ -17,9 +17,11 @@ from bot.platform.events import ButtonPressed, MessageReceived, PlatformEvent, Q
 from bot.platform.models import Upload
 from bot.store import BotStore
 from bot.store.event_queue import EventClaim, NewEvent, QueuedEvent
+from engine import SYSTEM_CLOCK
 from engine.errors import DiskError
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import ROOF, make_message
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
 from tests.support.patience import PATIENCE
@@ -121,7 +123,7 @@ async def test_events_come_back_as_they_were(store: BotStore, worker: RecordingW
         WorkspaceLeft("slack", "T1", "uninstalled"),
     ]
     worker.ordered = False
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         for number, each in enumerate(events):
             assert await queue.enqueue(each, f"key {number}")
         await queue.wait_until_idle()
@@ -129,7 +131,7 @@ async def test_events_come_back_as_they_were(store: BotStore, worker: RecordingW
 
 
 async def test_halves_of_characters_are_replaced(store: BotStore, worker: RecordingWorker) -> None:
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         assert [await queue.enqueue(event("1", "Hello \ud83d."), "event:\ud83d") for _ in range(2)] == [True, False]
         await queue.wait_until_idle()
     assert worker.processed == [event("1", "Hello \ufffd.")]
@@ -138,7 +140,7 @@ async def test_halves_of_characters_are_replaced(store: BotStore, worker: Record
 async def test_an_event_is_handled_once_however_often_and_by_whichever_key_it_comes(
     store: BotStore, worker: RecordingWorker
 ) -> None:
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         accepted = await asyncio.gather(*(queue.enqueue(event(), f"event:{n}", "message:1") for n in range(20)))
         assert Counter(accepted) == {True: 1, False: 19}
         assert not await queue.enqueue(event(), "event:2")
@@ -150,7 +152,7 @@ async def test_an_event_is_handled_once_however_often_and_by_whichever_key_it_co
 async def test_the_text_is_deleted_once_the_event_is_handled(
     store: BotStore, worker: RecordingWorker, tmp_path: Path
 ) -> None:
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         await queue.enqueue(event("1", "swordfish"), "event:1")
         await queue.wait_until_idle()
     await store.compact()
@@ -161,7 +163,7 @@ async def test_events_of_a_key_are_ingested_in_order_while_answers_take_their_ti
     store: BotStore, worker: RecordingWorker
 ) -> None:
     worker.gates["process 0"] = asyncio.Event()
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         for number in range(5):
             await queue.enqueue(event(str(number)), f"event:{number}")
         await worker.until(lambda: len(worker.processed) == 4)
@@ -182,12 +184,12 @@ async def test_what_was_not_finished_is_done_after_a_restart(
         for each in (worker, after):
             each.failing["process 1"] = [BUG] * module.MAX_BUG_ATTEMPTS
     worker.gates[f"{step} 1"] = asyncio.Event()
-    queue = EventQueue(store, worker)
+    queue = EventQueue(store, worker, SYSTEM_CLOCK)
     await queue.__aenter__()
     await queue.enqueue(event(), "event:1")
     await worker.until(lambda: worker.reporting if step == "report" else worker.ingested)
     await kill(queue)
-    async with EventQueue(store, after) as again:
+    async with EventQueue(store, after, SYSTEM_CLOCK) as again:
         await after.until(lambda: after.given_up or after.processed)
         await again.wait_until_idle()
     expected = ([], ["1 RuntimeError"]) if step == "report" else ([event()], [])
@@ -197,7 +199,7 @@ async def test_what_was_not_finished_is_done_after_a_restart(
 
 async def test_what_is_under_way_is_finished_before_the_end(store: BotStore, worker: RecordingWorker) -> None:
     worker.gates["process 1"] = asyncio.Event()
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: worker.ingested)
         asyncio.get_running_loop().call_later(0.05, worker.gates["process 1"].set)
@@ -208,7 +210,7 @@ async def test_what_is_under_way_is_finished_before_the_end(store: BotStore, wor
 @at_once
 async def test_a_failing_event_is_tried_again_and_delays_no_other(store: BotStore, worker: RecordingWorker) -> None:
     worker.failing["ingest 1"] = [BUG, OSError("gone"), PlatformError("busy")]
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         for id_ in ("1", "2"):
             await queue.enqueue(event(id_), f"event:{id_}")
         await worker.until(lambda: len(worker.processed) == 2)
@@ -229,7 +231,7 @@ async def test_what_passes_by_itself_is_never_given_up_and_counts_as_no_attempt(
 ) -> None:
     monkeypatch.setattr(module, "UNCONNECTED_DELAY", 0.0)
     worker.failing[f"{step} 1"] = [*[error] * (3 * module.MAX_ATTEMPTS), BUG]
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         await queue.enqueue(event())
         await worker.until(lambda: worker.processed)
         await queue.wait_until_idle()
@@ -242,8 +244,8 @@ async def test_what_waits_for_a_platform_is_reported_and_tried_at_once_when_it_i
 ) -> None:
     monkeypatch.setattr(module, "FIRST_DELAY", 300.0)
     worker.failing["process 1"] = [UNAVAILABLE] * 2
-    supervisor = Supervisor()
-    async with EventQueue(store, worker, lambda: 1000.0, supervisor) as queue:
+    supervisor, clock = Supervisor(), ManualClock()
+    async with EventQueue(store, worker, clock, supervisor) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: len(worker.failing["process 1"]) == 1)
         await queue.enqueue(event("2"), "event:2")  # the others are handled meanwhile
@@ -252,7 +254,7 @@ async def test_what_waits_for_a_platform_is_reported_and_tried_at_once_when_it_i
         waiting = f"Events of slack that failed and are being retried: 1. {UNAVAILABLE}"
         assert supervisor.list_problems() == [waiting]
         [row] = await list_waiting(store)
-        assert (row.attempts, row.due_at) == (0, 1300.0)
+        assert (row.attempts, row.due_at) == (0, clock.time() + 300.0)
         for left in (True, False):
             queue.retry_now()
             await worker.until(lambda: len(worker.processed) == 2 if not left else not worker.failing["process 1"])  # noqa: B023
@@ -266,7 +268,7 @@ async def test_what_is_given_up_is_reported_and_recorded_by_the_class_of_the_err
 ) -> None:
     worker.failing["process 1"] = [RuntimeError("swordfish")] * module.MAX_BUG_ATTEMPTS
     worker.failing["process 2"] = [PlatformError("swordfish")] * module.MAX_ATTEMPTS
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         for id_ in ("1", "2"):
             await queue.enqueue(event(id_, "swordfish"), f"event:{id_}")
         await worker.until(lambda: len(worker.given_up) == 2)
@@ -285,7 +287,7 @@ async def test_an_event_that_cannot_even_be_given_up_delays_none_behind_it(
     store: BotStore, worker: RecordingWorker
 ) -> None:
     worker.failing |= {"ingest 1": [BUG] * module.MAX_BUG_ATTEMPTS, "report 1": [RuntimeError("another")]}
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: not worker.failing["report 1"])
         await queue.wait_until_idle()
@@ -296,11 +298,12 @@ async def test_an_event_that_cannot_even_be_given_up_delays_none_behind_it(
 
 async def test_a_later_attempt_is_remembered_over_a_restart(store: BotStore, worker: RecordingWorker) -> None:
     worker.failing["ingest 1"] = [PlatformError("busy")]
-    async with EventQueue(store, worker, lambda: 1000.0) as queue:
+    clock = ManualClock()
+    async with EventQueue(store, worker, clock) as queue:
         await queue.enqueue(event(), "event:1")
         await queue.wait_until_idle()
     [row] = await list_waiting(store)
-    assert (row.attempts, row.due_at) == (1, 1000.0 + module.FIRST_DELAY)
+    assert (row.attempts, row.due_at) == (1, clock.time() + module.FIRST_DELAY)
 
 
 async def test_keys_are_kept_for_two_days(store: BotStore) -> None:
@@ -317,7 +320,7 @@ async def test_keys_are_kept_for_two_days(store: BotStore) -> None:
 async def test_an_event_that_cannot_be_parsed_delays_no_other(store: BotStore, worker: RecordingWorker) -> None:
     for number, (kind, payload) in enumerate((("Sneezed", "{}"), ("Heard", '{"message": 1}'))):
         await store.event_queue.enqueue(NewEvent(kind, payload), [f"key {number}"], 0.0)
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         await queue.enqueue(event(), "event:3")
         await queue.wait_until_idle()
     assert worker.processed == [event()]
@@ -333,7 +336,7 @@ async def test_events_of_a_key_go_on_though_a_failure_could_not_be_written(
 
     monkeypatch.setattr(store.event_queue, "delay", fail)
     worker.failing["ingest 1"] = [PlatformError("away")]
-    async with EventQueue(store, worker) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: not worker.failing["ingest 1"])
         await queue.enqueue(event("2"), "event:2")
@@ -352,7 +355,7 @@ async def test_the_queue_is_read_on_after_an_unforeseen_error(
 
     monkeypatch.setattr(store.event_queue, "list_workspaces", fail_twice)
     supervisor = Supervisor(first_wait=0.01)
-    async with EventQueue(store, worker, supervisor=supervisor) as queue:
+    async with EventQueue(store, worker, SYSTEM_CLOCK, supervisor) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: worker.processed)
         assert queue.is_running

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.dispatch.filter_suggestions import FilterSuggestions
 from bot.errors import PlatformError
 from tests.bot.commands.conftest import ATTIC, NOW, Workspace, workspace
 from tests.support.builders import ROOF
+from tests.support.clock import ManualClock
 
 __all__ = ["workspace"]
 
@@ -20,7 +23,8 @@ async def _messages(workspace: Workspace) -> None:
 
 
 async def suggest(workspace: Workspace, person: str, name: str, typed: str) -> list[str]:
-    found = await FilterSuggestions(workspace.context, lambda: NOW).suggest(person, ROOF, name, typed)
+    context = replace(workspace.context, clock=ManualClock(NOW))
+    found = await FilterSuggestions(context).suggest(person, ROOF, name, typed)
     return [each.label for each in found]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -243,7 +243,7 @@ async def test_a_file_leaves_one_channel_or_all_and_can_be_shared_again(
     assert [await titles(bot, place) for place in (ROOF, HALL)] == [[], ["tiles.txt"]]
     await bot.ingest_service.handle(FilesRemoved(WORKSPACE, (upload.id,)))
     assert await titles(bot, HALL) == []
-    again = replace(bot.share(ROOF, upload), time=datetime.now(UTC) + timedelta(minutes=1))
+    again = replace(bot.share(ROOF, upload), time=bot.clock.now() + timedelta(minutes=1))
     await bot.ingest_service.files.ingest(again)
     assert await titles(bot) == ["tiles.txt"]
 

@@ -15,6 +15,7 @@ from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Channel, ListedChannel, Location, Person
 from bot.store import BotStore
 from engine.models import Scope
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import FakePlatform
 
 OPEN, ADA = "slack:T1:open", frozenset({"slack:T1:open", "slack:T1:dm:ada", "slack::dm:ada"})
@@ -30,7 +31,7 @@ class PagedPlatform(FakePlatform):
         self.happens: Callable[[], None] = lambda: None
         self.broken: set[int] = set()
         self.lists = 0
-        self.now = 0.0
+        self.manual_clock = ManualClock()
 
     async def list_channels(self, workspace: str, person: str = "") -> list[ListedChannel]:
         self.lists += 1
@@ -59,7 +60,7 @@ def slack() -> PagedPlatform:
 @pytest.fixture
 def audience(slack: PagedPlatform, store: BotStore, monkeypatch: pytest.MonkeyPatch) -> AudienceResolver:
     monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 0.01)
-    return AudienceResolver({"slack": slack}, store, 60.0, lambda: slack.now)
+    return AudienceResolver({"slack": slack}, store, 60.0, slack.manual_clock)
 
 
 @pytest.fixture
@@ -91,7 +92,7 @@ async def test_a_change_of_members_is_looked_up_alone_and_many_are_one_list(
     for number in range(1, 20):
         slack.change_channel(f"V{number:02}", members=frozenset())
         audience.invalidate(slack.place(f"V{number:02}"), members_only=True)
-    slack.now += 10.0
+    slack.manual_clock.advance(10.0)
     slack.calls.clear()
     assert (await audience.resolve_scope(direct)).scope.spaces == ADA | {crew.room}
     assert (slack.lists, slack.calls.count("channel")) == (2, 0)
@@ -162,7 +163,7 @@ async def test_no_scope_holds_what_was_not_so_at_any_time_since_it_was_asked(
             )
 
     def change() -> None:
-        slack.now += chance.choice((0.0, 0.0, 1.0, 70.0))
+        slack.manual_clock.advance(chance.choice((0.0, 0.0, 1.0, 70.0)))
         if chance.random() < 0.5:
             return
         name = chance.choice(names)

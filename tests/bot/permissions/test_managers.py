@@ -4,6 +4,7 @@ from bot.permissions.managers import list_correctable, room_of
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location, Person
 from bot.store import BotStore
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import FakePlatform
 
 HOME = Location("slack", "T1", "")
@@ -15,11 +16,11 @@ async def test_managers_correct_everywhere_and_others_in_direct_messages(store: 
     platform.people |= {"ada": Person("ada", "Ada"), "bob": Person("bob", "Bob", is_manager=True)}
     platform.add_channel("VAULT", "ada", "bob", kind="closed")
     platform.add_channel("TALK", "ada", "bob", kind="direct")
-    audience = AudienceResolver({"slack": platform}, store, 0.0)
+    audience = AudienceResolver({"slack": platform}, store, 0.0, ManualClock())
     spaces = (OPEN, VAULT, TALK, OWN, GONE)
     assert await list_correctable(audience, HOME, "ada", spaces) == {TALK, OWN}
     assert await list_correctable(audience, HOME, "bob", spaces) == {OPEN, VAULT, TALK}
-    away = AudienceResolver({}, store, 0.0)
+    away = AudienceResolver({}, store, 0.0, ManualClock())
     assert await list_correctable(away, HOME, "bob", spaces) == frozenset()
 
 

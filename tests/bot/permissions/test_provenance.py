@@ -75,7 +75,7 @@ async def test_readers_may_read_what_is_in_their_scope(
 async def test_a_room_is_taken_as_open_until_it_changes(bot: BotFixture, kind: str, *, readable: bool) -> None:
     for channel in ("HALL", "ROOF"):
         bot.platform.add_channel(channel, "ada")
-    drawn = Provenance(scope(OPEN), {ROOF.room: OPEN}, bot.context.audience.clock())
+    drawn = Provenance(scope(OPEN), {ROOF.room: OPEN}, bot.context.audience.clock.monotonic())
     if kind:
         bot.change_channel(ROOF, kind=kind)
     assert await can_read(bot.context.audience, drawn, HALL) is readable

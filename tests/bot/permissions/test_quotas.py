@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from bot import texts
-from bot.permissions.quotas import Quotas, current_day
+from bot.permissions.quotas import Quotas
 from bot.platform.models import Location
 from bot.store import BotStore
 from engine.usage import Usage
 from tests.support.builders import HALL, ROOF
+from tests.support.clock import ManualClock
 
 OTHER = Location("slack", "T2", "HALL")
 REFUSED, SPENT = texts.TOO_MANY_QUESTIONS, texts.BUDGET_SPENT
@@ -28,29 +29,34 @@ REFUSED, SPENT = texts.TOO_MANY_QUESTIONS, texts.BUDGET_SPENT
 async def test_a_person_may_ask_so_often_in_a_minute(
     store: BotStore, limit: int, questions: list[tuple[float, Location, str, str]]
 ) -> None:
-    now = 0.0
-    guard = Quotas(store, limit, 0, lambda: now)
-    for now, place, person, refusal in questions:  # noqa: B007 - the clock reads it
+    clock = ManualClock()
+    guard = Quotas(store, limit, 0, clock)
+    for time, place, person, refusal in questions:
+        clock.advance(time - clock.monotonic())
         assert await guard.check_question(place, person) == refusal
 
 
 async def test_a_workspace_may_spend_so_many_tokens_in_a_day_also_over_a_restart(tmp_path: Path) -> None:
-    async with BotStore.open(tmp_path / "bot.db") as store:
-        guard = Quotas(store, 10, 100)
+    clock = ManualClock()
+    async with BotStore.open(tmp_path / "bot.db", clock) as store:
+        guard = Quotas(store, 10, 100, clock)
         await guard.record_usage(HALL, [Usage("condense", "m", 30, 9), Usage("answer", "m", 50, 10)])
         assert await guard.check_question(ROOF, "ada") == ""
         await guard.record_usage(ROOF, [Usage("answer", "m", 1, 0)])
         assert [await guard.check_question(place, "ada") for place in (HALL, OTHER)] == [SPENT, ""]
-    async with BotStore.open(tmp_path / "bot.db") as store:
-        assert await Quotas(store, 10, 100).check_question(HALL, "ada") == SPENT
-        assert await Quotas(store, 10, 0).check_question(HALL, "ada") == ""
-        assert await store.usage.get_tokens("slack", "T1", current_day()) == 100
+    async with BotStore.open(tmp_path / "bot.db", clock) as store:
+        guard = Quotas(store, 10, 100, clock)
+        assert await guard.check_question(HALL, "ada") == SPENT
+        assert await Quotas(store, 10, 0, clock).check_question(HALL, "ada") == ""
+        assert await store.usage.get_tokens("slack", "T1", "2026-11-20") == 100
+        clock.advance(24 * 3600)
+        assert await guard.check_question(HALL, "ada") == ""
 
 
 async def test_questions_count_for_a_minute_whichever_process_counts_them(store: BotStore) -> None:
-    now = 1000.0
-    one, other = (Quotas(store, 2, 0, lambda: now) for _ in range(2))
+    clock = ManualClock()
+    one, other = (Quotas(store, 2, 0, clock) for _ in range(2))
     assert [await each.check_question(HALL, "ada") for each in (one, other, one)] == ["", "", REFUSED]
-    now += 60.0
+    clock.advance(60.0)
     assert await other.check_question(HALL, "ada") == ""
     assert await store._database.fetch_all("SELECT person FROM recent_question") == [("ada",)]

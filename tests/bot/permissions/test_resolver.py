@@ -14,6 +14,7 @@ from bot.platform.models import Channel, Location, Person
 from bot.store import BotStore
 from engine.models import Scope
 from tests.support.builders import HALL, ROOF
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import FakePlatform
 
 OPEN, VAULT = "slack:T1:open", "slack:T1:VAULT"
@@ -29,7 +30,7 @@ class ClockedPlatform(FakePlatform):
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
         super().__init__(name, workspace)
-        self.now = 0.0
+        self.manual_clock = ManualClock()
         self.gate = asyncio.Event()
         self.gate.set()
         self.looking = asyncio.Event()
@@ -51,7 +52,7 @@ def slack() -> ClockedPlatform:
 @pytest.fixture
 def audience(slack: ClockedPlatform, store: BotStore, monkeypatch: pytest.MonkeyPatch) -> AudienceResolver:
     monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 0.01)
-    return AudienceResolver({"slack": slack}, store, 60.0, lambda: slack.now)
+    return AudienceResolver({"slack": slack}, store, 60.0, slack.manual_clock)
 
 
 async def join(store: BotStore, slack: FakePlatform, name: str, *members: str, kind: Any = "open") -> Location:
@@ -71,9 +72,9 @@ async def test_a_fact_is_kept_for_its_time_and_shared_by_those_who_ask_at_once(
     found = await asyncio.gather(*(audience.scope_for_channel(HALL) for _ in range(20)))
     assert set(found) == {spaces(OPEN)}
     slack.change_channel("HALL", kind="closed")
-    slack.now = 59.9
+    slack.manual_clock.advance(59.9)
     assert await audience.scope_for_channel(HALL) == spaces(OPEN)
-    slack.now = 60.0
+    slack.manual_clock.advance(0.1)
     assert await audience.scope_for_channel(HALL) == spaces(OPEN, HALL.room)
     assert slack.calls == ["channel", "channel"]
 
@@ -85,12 +86,12 @@ async def test_no_space_is_visible_until_rooms_were_moved(
     yard = slack.add_channel("YARD", "ada")
     audience.suspend(place)
     assert await audience.scope_for_channel(yard) == Scope(frozenset(), frozenset({yard.room}))
-    audience.resume(place, audience.clock() - 1.0)
+    audience.resume(place, audience.clock.monotonic() - 1.0)
     assert (await audience.resolve_scope(yard)).gap == "checking", "that was before"
     monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 10.0)
     waiting = asyncio.create_task(audience.scope_for_channel(yard))
     await asyncio.sleep(0)
-    audience.resume(place, audience.clock())
+    audience.resume(place, audience.clock.monotonic())
     assert await waiting == spaces(OPEN)
 
 
@@ -99,7 +100,7 @@ async def test_a_move_of_everything_ends_each_suspension_of_before(
     slack: ClockedPlatform, audience: AudienceResolver, place: Location
 ) -> None:
     audience.suspend(place)
-    slack.now = 1.0
+    slack.manual_clock.advance(1.0)
     audience.resume(EVERYWHERE, 0.5)
     assert await audience.resolve_scope(HALL) == ResolvedScope(spaces(OPEN))
     audience.suspend(place)
@@ -217,7 +218,7 @@ async def test_a_direct_message_sees_the_guilds_that_both_are_in(store: BotStore
     for guild, name in (("G1", "CREW"), ("G2", "HALL")):
         await store.channels.upsert(Location("discord", guild, name), name)
     direct = discord.add_channel("D1", "bea", kind="direct")
-    found = await AudienceResolver({"discord": discord}, store, 60.0).scope_for_channel(direct)
+    found = await AudienceResolver({"discord": discord}, store, 60.0, ManualClock()).scope_for_channel(direct)
     assert found == spaces("discord:G1:open", "discord:G1:CREW", "discord:G1:dm:bea", "discord::dm:bea")
 
 
@@ -231,7 +232,7 @@ async def test_only_channels_that_matter_are_looked_up_again(
 
 
 async def test_it_is_known_what_changed_since_a_time(slack: ClockedPlatform, audience: AudienceResolver) -> None:
-    slack.now = 5.0
+    slack.manual_clock.advance(5.0)
     audience.invalidate(Location("slack", "T1", "HALL", "thread"))
     assert audience.has_changed_since(HALL, since=5.0)
     assert not audience.has_changed_since(HALL, since=5.1)
@@ -246,7 +247,7 @@ async def test_open_channels_are_not_looked_up_again_unless_they_changed(
     await join(store, slack, "ROOF", "ada")
     await join(store, slack, "VAULT", "ada", kind="closed")
     first = await audience.scope_for_person(HALL, "ada")
-    slack.now = 61.0
+    slack.manual_clock.advance(61.0)
     slack.calls.clear()
     assert await audience.scope_for_person(HALL, "ada") == first
     assert slack.calls.count("channel") == 2  # where it is read, and the closed one

@@ -14,7 +14,7 @@ from bot.permissions import shared_audiences
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location
 from bot.store import BotStore
-from engine.clock import SYSTEM_CLOCK
+from engine import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.models import Scope
 from engine.scheduling.supervisor import Supervisor
@@ -44,14 +44,14 @@ class Process:
 
     async def compare(self, place: Location) -> None:
         shared = self.resolver.shared
-        await shared.end_comparison(place, await shared.begin_comparison(self.resolver.clock()))
+        await shared.end_comparison(place, await shared.begin_comparison(self.resolver.clock.monotonic()))
 
 
 async def start(url: str) -> Process:
     stack, platform = AsyncExitStack(), FakePlatform()
     registry = await stack.enter_async_context(ProcessRegistry.open(url, Supervisor(), SYSTEM_CLOCK))
-    store = await stack.enter_async_context(BotStore.open(url, registry.id))
-    resolver = AudienceResolver({"slack": platform}, store, FOREVER)
+    store = await stack.enter_async_context(BotStore.open(url, SYSTEM_CLOCK, registry.id))
+    resolver = AudienceResolver({"slack": platform}, store, FOREVER, SYSTEM_CLOCK)
     for channel, members in (("ROOF", "ada bob"), ("HALL", "ada bob")):
         place = platform.add_channel(channel, *members.split(), kind="closed" if channel == "ROOF" else "open")
         await store.channels.upsert(place, channel)
@@ -91,7 +91,7 @@ async def test_documents_go_to_the_present_space_of_their_channel_on_every_proce
 
 async def test_a_suspension_holds_for_all_until_a_comparison_that_began_later(pair: tuple[Process, Process]) -> None:
     one, other = pair
-    began = await other.resolver.shared.begin_comparison(other.resolver.clock())
+    began = await other.resolver.shared.begin_comparison(other.resolver.clock.monotonic())
     one.resolver.shared.save_suspension(EVERYTHING, one.resolver.suspend(EVERYTHING))
     assert await one.gap() == "checking"
     await one.resolver.shared.begin_comparison(0.0)  # it is saved

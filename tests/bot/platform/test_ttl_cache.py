@@ -9,6 +9,7 @@ import pytest
 from bot.errors import PlatformError
 from bot.platform import ttl_cache
 from bot.platform.ttl_cache import TTLCache
+from tests.support.clock import ManualClock
 
 
 class NumberSource:
@@ -16,9 +17,9 @@ class NumberSource:
 
     def __init__(self) -> None:
         self.count = 0
-        self.now = 0.0
+        self.clock = ManualClock()
         self.failing: Exception | None = None
-        self.cache: TTLCache[int] = TTLCache(10.0, lambda: self.now)
+        self.cache: TTLCache[int] = TTLCache(10.0, self.clock)
 
     async def fetch(self) -> int:
         self.count += 1
@@ -45,7 +46,8 @@ async def test_a_fact_is_kept_for_its_time(
     source: NumberSource, max_age: float, times: tuple[float, ...], expected: list[int]
 ) -> None:
     source.cache.max_age, found = max_age, []
-    for source.now in times:
+    for time in times:
+        source.clock.advance(time - source.clock.monotonic())
         found.append(await source.get("a"))
     assert found == expected
 
@@ -86,7 +88,7 @@ async def test_who_stops_waiting_leaves_the_lookup_to_others(source: NumberSourc
 async def test_expired_facts_make_room(source: NumberSource, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ttl_cache, "MAX_ENTRIES", 3)
     for number in range(20):
-        source.now += 20.0
+        source.clock.advance(20.0)
         await source.get(str(number))
     assert len(source.cache._entries) <= 3
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.store import BotStore
+from tests.support.clock import ManualClock
 from tests.support.postgres_server import PostgresServer, fresh_database
 
 TEMPLATE = "template_bot"
@@ -16,7 +17,7 @@ TEMPLATE = "template_bot"
 
 def create_tables(url: str) -> None:
     async def run() -> None:
-        async with BotStore.open(url):
+        async with BotStore.open(url, ManualClock()):
             pass
 
     asyncio.run(run())
@@ -38,5 +39,5 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
 
 @pytest.fixture
 async def store(place: Path | str) -> AsyncIterator[BotStore]:
-    async with BotStore.open(place) as opened:
+    async with BotStore.open(place, ManualClock()) as opened:
         yield opened

@@ -19,6 +19,7 @@ from bot.store.sqlite_file import SqliteStore
 from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.storage.postgres import portable
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import START
 
 ROOF = Location("slack", "T1", "ROOF", "m1")
@@ -28,14 +29,14 @@ async def test_a_file_of_an_early_version_is_refused_with_a_way_out(tmp_path: Pa
     with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
         connection.executescript("CREATE TABLE inbox (id INTEGER PRIMARY KEY); PRAGMA user_version = 7;")
     with pytest.raises(StoreError, match="early version") as caught:
-        async with BotStore.open(tmp_path / "bot.db"):
+        async with BotStore.open(tmp_path / "bot.db", ManualClock()):
             pass
     assert "ingest your files again" in caught.value.hint
 
 
 async def test_tables_without_row_ids_begin_with_their_keys(tmp_path: Path) -> None:
     """Otherwise SQLite's check of a restored copy finds a NULL in a column before the key, where there is none."""
-    async with BotStore.open(tmp_path / "bot.db"):
+    async with BotStore.open(tmp_path / "bot.db", ManualClock()):
         pass
     with closing(sqlite3.connect(tmp_path / "bot.db")) as connection:
         tables = connection.execute("SELECT name FROM pragma_table_list WHERE wr AND type = 'table'").fetchall()
@@ -132,7 +133,7 @@ async def planned(folder: Path, ask: Callable[[BotStore], Awaitable[object]]) ->
     """How something is looked up."""
     async with SqliteStore.open(folder / "bot.db", SYSTEM_CLOCK) as database:
         noted = Asked(database)
-        await ask(BotStore(noted))  # type: ignore[arg-type]
+        await ask(BotStore(noted, ManualClock()))  # type: ignore[arg-type]
         return await noted.plans()
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -94,7 +93,7 @@ async def test_verified_answers_and_experts_go_with_people_channels_and_time(sto
 
 
 async def test_an_expert_is_asked_once_about_an_answer_and_not_too_often(store: BotStore) -> None:
-    experts, expert, now = store.experts, Expert(ROOF, "ada", "roofing"), time.time()
+    experts, expert, now = store.experts, Expert(ROOF, "ada", "roofing"), START.timestamp()
     assert await experts.begin_request("a0", expert, "bob", now) == ""
     assert await experts.begin_request("a0", expert, "eve", now) == "repeated"
     await experts.cancel_request("a0", "ada")

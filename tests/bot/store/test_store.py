@@ -16,6 +16,7 @@ from bot.store import BotStore, ChannelSettings, FileRecord, MessageRecord
 from bot.store.schedules.digests import Digest
 from engine.errors import NewerSchema, StoreError
 from tests.support.builders import ROOF, make_answer
+from tests.support.clock import ManualClock
 from tests.support.engine_fixture import find_files_containing
 from tests.support.fake_platform import START
 
@@ -24,9 +25,9 @@ HALL = Location("slack", "T2", "HALL")
 
 async def test_what_was_written_is_there_after_a_restart(tmp_path: Path) -> None:
     for _ in range(2):
-        async with BotStore.open(tmp_path / "bot.db") as store:
+        async with BotStore.open(tmp_path / "bot.db", ManualClock()) as store:
             await store.channels.upsert(ROOF, "roof", START)
-    async with BotStore.open(tmp_path / "bot.db") as store:
+    async with BotStore.open(tmp_path / "bot.db", ManualClock()) as store:
         assert await store.channels.list_joined("slack") == [ROOF]
 
 
@@ -36,12 +37,12 @@ async def test_a_file_that_cannot_be_used_is_refused(tmp_path: Path, damage: str
     if damage == "no database":
         path.write_text("This is no database, it is a letter. " * 100)
     else:
-        async with BotStore.open(path):
+        async with BotStore.open(path, ManualClock()):
             pass
         with closing(sqlite3.connect(path)) as connection:
             connection.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreError if damage == "no database" else NewerSchema):
-        async with BotStore.open(path):
+        async with BotStore.open(path, ManualClock()):
             pass
 
 

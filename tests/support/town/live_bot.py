@@ -19,6 +19,7 @@ from bot.bot import Bot
 from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
+from engine import SYSTEM_CLOCK
 from engine.models import Scope
 from tests.support.databases import find_database
 from tests.support.discord_server import Permission
@@ -49,7 +50,9 @@ class LiveBot(Generic[AnyTown]):
         """Start as `threadlore serve` does, but for the models."""
         stack = self._exit_stack = contextlib.AsyncExitStack()
         opened = await stack.enter_async_context(bootstrap.open_engine(self.settings, self.models, self.town.clock))
-        store = await stack.enter_async_context(BotStore.open(self.settings.store_place, opened.engine.processes.id))
+        store = await stack.enter_async_context(
+            BotStore.open(self.settings.store_place, opened.clock, opened.engine.processes.id)
+        )
         self.bot = await stack.enter_async_context(Bot.open(opened, store, self.settings, opened.clock))
         self.engine = opened.engine
         self.bot.expect_platform(self.town.platform)
@@ -116,7 +119,7 @@ class LiveBot(Generic[AnyTown]):
     async def close_conversations(self) -> None:
         """Wait until conversations are closed and in the graph."""
         await self.wait_until_idle()
-        await self.bot.ingest_service.run_due_jobs(self.town.clock.now() + timedelta(hours=1))
+        await self.bot.ingest_service.run_due_jobs(self.bot.clock.now() + timedelta(hours=1))
         await self.engine.wait_until_indexed()
 
     async def wait_for_corrections(self) -> None:
@@ -209,7 +212,7 @@ async def reply(town: Any, word: str) -> Any:
 @contextlib.asynccontextmanager
 async def open_models() -> AsyncIterator[EngineModels]:
     """The offline models, to be shared by several bots."""
-    async with bootstrap.open_models(Settings(**ISOLATED)) as models:
+    async with bootstrap.open_models(Settings(**ISOLATED), SYSTEM_CLOCK) as models:
         yield models
 
 

@@ -59,7 +59,7 @@ class Installing:
         self.hub.redirect_url = f"{self.url}{REDIRECT_PATH}"
         over_http = changes.get("mode", "http") == "http"
         self.hub.socket.request_url = RequestUrl(f"{self.url}{PATH}", self.hub.clock) if over_http else None
-        async with BotStore.open(self.home / "bot.db") as store:
+        async with BotStore.open(self.home / "bot.db", self.hub.clock) as store:
             if shared:
                 store.shared_visibility = SharedVisibility(store._database, 1)
             bot: Any = RecordingBot(self.hub.clock)

@@ -15,6 +15,7 @@ from adapters.slack.install.store import STATE_SECONDS, InstallationStore, State
 from bot.errors import BadSetting
 from bot.store import BotStore
 from bot.store.credentials.installations import InstallationRecord
+from engine import SYSTEM_CLOCK
 from engine.errors import StoreError
 from tests.support.clock import ManualClock
 from tests.support.engine_fixture import find_files_containing
@@ -31,7 +32,7 @@ def installation(team: str | None = "T1", **facts: object) -> Installation:
 
 @pytest.fixture
 async def store(tmp_path: Path) -> AsyncIterator[BotStore]:
-    async with BotStore.open(tmp_path / "bot.db") as opened:
+    async with BotStore.open(tmp_path / "bot.db", SYSTEM_CLOCK) as opened:
         yield opened
 
 

@@ -36,7 +36,7 @@ async def bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BotFixt
         bot.platform.people |= {each.id: each for each in people}
         bot.platform.add_channel("ROOF", "ada", "bob")
         await bot.store.channels.upsert(ROOF, "roof")
-        asked = make_answer("a1", asker="bob", question=HOSTILE, message_id="q1", time=bot.context.clock.now())
+        asked = make_answer("a1", asker="bob", question=HOSTILE, message_id="q1", time=bot.clock.now())
         await bot.store.answers.begin(asked)
         await bot.store.answers.finish("a1", AnswerResult("I found nothing."))
         yield bot
@@ -45,7 +45,7 @@ async def bot(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[BotFixt
 @pytest.fixture
 async def browser(bot: BotFixture) -> AsyncIterator[httpx.AsyncClient]:
     async with bot.run_bot() as running:
-        access = AccessControl(bot.store, bot.context.audience)
+        access = AccessControl(bot.store, bot.clock, bot.context.audience)
         context = build_admin_context(running, replace(bot.context.engine_context, owner_space="console:local"))
         app = build_app(
             LocalService(replace(context, open_access=lambda: nullcontext(access))),

@@ -19,7 +19,7 @@ from bot.errors import InvalidToken
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Location, Person
 from bot.store import BotStore, Subject
-from engine import Document, Passage
+from engine import SYSTEM_CLOCK, Document, Passage
 from tests.support import echo_language
 from tests.support.fake_platform import FakePlatform
 from tests.support.login_server import LoginServer, open_login_server
@@ -60,7 +60,7 @@ class Site:
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Site]:
     async with (
-        BotStore.open(tmp_path / "bot.db") as store,
+        BotStore.open(tmp_path / "bot.db", SYSTEM_CLOCK) as store,
         echo_language.open_engine_context(tmp_path / "home") as context,
         open_login_server() as server,
     ):
@@ -72,8 +72,8 @@ async def site(tmp_path: Path) -> AsyncIterator[Site]:
         await store.channels.upsert(square, "square")
         for guild in ("1", "2"):
             await store.channels.upsert(Location("discord", guild, f"c{guild}"), "hall")
-        audience = AudienceResolver({"slack": slack, "discord": discord}, store, 0.0)
-        access = AccessControl(store, audience)
+        audience = AudienceResolver({"slack": slack, "discord": discord}, store, 0.0, SYSTEM_CLOCK)
+        access = AccessControl(store, SYSTEM_CLOCK, audience)
         note = Document("n", "slack:T1:open", square.room, "Note", (Passage("1", "The ferry leaves at noon."),))
         await context.engine.add(note)
         await context.engine.wait_until_indexed()

@@ -31,6 +31,7 @@ from engine import Scope, Usage
 from engine.errors import InvalidQuestion, NotFound
 from engine.models import Document, Passage
 from tests.bot.admin.conftest import last, run
+from tests.support.clock import ManualClock
 
 SECRET_SPACE = "slack:T1:VAULT"
 EVERYTHING = Scope.of(LOCAL_SPACE, SECRET_SPACE)
@@ -42,7 +43,7 @@ class ScriptedAccess(AccessControl):
     """Access control in which the scope of a person is given."""
 
     def __init__(self, store: BotStore) -> None:
-        super().__init__(store)
+        super().__init__(store, ManualClock())
         self.scopes: list[Scope] = []
         self.readable = True
         self.correctable = frozenset[str]()
@@ -140,7 +141,7 @@ async def test_an_answer_counts_also_if_its_reader_leaves(context: EngineContext
 
 
 async def test_every_question_is_counted_by_its_outcome(context: EngineContext, access: ScriptedAccess) -> None:
-    metrics = Metrics()
+    metrics = Metrics(context.clock)
     counting = replace(context, question_metrics=metrics)
     token = await make(access, Subject(space=LOCAL_SPACE), "ask")
     await run(counting, Authorized(token, replace(ABOUT_PASSWORD, text="When does the ferry leave?")))

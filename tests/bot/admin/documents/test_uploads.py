@@ -96,10 +96,10 @@ async def test_no_other_file_of_the_machine_is_read(context: EngineContext, tmp_
 async def test_what_an_ended_program_left_is_deleted(context: EngineContext) -> None:
     folder = Path(last(await run(context, PrepareUpload(SHED)), UploadPlace).folder)
     old, new = folder / "old", folder / "new"
-    for each in (old, new):
+    for each, age in ((old, LEFTOVER_SECONDS + 1), (new, 1.0)):
         each.touch()
-    then = new.stat().st_mtime - LEFTOVER_SECONDS - 1
-    os.utime(old, (then, then))
+        then = context.clock.time() - age
+        os.utime(each, (then, then))
     await run(context, PrepareUpload(SHED))
     assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [new]
 

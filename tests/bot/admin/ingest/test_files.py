@@ -15,6 +15,7 @@ from engine.models import Document
 
 TARGET = IngestTarget("console:local", "files")
 MAY_12 = datetime(2026, 5, 12, tzinfo=UTC)
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def message(number: int, hour: int, text: str = "Hello", **more: str) -> str:
@@ -24,7 +25,7 @@ def message(number: int, hour: int, text: str = "Hello", **more: str) -> str:
 
 async def build(path: Path, text: str, target: IngestTarget = TARGET) -> Document:
     async with FileParser(ParserLimits(workers=1)) as parser:
-        return await anext(files.build_documents(path, text.encode(), target, parser))
+        return await anext(files.build_documents(path, text.encode(), target, parser, NOW))
 
 
 def test_files_are_found_once_in_the_order_of_names_and_hidden_ones_if_they_are_named(tmp_path: Path) -> None:

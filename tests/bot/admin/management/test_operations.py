@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -47,7 +47,7 @@ class Management:
 
 @pytest.fixture
 def context(engine_context: EngineContext, store: BotStore) -> EngineContext:
-    access = AccessControl(store)
+    access = AccessControl(store, engine_context.clock)
     open_access = lambda: nullcontext(access)  # noqa: E731
     return replace(
         engine_context,
@@ -63,7 +63,7 @@ async def get_health(context: EngineContext, subject: Subject) -> HealthReport:
 
 
 async def test_usage_is_that_of_the_own_workspace_for_each_day(context: EngineContext, store: BotStore) -> None:
-    access, today = AccessControl(store), datetime.now(UTC).date()
+    access, today = AccessControl(store, context.clock), context.clock.now().date()
     for subject, cost in ((ADA, 0.25), (Subject("slack", "T2", "eve"), 4.0), (SHED, 0.5)):
         await access.record_usage(subject, [Usage("answer", "m", 10, 5, cost), Usage("answer", "m", 1, 0, cost)])
     await store.usage.add("slack", "T1", (today - timedelta(days=40)).isoformat(), 1000, 9.0)

@@ -112,14 +112,14 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
     settings = load_settings()
     async with (
         open_engine_context(settings.data_path) as context,
-        BotStore.open(settings.data_path / "bot.db") as store,
+        BotStore.open(settings.data_path / "bot.db", SYSTEM_CLOCK) as store,
     ):
         await context.engine.add(doc("old", "Ada met Bob."))
         await store.answers.begin(make_answer())
         await store.answers.finish("a1", AnswerResult("Ada met Bob.", documents=frozenset({"old"})))
     async with connect_or_open(settings, SYSTEM_CLOCK) as reached:
         assert Completed("Forgotten: old") in await perform(reached, Forget("old", Scope.of("here")))
-    async with BotStore.open(settings.data_path / "bot.db") as store:
+    async with BotStore.open(settings.data_path / "bot.db", SYSTEM_CLOCK) as store:
         stored = await store.answers.get("a1")
         assert stored is not None
         assert (stored.state, stored.text) == ("redacted", "")

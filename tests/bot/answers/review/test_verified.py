@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
@@ -56,7 +55,7 @@ async def test_a_verified_answer_comes_first_with_its_verifier_and_sources(bot: 
     again = await bot.ask(HALL, "bob", AGAIN)
     heading, text = again.text.split("\n\n", 1)
     assert heading.startswith(HEADING)
-    assert re.search(rf", \d{{4}}:\*\* {re.escape(ASKED)}$", heading)
+    assert heading.endswith(f", 2026:** {ASKED}")
     assert text == first.text.strip()
     assert first.closing is not None
     assert again.closing is not None
@@ -81,7 +80,7 @@ async def test_others_cannot_verify(bot: BotFixture, person: str) -> None:
     bot.platform.add_guest("gus")
     reply = await bot.ask(ROOF, "bob", ASKED)
     assert await press_verify(bot, reply, person) == review_texts.CANNOT_VERIFY
-    verifier = AnswerVerifier(bot.context)
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
     with pytest.raises(NotAllowed):
         await verifier.pin(ROOF, person, "When do the Nails come?", "Never.")
     with pytest.raises(NotAllowed):
@@ -162,7 +161,7 @@ async def test_what_a_person_wrote_goes_from_the_answers_that_repeat_it(bot: Bot
     yard = bot.platform.add_channel("YARD", "ada", "bob", "max")
     root = bot.platform.add_message(yard, "bob", "When do the Nails come?")
     reply = bot.platform.add_message(request_from_message(root).location, "ada", "On Friday.")
-    verifier = AnswerVerifier(bot.context)
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
     if person == "ada":
         await verifier.take_reply(reply, "eve")
     else:
@@ -170,7 +169,7 @@ async def test_what_a_person_wrote_goes_from_the_answers_that_repeat_it(bot: Bot
     posted = await bot.ask(yard, "bob", "When do the Nails come, please?")
     assert posted.text.startswith("✅ **Verified by ")
     again = await bot.stored(posted)
-    assert (await AnswerVerifier(bot.context).verify(again, "eve")).startswith("Verified.")
+    assert (await AnswerVerifier(bot.context, bot.clock.now()).verify(again, "eve")).startswith("Verified.")
     await bot.forget_person(person)
     await bot.correct_answers()
     assert posted.text == texts.SOURCE_REMOVED
@@ -182,7 +181,7 @@ async def test_a_corrected_answer_keeps_its_sources_and_notifies_nobody(bot: Bot
     reply = await bot.ask(ROOF, "bob", ASKED)
     stored = await bot.stored(reply)
     text = "On Tuesday [1] [7], says <!channel> @everyone. See [it](https://evil.example/x)."
-    await AnswerVerifier(bot.context).verify(stored, "max", text)
+    await AnswerVerifier(bot.context, bot.clock.now()).verify(stored, "max", text)
     again = await bot.ask(HALL, "bob", AGAIN)
     assert "On Tuesday [[1]](https://chat.example/T1/ROOF/m1)" in again.text
     assert "<!channel>" not in again.text
@@ -196,7 +195,7 @@ async def test_a_person_s_reply_is_taken_as_the_answer_and_cited(bot: BotFixture
     await bot.answer(question)
     thread = request_from_message(question).location
     reply = await bot.post(thread, "ada", "On Friday, says <@bob>.")
-    await AnswerVerifier(bot.context).take_reply(reply, "max")
+    await AnswerVerifier(bot.context, bot.clock.now()).take_reply(reply, "max")
     again = await bot.ask(HALL, "bob", "When do the Nails come, please?")
     assert again.text.endswith(f"On Friday, says @Bob. [[1]](https://chat.example/T1/ROOF/{reply.id})")
     assert again.closing is not None
@@ -208,7 +207,7 @@ async def test_a_person_s_reply_is_taken_as_the_answer_and_cited(bot: BotFixture
 async def test_a_reply_is_taken_to_the_question_that_began_its_thread(bot: BotFixture) -> None:
     root = await bot.post(ROOF, "bob", "When do the Nails come?")
     reply = await bot.post(request_from_message(root).location, "ada", "On Friday.")
-    await AnswerVerifier(bot.context).take_reply(reply, "max")
+    await AnswerVerifier(bot.context, bot.clock.now()).take_reply(reply, "max")
     assert is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
     await bot.delete(root)
     assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come, please?"))
@@ -219,7 +218,7 @@ async def test_an_edit_withdraws_it_in_a_channel_that_is_not_read(bot: BotFixtur
     yard = bot.platform.add_channel("YARD", "ada", "bob", "max")
     root = bot.platform.add_message(yard, "bob", "When do the Nails come?")
     reply = bot.platform.add_message(request_from_message(root).location, "ada", "On Friday.")
-    await AnswerVerifier(bot.context).take_reply(reply, "max")
+    await AnswerVerifier(bot.context, bot.clock.now()).take_reply(reply, "max")
     await bot.edit(reply, reply.text)
     assert await bot.store.verified_answers.list_questions("slack", "T1")
     await bot.edit(*((root, "When do the Bolts come?") if edited == "question" else (reply, "On Monday.")))
@@ -230,7 +229,8 @@ async def test_what_was_edited_before_it_was_verified_is_taken_as_it_is_now(bot:
     root = await bot.post(ROOF, "bob", "When do teh Nails come?")
     reply = await bot.post(request_from_message(root).location, "ada", "On Fryday.")
     await bot.edit(root, "When do the Nails come?")
-    await AnswerVerifier(bot.context).take_reply(await bot.edit(reply, "On Friday."), "max")
+    edited = await bot.edit(reply, "On Friday.")
+    await AnswerVerifier(bot.context, bot.clock.now()).take_reply(edited, "max")
     [taken] = await bot.store.verified_answers.list_in_room(ROOF.room)
     assert (taken.question, taken.text) == ("When do the Nails come?", "On Friday. [1]")
 
@@ -248,11 +248,11 @@ async def test_what_is_edited_while_it_is_verified_is_not_taken(bot: BotFixture)
     reply = await bot.post(request_from_message(root).location, "ada", "On Friday.")
     run_before(bot.store.verified_answers, "save", lambda: bot.edit(reply, "On Monday."))
     with pytest.raises(NotFound):
-        await AnswerVerifier(bot.context).take_reply(reply, "max")
+        await AnswerVerifier(bot.context, bot.clock.now()).take_reply(reply, "max")
 
 
 async def test_a_reply_that_was_forgotten_or_answers_nothing_is_not_taken(bot: BotFixture) -> None:
-    verifier = AnswerVerifier(bot.context)
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
     root = await bot.post(ROOF, "bob", "When do the Nails come?")
     by_bot = bot.platform.add_message(request_from_message(root).location, "robo", "On Friday.", by_bot=True)
     for message in (root, by_bot):
@@ -265,7 +265,7 @@ async def test_a_reply_that_was_forgotten_or_answers_nothing_is_not_taken(bot: B
 
 
 async def test_a_pinned_answer_needs_a_question_that_can_be_recognized(bot: BotFixture) -> None:
-    verifier = AnswerVerifier(bot.context)
+    verifier = AnswerVerifier(bot.context, bot.clock.now())
     wrong: tuple[tuple[str, str], ...] = (("What is it?", "This."), ("When do the Nails come?", " "), ("x " * 300, "y"))
     for question, text in wrong:
         with pytest.raises(InvalidQuestion):
@@ -288,7 +288,7 @@ async def test_an_answer_that_lost_its_source_cannot_be_verified(bot: BotFixture
     await bot.delete(tiles)
     assert await press_verify(bot, reply) == texts.NO_ANSWER
     with pytest.raises(NotFound):  # an answer that was read before its source was removed
-        await AnswerVerifier(bot.context).verify(stored, "max")
+        await AnswerVerifier(bot.context, bot.clock.now()).verify(stored, "max")
 
 
 @pytest.mark.parametrize(
@@ -306,7 +306,7 @@ async def test_a_short_question_that_continues_a_thread_is_not_verified(bot: Bot
     assert await press_verify(bot, second) == review_texts.UNCLEAR_QUESTION
     reply = await bot.post(first.target.location, "ada", "They are red.")
     with pytest.raises(InvalidQuestion, match="recognize"):
-        await AnswerVerifier(bot.context).take_reply(reply, "max")
+        await AnswerVerifier(bot.context, bot.clock.now()).take_reply(reply, "max")
     assert (await press_verify(bot, first)).startswith("Verified.")
 
 
@@ -318,7 +318,7 @@ async def test_the_answer_of_the_channel_itself_comes_before_those_of_others(bot
         if number > 1:
             await bot.join(place.channel, "max", kind="closed")
         answer = f"In {place.channel}."
-        await AnswerVerifier(bot.context).pin(place, "max", "Where do the Nails lie?", answer)
+        await AnswerVerifier(bot.context, bot.clock.now()).pin(place, "max", "Where do the Nails lie?", answer)
     for place in (HALL, ROOF):
         assert (await bot.ask(place, "bob", "Where do the Nails lie, please?")).text.endswith(f"In {place.channel}.")
     yard = await bot.join("YARD", "bob")
@@ -326,7 +326,7 @@ async def test_the_answer_of_the_channel_itself_comes_before_those_of_others(bot
 
 
 async def test_retention_ends_it(bot: BotFixture) -> None:
-    await AnswerVerifier(bot.context, lambda: START).pin(ROOF, "max", "When do the Nails come?", "On Friday.")
+    await AnswerVerifier(bot.context, START).pin(ROOF, "max", "When do the Nails come?", "On Friday.")
     await bot.store.verified_answers.delete_before(START.timestamp() + 1)
     assert not is_verified(await bot.ask(HALL, "bob", "When do the Nails come?"))
 

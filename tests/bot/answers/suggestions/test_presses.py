@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 import pytest
@@ -74,7 +73,7 @@ async def test_a_removed_source_of_the_button_takes_back_the_question_that_was_a
     stored = await bot.store.answers.get(asked)
     assert stored is not None
     assert (stored.question, stored.state) == ("", "redacted")
-    due = await bot.store.answer_corrections.list_due(time.time() + 60, ["slack:T1"], 9)
+    due = await bot.store.answer_corrections.list_due(bot.clock.time() + 60, ["slack:T1"], 9)
     assert asked in {each.answer_id for each in due}
 
 
@@ -172,5 +171,5 @@ async def test_a_question_that_a_crash_interrupted_goes_if_it_is_suggested_no_mo
     left = await bot.store.answers.get(asked)
     assert left is not None
     assert (left.question, left.state) == ("", "failed")
-    due = await bot.store.answer_corrections.list_due(time.time() + 60, ["slack:T1"], 9)
+    due = await bot.store.answer_corrections.list_due(bot.clock.time() + 60, ["slack:T1"], 9)
     assert asked in {each.answer_id for each in due}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from contextlib import aclosing
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import TypeVar, get_args
 
 import pytest
@@ -48,7 +47,7 @@ async def do(workspace: Workspace, request: ManagementRequest, kind: type[Kind])
 async def ask(workspace: Workspace, id_: str, question: str, *sources: AnswerSource, **facts: object) -> None:
     """A question that found nothing, or these sources."""
     store = workspace.context.store.answers
-    facts = {"asker": "bob", "message_id": f"q{id_}", "time": datetime.now(UTC), **facts}
+    facts = {"asker": "bob", "message_id": f"q{id_}", "time": workspace.context.clock.now(), **facts}
     await store.begin(make_answer(id_, question=question, **facts))
     used = frozenset(each.document for each in sources)
     await store.finish(id_, AnswerResult("On Monday. [1]" if sources else "I found nothing.", sources, used))

@@ -8,6 +8,7 @@ import pytest
 
 from bot.errors import PageNotRead
 from bot.ingest.links.fetcher import MAX_REDIRECTS, PageFetcher
+from engine import SYSTEM_CLOCK
 from tests.support.web_server import HTML, WebServer, open_web_server
 
 SECRET = "http://169.254.169.254/latest/meta-data"
@@ -144,7 +145,7 @@ async def test_a_slow_server_is_given_up(web: WebServer) -> None:
 
 
 async def test_the_defaults_resolve_names_and_refuse_this_machine() -> None:
-    fetcher = PageFetcher(ports=frozenset({80}))
+    fetcher = PageFetcher(SYSTEM_CLOCK, ports=frozenset({80}))
     with pytest.raises(PageNotRead):
         await fetcher.fetch("http://localhost.localdomain/")
     with pytest.raises(PageNotRead, match="public host"):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -54,7 +53,7 @@ async def test_an_interrupted_back_fill_goes_on_where_it_stopped(tmp_path: Path,
         assert await bot.store.backfill_cursors.get_position(ROOF.room) is not None
     platform.failing.clear()
     async with open_bot(tmp_path / "home", platform) as bot:
-        while await bot.ingest_service._backfill.run_due("slack", "T1", time.time() + MAX_RETRY_SECONDS):
+        while await bot.ingest_service._backfill.run_due("slack", "T1", bot.clock.time() + MAX_RETRY_SECONDS):
             pass
         assert await bot.document_texts(ROOF) == WHOLE
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 import pytest
 
@@ -121,7 +121,7 @@ async def test_an_old_deletion_is_remembered_only_where_the_platform_may_still_s
     await run_steps(bot, [say("ada", "One."), say("ada", "Two."), say("ada", "Three."), delete(1), forget_message(2)])
     retention = Retention(bot.context, ConversationDocuments(bot.context))
     for late, expected in ((-1, {"m1", "m2"}), (1, {"m2"})):
-        await retention.delete_expired(datetime.now(UTC) + TOMBSTONE_TTL + timedelta(minutes=late))
+        await retention.delete_expired(bot.clock.now() + TOMBSTONE_TTL + timedelta(minutes=late))
         assert await bot.store.messages.find_tombstones(ROOF.room, ["m1", "m2"]) == expected
     await bot.backfill(ROOF)
     assert await bot.document_texts(ROOF) == {"window:m1": ["Ada: Three."]}

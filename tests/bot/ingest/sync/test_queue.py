@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ import pytest
 from bot.errors import PermissionDenied, PlatformError
 from bot.ingest.sync.queue import FIRST_RETRY_SECONDS, MAX_RETRY_SECONDS, RetryQueue, SyncQueue
 from bot.platform.models import Location
-from engine.scheduling.processes import LocalProcesses
 from tests.support.bot_fixture import BotFixture, run_before
 from tests.support.builders import HALL, ROOF
 from tests.support.patience import PATIENCE
@@ -60,9 +58,9 @@ async def test_a_channel_that_stays_hidden_is_asked_for_less_and_less_often(
 ) -> None:
     await bot.ingest_service.start_reconciliation("slack")
     bot.platform.failing["history"] = error
-    start, asked = time.monotonic(), list[float]()
+    start, asked = bot.clock.monotonic(), list[float]()
     for passed in range(0, int(4 * MAX_RETRY_SECONDS), int(FIRST_RETRY_SECONDS)):
-        monkeypatch.setattr(time, "monotonic", lambda now=start + passed: now)
+        monkeypatch.setattr(bot.clock, "monotonic", lambda now=start + passed: now)
         before = bot.platform.calls.count("history")
         await bot.ingest_service.run_sync()
         asked += [passed / FIRST_RETRY_SECONDS] * (bot.platform.calls.count("history") - before)
@@ -97,10 +95,10 @@ class Membership:
         self.updated = asyncio.Event()
 
 
-async def test_a_workspace_that_must_wait_delays_no_other_also_not_a_new_one() -> None:
+async def test_a_workspace_that_must_wait_delays_no_other_also_not_a_new_one(bot: BotFixture) -> None:
     backfill, membership = HeldBackfill(), Membership()
     nothing: Any = None
-    queue = SyncQueue(nothing, membership, backfill, nothing, nothing, LocalProcesses())  # type: ignore[arg-type]
+    queue = SyncQueue(bot.context, nothing, membership, backfill, nothing, nothing)  # type: ignore[arg-type]
     running = asyncio.create_task(queue.run_pending())
     async with asyncio.timeout(PATIENCE):
         async with backfill.changed:

@@ -203,11 +203,17 @@ async def test_a_history_that_breaks_off_is_read_from_where_the_bot_stopped(bot:
 
 async def test_what_was_compared_once_is_not_read_again(bot: BotFixture) -> None:
     synced_until = bot.store.channels.get_synced_until
-    assert await synced_until(ROOF.room) == bot.platform.current_time()
+    joined = await synced_until(ROOF.room)
+    assert joined is not None
+    assert bot.platform.start_time <= joined <= bot.clock.now()
     await bot.post(ROOF, "ada", "One.")
-    assert await synced_until(ROOF.room) == bot.platform.start_time
-    await bot.reconcile(300)
-    assert await synced_until(ROOF.room) == bot.platform.current_time()
+    assert await synced_until(ROOF.room) == joined
+    bot.platform.advance(300)
+    began = bot.clock.now()
+    await bot.reconcile()
+    compared = await synced_until(ROOF.room)
+    assert compared is not None
+    assert began <= compared <= bot.clock.now()
 
 
 async def test_what_a_failing_disk_kept_from_the_engine_reaches_it_later(
