@@ -155,6 +155,7 @@ class Settings(BaseSettings):
     web_login: Literal["auto", "always"] = "auto"
     web_url: str = ""
     web_login_clients: SecretStr = SecretStr("")
+    trusted_proxies: str = "127.0.0.0/8, ::1"
     monitoring_host: str = "127.0.0.1"
     monitoring_port: int = Field(default=0, ge=0, le=65535)
     watchdog_seconds: float = Field(default=120.0, ge=0)

@@ -112,7 +112,8 @@ errors:
 i18n:
 text: i18n
 log_config:
-monitoring: errors
+listeners: errors
+monitoring: errors listeners
 settings: errors
 texts: errors i18n platform text
 review_texts: i18n text
@@ -140,9 +141,9 @@ common: errors i18n platform settings text
 console: admin cli i18n settings text
 discord: {PLATFORM} store
 mattermost: platform
-slack: {PLATFORM} store
+slack: {PLATFORM} store listeners
 mcp: admin errors settings text
-web: admin errors settings text
+web: admin errors listeners settings text
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -12,6 +12,9 @@ from prometheus_client import generate_latest
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from bot.errors import BadSetting
+from bot.listeners.addresses import TrustedProxies
+from bot.listeners.aiohttp_server import GuardedServer, running
+from bot.listeners.limits import plan_connections
 from engine.errors import EngineError
 
 if TYPE_CHECKING:
@@ -20,6 +23,8 @@ if TYPE_CHECKING:
     from bot.monitoring.metrics import Metrics
 
 MAX_INACTIVITY_SECONDS = 300.0  # without an event or ping, after which a platform counts as disconnected
+MAX_CONNECTIONS, PART_OF_FILES = 64, 1 / 32
+SHUTDOWN_SECONDS = 1.0
 
 
 class ServerState(StrEnum):
@@ -85,35 +90,25 @@ async def serve_monitoring(host: str, port: int, health: ServerHealth) -> AsyncI
     /healthz answers 503 if the process should be restarted; /readyz answers 503 unless it takes requests.
     """
 
-    async def show_health(_: web.Request) -> web.Response:
+    async def show_health(_: web.BaseRequest) -> web.Response:
         status, reasons = await health.describe()
         return web.json_response({"status": status, "reasons": reasons}, status=503 if status == "failing" else 200)
 
-    async def show_readiness(_: web.Request) -> web.Response:
+    async def show_readiness(_: web.BaseRequest) -> web.Response:
         is_ready = health.state is ServerState.READY
         return web.json_response({"status": health.state.value}, status=200 if is_ready else 503)
 
-    async def show_metrics(_: web.Request) -> web.Response:
+    async def show_metrics(_: web.BaseRequest) -> web.Response:
         page = generate_latest(health.metrics.registry)
         return web.Response(body=page, headers={"Content-Type": CONTENT_TYPE_LATEST})
 
-    app = web.Application()
-    app.add_routes(
-        [web.get("/healthz", show_health), web.get("/readyz", show_readiness), web.get("/metrics", show_metrics)]
-    )
-    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-    await runner.setup()
-    try:
-        yield await _bind_port(runner, host, port)
-    finally:
-        await runner.cleanup()
-
-
-async def _bind_port(runner: web.AppRunner, host: str, port: int) -> int:
-    try:
-        await web.TCPSite(runner, host, port).start()
-    except OSError as error:
-        raise BadSetting(
-            f"THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used: {error.strerror or error}."
-        ) from error
-    return int(runner.addresses[0][1])
+    routes = [web.get("/healthz", show_health), web.get("/readyz", show_readiness), web.get("/metrics", show_metrics)]
+    server = GuardedServer(routes, plan_connections(MAX_CONNECTIONS, PART_OF_FILES), TrustedProxies(()))
+    async with AsyncExitStack() as stack:
+        try:
+            bound = await stack.enter_async_context(running(server, host, port, SHUTDOWN_SECONDS))
+        except OSError as error:
+            raise BadSetting(
+                f"THREADLORE_MONITORING_HOST and THREADLORE_MONITORING_PORT cannot be used: {error.strerror or error}."
+            ) from error
+        yield bound

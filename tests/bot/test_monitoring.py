@@ -13,6 +13,7 @@ from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
 from tests.support.clock import ManualClock
+from tests.support.raw_http import holding
 
 OK = (200, '{"status": "ok", "reasons": []}')
 NUMBERS = """\
@@ -140,3 +141,12 @@ def test_the_ages_of_few_workspaces_are_shown_however_many_wait() -> None:
     metrics.set_queue_ages({f"slack:T{number}": float(number) for number in range(1_000)})
     shown = [sample.labels["workspace"] for sample in next(iter(metrics._queue_age.collect())).samples]
     assert shown == [f"slack:T{number}" for number in range(999, 999 - MAX_WORKSPACES, -1)]
+
+
+HALF = b"GET /healthz HTTP/1.1\r\nHost: he"
+
+
+async def test_strangers_who_keep_connections_open_do_not_hide_the_probes() -> None:
+    async with serve_monitoring("127.0.0.1", 0, ready(Metrics())) as port, holding(port, 80, HALF):
+        assert (await fetch(port, "healthz"))[0] == 200
+        assert (await fetch(port, "metrics"))[0] == 200
