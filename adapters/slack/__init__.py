@@ -25,6 +25,7 @@ from adapters.slack.router import WorkspaceRouter
 from adapters.slack.settings import SlackSettings
 from adapters.slack.workspaces import WorkspaceFactory, Workspaces
 from bot.errors import SetupError
+from bot.listeners.addresses import parse_proxies
 from engine import cancel_tasks
 
 if TYPE_CHECKING:
@@ -95,7 +96,9 @@ async def _open_single(own: SlackSettings, factory: WorkspaceFactory) -> AsyncIt
 async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> AsyncIterator[SlackService]:
     """Open all workspaces that the app is installed in, and follow its installations."""
     bot, clients, workspaces = factory.bot, factory.clients, Workspaces(factory.bot)
-    store = InstallationStore(bot.store.installations, TokenCipher(own.encryption_key_list))
+    cipher = TokenCipher(own.encryption_key_list)
+    store = InstallationStore(bot.store.installations, cipher)
+    states = StateStore(bot.store.installation_states, cipher, bot.clock)
     await store.reencrypt()
     rotator = AsyncTokenRotator(
         client_id=own.client_id, client_secret=own.client_secret.get_secret_value(), client=clients.build()
@@ -105,9 +108,7 @@ async def _open_installed(own: SlackSettings, factory: WorkspaceFactory) -> Asyn
     await following.update()
     if bot.store.shared_visibility is not None:  # other processes may store installations
         workspaces.is_absent = following.is_absent
-    flow = pages.build_flow(
-        own, clients.build(), (store, StateStore(bot.store.installation_states, bot.clock)), following.announce_change
-    )
+    flow = pages.build_flow(own, clients.build(), (store, states), following.announce_change)
     task = bot.supervisor.run(installed.TASK, following.run)
     try:
         app = build_app(clients.build(handlers=idempotent_handlers()), workspaces, following)
@@ -129,14 +130,16 @@ async def _serve_socket(bot: Bot, own: SlackSettings, service: SlackService, sto
     )
     async with AsyncExitStack() as stack:
         if service.pages:
-            await stack.enter_async_context(serving_routes(service.pages, own.http_host, own.http_port))
+            proxies = parse_proxies(bot.settings.trusted_proxies)
+            await stack.enter_async_context(serving_routes(service.pages, own.http_host, own.http_port, proxies))
         stack.push_async_callback(connection.close)
         await connection.run(stop)
 
 
 async def _serve_http(bot: Bot, own: SlackSettings, service: SlackService, stop: asyncio.Event) -> None:
     receiver = HttpReceiver(service.app, own.signing_secret.get_secret_value(), bot.clock)
-    async with serving_routes([*receiver.list_routes(), *service.pages], own.http_host, own.http_port):
+    routes, proxies = [*receiver.list_routes(), *service.pages], parse_proxies(bot.settings.trusted_proxies)
+    async with serving_routes(routes, own.http_host, own.http_port, proxies):
         service.workspaces.handle_connect()
         await stop.wait()
 

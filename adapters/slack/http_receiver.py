@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 import structlog
@@ -14,12 +14,15 @@ from slack_sdk.signature import Clock as SignatureClock
 from slack_sdk.signature import SignatureVerifier
 
 from bot.errors import BadSetting
+from bot.listeners.aiohttp_server import GuardedServer, running, working
+from bot.listeners.limits import plan_connections
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Mapping
 
     from slack_bolt.async_app import AsyncApp
 
+    from bot.listeners.addresses import TrustedProxies
     from engine import Clock
 
 log = structlog.get_logger(__name__)
@@ -27,21 +30,26 @@ log = structlog.get_logger(__name__)
 PATH = "/slack/events"
 MAX_BODY = 1024 * 1024  # bytes
 READ_TIMEOUT = 5.0  # seconds for a request to arrive completely
+SHUTDOWN_SECONDS = 5.0
+MAX_CONNECTIONS, PART_OF_FILES = 256, 1 / 8
+MAX_TIMESTAMP_DIGITS = 12  # seconds since 1970
 
 
 @asynccontextmanager
-async def serving_routes(routes: Iterable[web.RouteDef], host: str, port: int) -> AsyncIterator[None]:
+async def serving_routes(
+    routes: Iterable[web.RouteDef], host: str, port: int, proxies: TrustedProxies
+) -> AsyncIterator[None]:
     """Serve routes at an address. Raises BadSetting if it cannot be used."""
-    server = web.Application(client_max_size=MAX_BODY)
-    server.add_routes(routes)
-    runner = web.AppRunner(server, access_log=None, shutdown_timeout=5.0)
-    await runner.setup()
-    try:
-        await _start_site(runner, host, port)
-        log.info("slack.http_listening", port=runner.addresses[0][1])
+    server = GuardedServer(routes, plan_connections(MAX_CONNECTIONS, PART_OF_FILES), proxies)
+    async with AsyncExitStack() as stack:
+        try:
+            bound = await stack.enter_async_context(running(server, host, port, SHUTDOWN_SECONDS))
+        except OSError as error:
+            raise BadSetting(
+                f"THREADLORE_SLACK_HTTP_HOST and THREADLORE_SLACK_HTTP_PORT cannot be used: {error.strerror or error}."
+            ) from error
+        log.info("slack.http_listening", port=bound)
         yield
-    finally:
-        await runner.cleanup()
 
 
 class _VerifierClock(SignatureClock):
@@ -66,8 +74,13 @@ class HttpReceiver:
         """The URL for Slack's requests."""
         return [web.post(PATH, self.handle_request), web.get(PATH, _answer_check)]
 
-    async def handle_request(self, request: web.Request) -> web.Response:
-        """Pass a signed request to the app; its answer is the acknowledgement."""
+    async def handle_request(self, request: web.BaseRequest) -> web.Response:
+        """Pass a signed request to the app; its answer is the acknowledgement.
+
+        Slack signs what it sends and packs nothing, so nothing is unpacked before the signature is checked, or after.
+        """
+        if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+            return web.Response(status=415)
         try:
             async with asyncio.timeout(READ_TIMEOUT):
                 raw = await request.read()
@@ -83,25 +96,18 @@ class HttpReceiver:
             bolt_request = AsyncBoltRequest(body=body, query=request.query_string, headers=dict(request.headers))
         except (AttributeError, LookupError, TypeError, ValueError, RecursionError):  # the SDK expects an object
             return web.Response(status=400)
-        return await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
+        with working(request):
+            return await to_aiohttp_response(await self._app.async_dispatch(bolt_request))
 
     def _is_signed(self, body: str, headers: Mapping[str, str]) -> bool:
         """Whether Slack signed the body within the last five minutes."""
         timestamp, signature = (headers.get(f"X-Slack-{name}", "") for name in ("Request-Timestamp", "Signature"))
-        if not (timestamp.isdecimal() and timestamp.isascii() and signature.isascii()):
+        is_time = timestamp.isdecimal() and timestamp.isascii() and len(timestamp) <= MAX_TIMESTAMP_DIGITS
+        if not (is_time and signature.isascii()):
             return False
         return bool(self._verifier.is_valid(body, timestamp, signature))
 
 
-async def _answer_check(_: web.Request) -> web.Response:
+async def _answer_check(_: web.BaseRequest) -> web.Response:
     """Answer Slack's check of the certificate, and people who try the URL."""
     return web.Response(text="Slack can post to this URL.\n")
-
-
-async def _start_site(runner: web.AppRunner, host: str, port: int) -> None:
-    try:
-        await web.TCPSite(runner, host, port).start()
-    except OSError as error:
-        raise BadSetting(
-            f"THREADLORE_SLACK_HTTP_HOST and THREADLORE_SLACK_HTTP_PORT cannot be used: {error.strerror or error}."
-        ) from error

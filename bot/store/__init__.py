@@ -27,7 +27,7 @@ text of an answer once a source of it is removed. Each part of the store is one 
     usage                  tokens and cost per workspace and day
     hints                  hints that a workspace has seen
     installations          the app's installations in workspaces, encrypted
-    installation_states    installations that were begun in a browser
+    installation_states    states by which the app was installed in a browser
     access_tokens          tokens of programs that ask from outside of the chats
     adapter_state          values that adapters keep
     imported_spaces        where imports put channels that no platform can be asked about

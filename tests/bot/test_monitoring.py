@@ -147,6 +147,6 @@ HALF = b"GET /healthz HTTP/1.1\r\nHost: he"
 
 
 async def test_strangers_who_keep_connections_open_do_not_hide_the_probes() -> None:
-    async with serve_monitoring("127.0.0.1", 0, ready(Metrics())) as port, holding(port, 80, HALF):
+    async with serve_monitoring("127.0.0.1", 0, ready(Metrics(ManualClock()))) as port, holding(port, 80, HALF):
         assert (await fetch(port, "healthz"))[0] == 200
         assert (await fetch(port, "metrics"))[0] == 200

@@ -42,6 +42,18 @@ class TokenCipher:
         except InvalidToken:
             return None
 
+    def seal(self, text: str, now: float) -> str:
+        """Encrypt a text for an address or a cookie; accepted for some time from `now` (seconds since 1970) on."""
+        return self._all.encrypt_at_time(text.encode(), int(now)).decode("ascii").rstrip("=")
+
+    def open_sealed(self, sealed: str, seconds: int, now: float) -> str | None:
+        """A text that was sealed within these seconds; None if it was not."""
+        try:
+            padding = "=" * (-len(sealed) % 4)
+            return self._all.decrypt_at_time(f"{sealed}{padding}", seconds, int(now)).decode()
+        except (InvalidToken, ValueError):  # ValueError: not ASCII
+            return None
+
     def is_current(self, payload: str) -> bool:
         """Whether a payload is encrypted with the first key."""
         try:

@@ -72,7 +72,7 @@ def build_flow(
         authorization_url=urljoin(own.api_base, "/oauth/v2/authorize"),
         installation_store=installations,
         state_store=states,
-        callback_options=AsyncCallbackOptions(partial(_show_success, on_installed), _show_failure),
+        callback_options=AsyncCallbackOptions(partial(_show_success, states, on_installed), _show_failure),
         logger=client.logger,
     )
     return AsyncOAuthFlow(client=client, logger=client.logger, settings=settings)
@@ -93,7 +93,9 @@ def list_routes(flow: AsyncOAuthFlow) -> list[web.RouteDef]:
     ]
 
 
-async def _serve(handle: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.Request) -> web.Response:
+async def _serve(
+    handle: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], request: web.BaseRequest
+) -> web.Response:
     headers: dict[str, str | Sequence[str]] = {
         name: ", ".join(request.headers.getall(name)) for name in request.headers
     }
@@ -108,8 +110,9 @@ async def _serve(handle: Callable[[AsyncBoltRequest], Awaitable[BoltResponse]], 
     return await to_aiohttp_response(response)
 
 
-async def _show_success(on_installed: Callable[[], object], args: AsyncSuccessArgs) -> BoltResponse:
+async def _show_success(states: StateStore, on_installed: Callable[[], object], args: AsyncSuccessArgs) -> BoltResponse:
     installation = args.installation
+    await states.spend(args.request.query["state"][0])
     log.info("slack.installed", workspace=installation.team_id, organization=installation.enterprise_id)
     on_installed()
     page = _build_page("Installed", *_describe_next_steps(installation))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 STATE_SECONDS = 600  # from the start of an installation to its end
+STATE_PREFIX, STATE_BYTES, MAX_STATE_LENGTH = "installation ", 16, 500
 STORED_FIELDS = (
     "app_id",
     "enterprise_id",
@@ -111,18 +112,28 @@ class InstallationStore(AsyncInstallationStore):
 
 
 class StateStore(AsyncOAuthStateStore):
-    """States of installations in progress; each is accepted once, within ten minutes."""
+    """States of installations in progress, each for one installation within ten minutes.
 
-    def __init__(self, table: InstallationStates, clock: Clock) -> None:
+    A state is sealed, so beginning an installation stores nothing; what a stranger can make is no row of the database.
+    """
+
+    def __init__(self, table: InstallationStates, cipher: TokenCipher, clock: Clock) -> None:
         self._table = table
+        self._cipher = cipher
         self._clock = clock
 
     async def async_issue(self, *_: Any, **__: Any) -> str:
-        """Store a new state."""
-        state, now = secrets.token_urlsafe(32), self._clock.time()
-        await self._table.add(state, now + STATE_SECONDS, now)
-        return state
+        """A new state."""
+        return self._cipher.seal(STATE_PREFIX + secrets.token_urlsafe(STATE_BYTES), self._clock.time())
 
     async def async_consume(self, state: str) -> bool:
-        """Accept a state once."""
-        return await self._table.consume(state, self._clock.time())
+        """Whether a state was made here within ten minutes, and led to no installation yet."""
+        now = self._clock.time()
+        opened = self._cipher.open_sealed(state, STATE_SECONDS, now) if len(state) <= MAX_STATE_LENGTH else None
+        return opened is not None and opened.startswith(STATE_PREFIX) and not await self._table.contains(opened, now)
+
+    async def spend(self, state: str) -> None:
+        """Accept a state no more, since the app was installed by it."""
+        now = self._clock.time()
+        if (opened := self._cipher.open_sealed(state, STATE_SECONDS, now)) is not None:
+            await self._table.add(opened, now + STATE_SECONDS, now)

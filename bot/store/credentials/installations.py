@@ -1,4 +1,4 @@
-"""Tables of an app's installations in workspaces, and of those that were begun in a browser."""
+"""Tables of an app's installations in workspaces, and of the states that led to them."""
 
 from __future__ import annotations
 
@@ -55,21 +55,21 @@ class Installations:
 
 
 class InstallationStates:
-    """States of installations that were begun; each is accepted once. Times are seconds since 1970."""
+    """States by which the app was installed, so that none is accepted twice. Times are seconds since 1970."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
 
     async def add(self, state: str, expires_at: float, now: float) -> None:
-        """Store a new state, and delete expired ones."""
+        """Store a state, and delete expired ones."""
         await self._database.execute_all(
             ("DELETE FROM installation_state WHERE expires_at <= ?", (now,)),
-            ("INSERT INTO installation_state VALUES (?, ?)", (state, expires_at)),
+            ("INSERT INTO installation_state VALUES (?, ?) ON CONFLICT DO NOTHING", (state, expires_at)),
         )
 
-    async def consume(self, state: str, now: float) -> bool:
-        """Delete a state; false if it does not exist or has expired."""
-        rows = await self._database.execute(
-            "DELETE FROM installation_state WHERE state = ? RETURNING expires_at", (state,)
+    async def contains(self, state: str, now: float) -> bool:
+        """Whether a state is stored and has not expired."""
+        rows = await self._database.fetch_all(
+            "SELECT 1 FROM installation_state WHERE state = ? AND expires_at > ?", (state, now)
         )
-        return any(expires_at > now for (expires_at,) in rows)
+        return bool(rows)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import io
 import json
 import time
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import aiohttp
@@ -15,13 +17,14 @@ from aiohttp import web
 
 from adapters.slack import run
 from adapters.slack.delivery_watch import DeliveryWatch, shows_missed_events
-from adapters.slack.http_receiver import MAX_BODY, PATH
+from adapters.slack.http_receiver import MAX_BODY, MAX_CONNECTIONS, PATH
 from bot.errors import BadSetting, SetupError
 from bot.platform.events import CommandInvoked, MessageReceived
 from engine import SYSTEM_CLOCK
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for
 from tests.support.patience import PATIENCE
+from tests.support.raw_http import holding
 from tests.support.slack_server import FakeSlack, Person, Room, Timing
 from tests.support.slack_server.request_url import RequestUrl, encode_payload, sign
 from tests.support.town.slack import SlackHttpTown
@@ -119,6 +122,7 @@ FORGERIES: dict[str, Callable[[float], dict[str, str]]] = {
     "altered": lambda now: sign(COMMAND[0] + " ", now),
     "old": lambda now: sign(COMMAND[0], now - 301),
     "future": lambda now: sign(COMMAND[0], now + 310),
+    "a time of 4,300 digits": lambda now: {**sign(COMMAND[0], now), "X-Slack-Request-Timestamp": "1" * 4301},
     "no time": lambda now: {**sign(COMMAND[0], now), "X-Slack-Request-Timestamp": "today"},
     "signature in Greek": lambda now: {**sign(COMMAND[0], now), "X-Slack-Signature": "v0=αβγ"},
     "no signature": lambda now: {**sign(COMMAND[0], now), "X-Slack-Signature": "v0="},
@@ -159,6 +163,41 @@ async def test_a_stranger_does_not_choose_the_decoder(town: SlackHttpTown, bot: 
         assert await post(town, body, {"Content-Type": f"application/json; charset={charset}"}) == 401
     assert time.monotonic() - began < 1
     assert not bot.events
+
+
+async def test_nothing_is_unpacked_for_a_stranger(town: SlackHttpTown, bot: RecordingBot) -> None:
+    packed = gzip.compress(bytes(2**30 // 4), compresslevel=1)
+    headers = {
+        **sign(packed.decode("latin-1"), town.clock.time()),
+        "Content-Encoding": "gzip",
+        "Content-Type": "application/json",
+    }
+    began = time.process_time()
+    assert await post(town, packed[:1_000_000], headers) == 415
+    assert time.process_time() - began < 0.5
+    assert not bot.events
+
+
+HALF = b"POST /slack/events HTTP/1.1\r\nHost: he"
+UNFINISHED = b"POST /slack/events HTTP/1.1\r\nHost: here\r\nContent-Length: 999\r\n\r\n{"
+
+
+@pytest.mark.parametrize("sent", [HALF, UNFINISHED], ids=["heads", "bodies"])
+async def test_events_arrive_while_a_stranger_keeps_connections_open(
+    town: SlackHttpTown, bot: RecordingBot, sent: bytes
+) -> None:
+    ada, roof = members(town)
+    before = count_open_files()
+    async with holding(town.port, 400, sent):
+        await ada.says(roof, "still there?")
+        await town.slack.wait_until_delivered()
+        kept = count_open_files() - before - 400  # the stranger's ends are in this process, too
+    assert [each.message.text for each in bot.all(MessageReceived)] == ["still there?"]
+    assert kept < MAX_CONNECTIONS + 20
+
+
+def count_open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
 
 
 async def test_dropped_events_are_reconciled(town: SlackHttpTown, bot: RecordingBot) -> None:

@@ -22,10 +22,11 @@ async def test_a_payload_is_replaced_only_if_nobody_else_did(store: BotStore) ->
     assert [each.payload for each in await store.installations.list_all("slack")] == ["rotated"]
 
 
-async def test_a_state_is_accepted_once_and_in_time(store: BotStore) -> None:
+async def test_a_state_is_known_until_it_expires(store: BotStore) -> None:
     states = store.installation_states
-    await states.add("s1", 600.0, 0.0)
-    await states.add("s2", 600.0, 0.0)
-    assert [await states.consume("s1", 1.0), await states.consume("s1", 1.0)] == [True, False]
-    assert not await states.consume("s2", 600.0)
-    assert not await states.consume("unknown", 0.0)
+    for _ in range(2):
+        await states.add("s1", 600.0, 0.0)
+    assert [await states.contains("s1", 599.0), await states.contains("s1", 600.0)] == [True, False]
+    assert not await states.contains("unknown", 0.0)
+    await states.add("s2", 1200.0, 600.0)
+    assert not await states.contains("s1", 0.0)

@@ -83,6 +83,15 @@ def authorize_query(running: Installing, redirected: str) -> str:
     return urlencode({"client_id": "1000.2000", "state": state, "scope": ",".join(running.hub.app.scopes)})
 
 
+async def test_strangers_who_begin_an_installation_store_nothing(running: Installing) -> None:
+    for _ in range(5):
+        browser = Browser()
+        url = running.hub.cancel(await begin(running, browser))
+        await browser.open(url)
+    rows = await running.bot.store._database.fetch_all("SELECT count(*) FROM installation_state")
+    assert rows == [(0,)]
+
+
 async def test_a_missing_and_an_expired_state_are_refused(running: Installing, monkeypatch: pytest.MonkeyPatch) -> None:
     browser = Browser()
     await begin(running, browser)

@@ -103,17 +103,25 @@ async def test_a_failing_database_is_reported_as_the_library_expects() -> None:
         await InstallationStore(FailingTable(), TokenCipher([OLD])).async_save(installation())  # type: ignore[arg-type]
 
 
-async def test_states_are_unguessable_and_accepted_once_within_ten_minutes(store: BotStore) -> None:
-    states = StateStore(store.installation_states, clock := ManualClock())
+async def test_states_are_unguessable_and_accepted_once(store: BotStore) -> None:
+    states = StateStore(store.installation_states, TokenCipher([OLD]), clock := ManualClock())
     first, second = await states.async_issue(), await states.async_issue()
     assert first != second
-    assert len(first) >= 32
-    assert [await states.async_consume(first) for _ in range(2)] == [True, False]
-    late, later = await states.async_issue(), await states.async_issue()
+    assert [await states.async_consume(each) for each in (first, second)] == [True, True]
+    await states.spend(first)
+    assert [await states.async_consume(each) for each in (first, second)] == [False, True]
     clock.advance(STATE_SECONDS - 1)
-    assert await states.async_consume(late)
+    assert await states.async_consume(second)
     clock.advance(2)
-    assert not await states.async_consume(later)
+    assert not await states.async_consume(second)
+
+
+async def test_only_what_was_issued_is_a_state(store: BotStore) -> None:
+    cipher = TokenCipher([OLD])
+    states = StateStore(store.installation_states, cipher, ManualClock())
+    other = StateStore(store.installation_states, TokenCipher([NEW]), ManualClock())
+    forged = [await other.async_issue(), (await states.async_issue())[:-1], cipher.encrypt("x"), "", "é", "A" * 10**6]
+    assert [await states.async_consume(each) for each in forged] == [False] * len(forged)
 
 
 @pytest.mark.parametrize("keys", [[], ["short"], [OLD, "not a key"]])
