@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import structlog
 
@@ -30,15 +31,18 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, 
     from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
     from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import read_page_options  # noqa: PLC0415  - as above
-    from adapters.web.protocol import MAX_HEADER_BYTES, LimitedProtocol  # noqa: PLC0415  - as above
+    from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol  # noqa: PLC0415  - as above
+    from bot.listeners.addresses import parse_proxies  # noqa: PLC0415  - as above
 
+    proxies = parse_proxies(settings.trusted_proxies)
+    protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits(proxies=proxies))
     config = uvicorn.Config(
-        build_app(service, clock, read_page_options(settings), read_login_options(settings, clock)),
+        build_app(service, clock, read_page_options(settings), read_login_options(settings, clock), proxies),
         log_config=None,
         access_log=False,
         server_header=False,
         proxy_headers=False,
-        http=LimitedProtocol,
+        http=protocol,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         lifespan="off",

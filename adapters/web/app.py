@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from fastapi import FastAPI
 
 from adapters.web import openai_api, problems
-from adapters.web.admission import OriginCheck, RequestSlots, TokenCheck
+from adapters.web.admission import Budgets, FrontDoor
 from adapters.web.oauth.options import LoginOptions
 from adapters.web.pages import assets, errors, table
 from adapters.web.pages.login import FailedLogins
@@ -16,6 +16,7 @@ from adapters.web.pages.session import PageOptions
 from adapters.web.routes import documents, graph, health, management, mcp, queries, summaries
 from adapters.web.security import RequestLimits, SecurityHeaders
 from adapters.web.uploads import UploadGate
+from bot.listeners.addresses import TrustedProxies
 
 if TYPE_CHECKING:
     from bot.admin.rpc.service import AdminService
@@ -35,6 +36,8 @@ def build_app(
     clock: Clock,
     page_options: PageOptions | None = None,
     login_options: LoginOptions | None = None,
+    proxies: TrustedProxies | None = None,
+    budgets: Budgets | None = None,
 ) -> FastAPI:
     """The application on a service: of this process, or of a running one over the local socket."""
     app = FastAPI(
@@ -51,14 +54,13 @@ def build_app(
     app.state.clock = clock
     app.state.uploads = UploadGate()
     app.state.page_options = page_options or PageOptions()
+    app.state.proxies = proxies or TrustedProxies()
     app.state.login_options = login_options or LoginOptions()
     app.state.failed_logins = FailedLogins(clock)
     app.state.navigation = table.NAVIGATION
     problems.register(app, errors.respond)
     app.add_middleware(RequestLimits)
-    app.add_middleware(TokenCheck, service=service)
-    app.add_middleware(OriginCheck)
-    app.add_middleware(RequestSlots)
+    app.add_middleware(FrontDoor, service=service, budgets=budgets or Budgets())
     app.add_middleware(SecurityHeaders)
     for each in (queries.router, summaries.router, documents.router, graph.router, management.router, health.router):
         app.include_router(each, prefix=PREFIX)

@@ -78,6 +78,13 @@ class Problem(BaseModel):
     hint: str = ""
 
 
+BUSY = Problem(
+    type="urn:threadlore:TooBusy",
+    title="TooBusy",
+    status=503,
+    detail="Too many requests are answered at the moment, or too many of yours.",
+)
+
 _STATUSES = {400, 401, 403, 404, 408, 409, 413, 422, 429, 500, 502, 503, 507}
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {"description": "Problem", "content": {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}}

@@ -1,77 +1,151 @@
-"""Connections of clients: their number, and the size and time of the headers that they send."""
+"""Connections of clients: their number, and the size and time of what they send and read."""
 
 from __future__ import annotations
 
 import sys
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from adapters.web.admission import BUSY
-from adapters.web.problems import Problem, to_response
+from adapters.web.problems import BUSY, Problem, to_response
+from bot.listeners.addresses import TrustedProxies, to_share_key
+from bot.listeners.admission import Admission
+from bot.listeners.limits import HEAD_SECONDS, plan_connections
 
 if TYPE_CHECKING:
     import asyncio
 
-MAX_CONNECTIONS = 1000
+    Phase = Literal["head", "idle", "rest", "work"]
+
+MAX_CONNECTIONS, PART_OF_FILES = 1000, 1 / 2
 MAX_HEADER_BYTES = 16 * 1024
-HEADER_SECONDS = 10.0  # for the headers of a request
+REST_SECONDS = 5.0  # for the rest of a body whose request was answered
+STALL_SECONDS = 30.0  # in which a client takes nothing of a response
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionLimits:
+    """What all connections of a server share."""
+
+    admission: Admission[LimitedProtocol] = field(
+        default_factory=lambda: Admission(plan_connections(MAX_CONNECTIONS, PART_OF_FILES))
+    )
+    proxies: TrustedProxies = field(default_factory=TrustedProxies)
+    head_seconds: float = HEAD_SECONDS
+    rest_seconds: float = REST_SECONDS
+    stall_seconds: float = STALL_SECONDS
 
 
 class LimitedProtocol(H11Protocol):
-    """Refuses connections beyond a number, and headers that are too large, too slow or not HTTP."""
+    """Refuses headers that are too large, too slow or not HTTP; a connection that waits gives way to a newcomer.
 
-    max_connections = MAX_CONNECTIONS
-    header_seconds = HEADER_SECONDS
+    In the phase "head" the head of a request is due, in "idle" nothing is, in "rest" the rest of a body whose request
+    was answered; in "work" a request is read or answered.
+    """
 
-    def __init__(self, *args: Any, **options: Any) -> None:
+    def __init__(self, *args: Any, limits: ConnectionLimits, **options: Any) -> None:
         super().__init__(*args, **options)
-        self._header_timer: asyncio.TimerHandle | None = None
+        self._limits = limits
+        self._phase: Phase = "work"
+        self._timer: asyncio.TimerHandle | None = None
+        self._stall_timer: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Accept a connection, and wait for its first request."""
         super().connection_made(transport)
-        if len(self.connections) > self.max_connections:
+        peer = self.client[0] if self.client else ""
+        key = "" if self._limits.proxies.trusts(peer) else to_share_key(peer)
+        leaving = self._limits.admission.enter(self, key)
+        if leaving is self:
             self._refuse(BUSY)
-        else:
-            self._watch_headers()
+            return
+        if leaving is not None:
+            leaving.give_way()
+        self._follow()
 
     def data_received(self, data: bytes) -> None:
         """Read what arrived."""
         if self.transport.is_closing():
             return
         super().data_received(data)
-        self._watch_headers()
+        self._follow()
+
+    def on_response_complete(self) -> None:
+        """Wait for the next request."""
+        super().on_response_complete()
+        self._follow()
 
     def connection_lost(self, exc: Exception | None) -> None:
         """Forget a connection."""
+        self._limits.admission.leave(self)
+        self._phase = "work"
         self._stop_timer()
+        self._stop_stall_timer()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        """Give up a client that takes nothing for too long."""
+        super().pause_writing()
+        self._stop_stall_timer()
+        self._stall_timer = self.loop.call_later(self._limits.stall_seconds, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        """Go on writing."""
+        self._stop_stall_timer()
+        super().resume_writing()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is not HTTP, or too large; called while that error is handled."""
         status = getattr(sys.exception(), "error_status_hint", 400)
         self._refuse(Problem(title=HTTPStatus(status).phrase, status=status, detail=msg))
 
-    def _watch_headers(self) -> None:
-        """Let the timer run while headers are due: before the first request, and in the middle of a later one."""
-        is_due = not self.transport.is_closing() and self.conn.their_state is h11.IDLE
-        if not is_due or self.timeout_keep_alive_task is not None:
-            self._stop_timer()
-        elif self._header_timer is None:
-            self._header_timer = self.loop.call_later(self.header_seconds, self._give_up)
+    def give_way(self) -> None:
+        """Close the connection for the sake of another one."""
+        if self.transport.is_closing() or self._phase == "rest":
+            self.transport.abort()
+        else:
+            self._refuse(BUSY)
 
-    def _stop_timer(self) -> None:
-        if self._header_timer is not None:
-            self._header_timer.cancel()
-            self._header_timer = None
+    def _follow(self) -> None:
+        """Enter the phase that the connection is in now; each has a time limit of its own, or none."""
+        phase = self._find_phase()
+        if phase == self._phase:
+            return
+        self._phase = phase
+        self._stop_timer()
+        if phase == "work":
+            self._limits.admission.work(self)
+            return
+        self._limits.admission.wait(self)
+        if phase == "head":
+            self._timer = self.loop.call_later(self._limits.head_seconds, self._give_up)
+        elif phase == "rest":
+            self._timer = self.loop.call_later(self._limits.rest_seconds, self.transport.abort)
+
+    def _find_phase(self) -> Phase:
+        if self.transport.is_closing():
+            return "idle"
+        if self.conn.their_state is h11.IDLE:
+            return "head" if self.timeout_keep_alive_task is None else "idle"
+        is_answered = self.conn.our_state not in {h11.IDLE, h11.SEND_RESPONSE, h11.SEND_BODY}
+        return "rest" if is_answered and self.conn.their_state is h11.SEND_BODY else "work"
 
     def _give_up(self) -> None:
-        self._header_timer = None
-        detail = f"The headers of a request arrive within {self.header_seconds:g} seconds."
+        detail = f"The headers of a request arrive within {self._limits.head_seconds:g} seconds."
         self._refuse(Problem(title="TooSlow", status=408, detail=detail))
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _stop_stall_timer(self) -> None:
+        if self._stall_timer is not None:
+            self._stall_timer.cancel()
+            self._stall_timer = None
 
     def _refuse(self, problem: Problem) -> None:
         """Answer with a problem and close the connection."""

@@ -9,7 +9,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.exceptions import HTTPException
 
-from adapters.web.admission import parse_authorization
+from adapters.web.admission import get_place, has_body, parse_authorization
 from adapters.web.problems import HEADERS, Problem, to_response
 from engine import child_task
 
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-MAX_BODY_BYTES = 2 * 2**20
-READ_SECONDS = 30.0  # for the body of a request
+MAX_BODY_BYTES, STRANGER_BODY_BYTES = 2 * 2**20, 32 * 2**10
+READ_SECONDS, STRANGER_READ_SECONDS = 30.0, 10.0  # for the body of a request
 MIN_UPLOAD_RATE = 8 * 2**10  # bytes a second of an upload, on average after READ_SECONDS
 UPLOADS = frozenset({("POST", "/api/v1/documents"), ("POST", "/documents/upload")})  # bodies that are read in pieces
 RAW_HEADERS = tuple((name.lower().encode(), value.encode()) for name, value in HEADERS.items())
@@ -51,20 +51,27 @@ class RequestLimits:
             await _run_upload(lambda *wires: self._pass_on(scope, *wires), _SlowBody(receive, self._read_seconds), send)
             return
         try:
-            async with asyncio.timeout(self._read_seconds):
-                body = await _read_body(receive)
-        except TimeoutError:
-            problem = Problem(
-                title="TooSlow", status=408, detail=f"A body arrives within {self._read_seconds:g} seconds."
-            )
-            await to_response(problem)(scope, receive, send)
-            return
-        except _TooLargeError:
-            problem = Problem(title="TooLarge", status=413, detail=f"A body has at most {MAX_BODY_BYTES} bytes.")
-            await to_response(problem)(scope, receive, send)
+            body = await self._read_body(scope, receive) if has_body(scope) else b""
+        except _RefusedBodyError as error:
+            await to_response(error.problem)(scope, receive, send)
             return
         if body is not None:
             await _run_while_connected(lambda *wires: self._pass_on(scope, *wires), body, receive, send)
+
+    async def _read_body(self, scope: Scope, receive: Receive) -> bytes | None:
+        """The body of a request; None if its client left. Meanwhile the request gives way to a newcomer."""
+        place, max_bytes, seconds = get_place(scope), MAX_BODY_BYTES, self._read_seconds
+        if place.is_stranger:
+            max_bytes, seconds = STRANGER_BODY_BYTES, min(seconds, STRANGER_READ_SECONDS)
+        try:
+            async with asyncio.timeout(seconds) as reading:
+                place.start_reading(reading)
+                return await _read_body(receive, max_bytes)
+        except TimeoutError as error:
+            detail = f"A body arrives within {seconds:g} seconds, and sooner while many others are waited for."
+            raise _RefusedBodyError(Problem(title="TooSlow", status=408, detail=detail)) from error
+        finally:
+            place.stop_reading()
 
     async def _pass_on(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
@@ -102,11 +109,15 @@ class _SlowBody:
         await self._receive()
 
 
-class _TooLargeError(Exception):
-    """A body has more than MAX_BODY_BYTES."""
+class _RefusedBodyError(Exception):
+    """A body is too large, or too slow."""
+
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.title)
+        self.problem = problem
 
 
-async def _read_body(receive: Receive) -> bytes | None:
+async def _read_body(receive: Receive, max_bytes: int) -> bytes | None:
     """The body of a request; None if its client left."""
     body, more = bytearray(), True
     while more:
@@ -114,8 +125,10 @@ async def _read_body(receive: Receive) -> bytes | None:
         if message["type"] == "http.disconnect":
             return None
         body += message.get("body", b"")
-        if len(body) > MAX_BODY_BYTES:
-            raise _TooLargeError
+        if len(body) > max_bytes:
+            raise _RefusedBodyError(
+                Problem(title="TooLarge", status=413, detail=f"A body has at most {max_bytes} bytes.")
+            )
         more = message.get("more_body", False)
     return bytes(body)
 
@@ -136,7 +149,7 @@ async def _run_while_connected(
         await gone.wait()
         return {"type": "http.disconnect"}
 
-    await _run_until_gone(app, replay, send, _wait_for(receive), gone)
+    await _run_until_gone(app, replay, send, _wait_until_gone(receive), gone)
 
 
 async def _run_until_gone(
@@ -164,9 +177,10 @@ async def _run_until_gone(
             await running
 
 
-async def _wait_for(receive: Receive) -> None:
-    """Wait for the next message."""
-    await receive()
+async def _wait_until_gone(receive: Receive) -> None:
+    """Wait until the client leaves; what it sends meanwhile is dropped."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 class SecurityHeaders:

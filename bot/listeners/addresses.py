@@ -12,7 +12,7 @@ from yarl import URL
 from bot.errors import BadSetting
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
@@ -76,13 +76,13 @@ class TrustedProxies:
         address = _parse_address(peer)
         return address is not None and any(address in each for each in self.networks)
 
-    def find_client(self, peer: str, headers: Mapping[str, str]) -> str:
+    def find_client(self, peer: str, forwarded: str) -> str:
         """The address of a client: that of the peer, or what the proxies in front of it say.
 
-        Each proxy adds the address of its own peer at the end of X-Forwarded-For; what stands before the first one
-        that is not trusted could be written by anybody.
+        `forwarded`: X-Forwarded-For, at whose end each proxy adds the address of its own peer; what stands before the
+        first one that is not trusted could be written by anybody.
         """
-        found, before = peer, headers.get("x-forwarded-for", "")
+        found, before = peer, forwarded
         while before and self.trusts(found):
             before, _, last = before.rpartition(",")
             if (address := _parse_address(last.strip())) is None:

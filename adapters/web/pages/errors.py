@@ -34,7 +34,7 @@ def respond(http: Request, problem: Problem) -> Response:
     """The response to a request that failed."""
     is_part = http.headers.get("hx-request") == "true"  # htmx accepts */*
     is_page = is_part or "text/html" in http.headers.get("accept", "text/html")
-    if is_api_path(http.url.path) or not is_page:
+    if is_api_path(http.scope["path"]) or not is_page:
         return to_response(problem)
     if problem.status == 401:
         return _ask_for_login(http, is_part=is_part)
@@ -47,6 +47,7 @@ def respond(http: Request, problem: Problem) -> Response:
 def _ask_for_login(http: Request, *, is_part: bool) -> Response:
     if is_part:
         return Response(status_code=401, headers={"HX-Redirect": LOGIN})
-    path = http.url.path if http.method == "GET" else "/"
-    query = f"?{http.url.query}" if http.method == "GET" and http.url.query else ""
+    path = http.scope["path"] if http.method == "GET" else "/"
+    query = http.scope["query_string"].decode("latin-1")
+    query = f"?{query}" if http.method == "GET" and query else ""
     return RedirectResponse(f"{LOGIN}?next={quote(path + query)}", 303)

@@ -6,16 +6,15 @@ stands between. Any other name may be one of a foreign site (DNS rebinding), and
 
 from __future__ import annotations
 
-import ipaddress
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+
+from bot.listeners.addresses import is_proxied, parse_host, parse_origin
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
 API_PREFIXES = ("/api/", "/v1/", "/mcp")  # these take a token from a header, which no browser sends by itself
-PROXY_HEADERS = ("forwarded", "via", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "x-real-ip")
 
 
 def is_api_path(path: str) -> bool:
@@ -23,18 +22,10 @@ def is_api_path(path: str) -> bool:
     return path.startswith(API_PREFIXES)
 
 
-def is_loopback_host(host: str) -> bool:
+def is_loopback_host(text: str) -> bool:
     """Whether a host, with or without a port, is a loopback name."""
-    try:
-        name = urlsplit(f"//{host}").hostname or ""
-    except ValueError:
-        return False
-    if name == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(name).is_loopback
-    except ValueError:
-        return False
+    host = parse_host(text)
+    return host is not None and host.is_loopback
 
 
 def is_local_browser(headers: Mapping[str, str], http_version: str) -> bool:
@@ -42,25 +33,13 @@ def is_local_browser(headers: Mapping[str, str], http_version: str) -> bool:
 
     A page of another site may lead to a page here, but load nothing: how long that takes could tell what is found.
     """
-    if http_version == "1.0" or any(name in headers for name in PROXY_HEADERS):
+    if is_proxied(headers, http_version):
         return False
     if headers.get("sec-fetch-site", "none") not in {"same-origin", "none"} and (
         headers.get("sec-fetch-dest") != "document"
     ):
         return False
     return is_loopback_host(headers.get("host", ""))
-
-
-def find_client_address(peer: str, forwarded: str) -> str:
-    """The address of a client: that of the peer, or what a proxy on this machine or its network says it is.
-
-    `forwarded`: X-Forwarded-For, whose last part is from the proxy itself.
-    """
-    try:
-        is_near = ipaddress.ip_address(peer).is_private
-        return str(ipaddress.ip_address(forwarded.rpartition(",")[2].strip())) if is_near else peer
-    except ValueError:
-        return peer
 
 
 def is_same_origin(headers: Mapping[str, str]) -> bool:
@@ -70,10 +49,13 @@ def is_same_origin(headers: Mapping[str, str]) -> bool:
         return False
     if origin is None:
         return site is not None
-    try:
-        return urlsplit(origin).netloc.lower() == headers.get("host", "").lower() != ""
-    except ValueError:
-        return False
+    return names_host(origin, headers.get("host", ""))
+
+
+def names_host(origin: str, host: str) -> bool:
+    """Whether an origin is that of a page of a host."""
+    found = parse_origin(origin)
+    return found is not None and found == parse_host(host)
 
 
 def is_allowed(method: str, path: str, headers: Mapping[str, str]) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import Depends, Request
 
 from adapters.web.operations import Access, TerminalSpace, check_token
-from adapters.web.pages.guard import find_client_address, is_local_browser, is_loopback_host
+from adapters.web.pages.guard import is_local_browser, is_loopback_host
 from bot.admin.access.authorized import ALL_PERMISSIONS
 from bot.errors import InvalidToken
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from fastapi import Response
 
+    from bot.listeners.addresses import TrustedProxies
     from bot.settings import Settings
 
 COOKIE, SECURE_COOKIE = "threadlore", "__Host-threadlore"
@@ -82,9 +83,10 @@ def hash_login(secret: str) -> str:
 
 
 def get_address(http: Request) -> str:
-    """The address of a client, by which failed logins are counted."""
+    """The address of a client, by which its requests and failed logins are counted."""
+    proxies: TrustedProxies = http.app.state.proxies
     peer = http.client.host if http.client else ""
-    return find_client_address(peer, ",".join(http.headers.getlist("x-forwarded-for")))
+    return proxies.find_client(peer, ",".join(http.headers.getlist("x-forwarded-for")))
 
 
 def get_cookie(http: Request) -> str:

@@ -66,7 +66,7 @@ async def render_page(http: Request, access: Access, template: str, status: int 
 def render_shell(http: Request, viewer: Viewer | None, template: str, status: int = 200, **values: Any) -> HTMLResponse:
     """A whole page; without a viewer, its shell shows no navigation."""
     shown = _list_entries(http, viewer) if viewer else []
-    shell = {"viewer": viewer, "navigation": shown, "current": http.url.path}
+    shell = {"viewer": viewer, "navigation": shown, "current": http.scope["path"]}
     return _respond(render_text(template, **shell, **values), status)
 
 

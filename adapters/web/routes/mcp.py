@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import importlib
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
 from adapters.web.admission import FOREIGN
-from adapters.web.pages.guard import PROXY_HEADERS, is_loopback_host
+from adapters.web.pages.guard import is_loopback_host, names_host
 from adapters.web.problems import Problem, to_response
+from bot.listeners.addresses import is_proxied
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,16 +71,9 @@ def add_route(app: FastAPI, service: AdminService, clock: Clock) -> None:
 def find_problem(method: str, headers: Mapping[str, str], server: str) -> Problem | None:
     """Why a request is refused. `server`: the address at which the connection arrived."""
     host = headers.get("host", "")
-    if (origin := headers.get("origin")) is not None and _netloc(origin) != host.lower():
+    if (origin := headers.get("origin")) is not None and not names_host(origin, host):
         return FOREIGN
-    is_direct = not any(name in headers for name in PROXY_HEADERS)
+    is_direct = not is_proxied(headers)
     if is_direct and is_loopback_host(f"[{server}]" if ":" in server else server) and not is_loopback_host(host):
         return FOREIGN_HOST
     return None if method == "POST" else NO_STREAM
-
-
-def _netloc(origin: str) -> str:
-    try:
-        return urlsplit(origin).netloc.lower()
-    except ValueError:
-        return ""

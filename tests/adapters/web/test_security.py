@@ -12,6 +12,7 @@ import pytest
 from adapters.web.app import build_app
 from adapters.web.problems import describe
 from adapters.web.security import RequestLimits
+from bot.admin.access.requests import CheckToken
 from bot.admin.requests import OperationRequest
 from bot.admin.results import AnswerDelta, OperationResult
 from engine import SYSTEM_CLOCK
@@ -30,7 +31,8 @@ class PatientService:
         self.is_closed = False
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        del request
+        if isinstance(request, CheckToken):
+            return
         try:
             for each in self._results:
                 yield each
@@ -41,7 +43,7 @@ class PatientService:
 
 
 def build_scope(path: str) -> dict[str, Any]:
-    headers = [(b"authorization", b"Bearer x"), (b"content-type", b"application/json")]
+    headers = [(b"authorization", b"Bearer x"), (b"content-type", b"application/json"), (b"content-length", b"22")]
     return {"type": "http", "method": "POST", "path": path, "query_string": b"", "headers": headers}
 
 

@@ -107,7 +107,7 @@ def test_a_plain_request_shows_no_proxy_but_one_of_http_1_0_does() -> None:
 )
 def test_only_a_trusted_proxy_names_the_address_of_its_client(peer: str, forwarded: str, client: str) -> None:
     proxies = parse_proxies("127.0.0.1, ::1,172.18.0.0/16")
-    assert proxies.find_client(peer, {"x-forwarded-for": forwarded}) == client
+    assert proxies.find_client(peer, forwarded) == client
 
 
 def test_the_own_machine_is_trusted_unless_the_setting_says_otherwise() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.web.pages.guard import find_client_address, is_allowed, is_local_browser, to_local_path
+from adapters.web.pages.guard import is_allowed, is_local_browser, to_local_path
 
 HOST = {"host": "localhost:8630"}
 
@@ -15,13 +15,25 @@ def test_a_browser_that_names_this_machine_needs_no_login(host: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "host", ["", "evil.example", "127.0.0.1.evil.example", "localhost.evil", "evil@localhost.x", "[::1", "10.0.0.1"]
+    "host",
+    [
+        "",
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "localhost.evil",
+        "evil@localhost",
+        "localhost/x",
+        "[::1",
+        "10.0.0.1",
+    ],
 )
 def test_any_other_name_needs_a_login(host: str) -> None:
     assert not is_local_browser({"host": host}, "1.1")
 
 
-@pytest.mark.parametrize("header", ["x-forwarded-for", "forwarded", "via", "x-real-ip", "x-forwarded-host"])
+@pytest.mark.parametrize(
+    "header", ["x-forwarded-for", "cf-connecting-ip", "true-client-ip", "x-forwarded-server", "x-original-host"]
+)
 def test_behind_a_proxy_a_login_is_needed(header: str) -> None:
     assert not is_local_browser({**HOST, header: "x"}, "1.1")
     assert not is_local_browser(HOST, "1.0")
@@ -41,22 +53,6 @@ def test_behind_a_proxy_a_login_is_needed(header: str) -> None:
 )
 def test_a_page_of_another_site_leads_here_but_loads_nothing(site: str, dest: str, *, local: bool) -> None:
     assert is_local_browser({**HOST, "sec-fetch-site": site, "sec-fetch-dest": dest}, "1.1") is local
-
-
-@pytest.mark.parametrize(
-    ("peer", "forwarded", "address"),
-    [
-        ("127.0.0.1", "", "127.0.0.1"),
-        ("127.0.0.1", "203.0.113.9", "203.0.113.9"),
-        ("172.17.0.1", "10.9.9.9, 203.0.113.9", "203.0.113.9"),
-        ("::1", "2001:db8::1", "2001:db8::1"),
-        ("8.8.8.8", "203.0.113.9", "8.8.8.8"),
-        ("127.0.0.1", "unknown", "127.0.0.1"),
-        ("", "203.0.113.9", ""),
-    ],
-)
-def test_a_near_proxy_names_the_address_of_its_client(peer: str, forwarded: str, address: str) -> None:
-    assert find_client_address(peer, forwarded) == address
 
 
 @pytest.mark.parametrize(
