@@ -30,14 +30,17 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
     from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
     from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
-    from adapters.web.pages.session import read_page_options  # noqa: PLC0415  - as above
+    from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
     from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol  # noqa: PLC0415  - as above
+    from bot.admin.access.authorized import ALL_PERMISSIONS  # noqa: PLC0415  - as above
     from bot.listeners.addresses import parse_proxies  # noqa: PLC0415  - as above
 
-    proxies = parse_proxies(settings.trusted_proxies)
+    page_options, proxies = read_page_options(settings), parse_proxies(settings.trusted_proxies)
+    if page_options.is_open:
+        log.warning("web.open_to_this_machine", permits=list(ALL_PERMISSIONS), hint=OPEN_HINT)
     protocol: Any = partial(LimitedProtocol, limits=ConnectionLimits(proxies=proxies))
     config = uvicorn.Config(
-        build_app(service, clock, read_page_options(settings), read_login_options(settings, clock), proxies),
+        build_app(service, clock, page_options, read_login_options(settings, clock), proxies),
         log_config=None,
         access_log=False,
         server_header=False,

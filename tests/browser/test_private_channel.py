@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
-from urllib.parse import quote, quote_plus
+from urllib.parse import quote, quote_plus, urlsplit
 
 import httpx
 import pytest
@@ -75,7 +75,7 @@ class Visitor:
         if address.startswith(("/api/", "/v1/", "/mcp")):
             headers |= {"Authorization": f"Bearer {self.token}"}
         else:
-            headers |= {"Cookie": f"threadlore={self.token}"}
+            headers |= {"Cookie": f"threadlore-{urlsplit(self.url).port}={self.token}"}
         response = await self.client.request(method, f"{self.url}{address}", headers=headers, **given)
         return VARIABLE.sub("", f"{response.status_code} {response.headers.get('location', '-')} {response.text}")
 

@@ -16,7 +16,8 @@ RANDOM_BYTES = 32
 class LoginAttempt:
     """What was sent to a provider of logins, so that only this browser can complete it.
 
-    `target`: the path to show afterwards; `workspace`: the only one to log in to, if it is given.
+    `target`: the path to show afterwards; `workspace`: the only one to log in to, if it is given; `former`: the token
+    of the login that the new one replaces, because the browser does not send its cookie on the way back.
     """
 
     provider: str
@@ -25,6 +26,7 @@ class LoginAttempt:
     state: str = field(repr=False)
     nonce: str = field(repr=False)
     verifier: str = field(repr=False)
+    former: str = field(repr=False)
 
     @property
     def challenge(self) -> str:
@@ -36,9 +38,10 @@ class LoginAttempt:
         return self.provider == provider and hmac.compare_digest(self.state.encode(), state.encode())
 
 
-def start_attempt(provider: str, target: str, workspace: str) -> LoginAttempt:
+def start_attempt(provider: str, target: str, workspace: str, former: str = "") -> LoginAttempt:
     """A new attempt with random secrets."""
-    return LoginAttempt(provider, target, workspace, *(secrets.token_urlsafe(RANDOM_BYTES) for _ in range(3)))
+    state, nonce, verifier = (secrets.token_urlsafe(RANDOM_BYTES) for _ in range(3))
+    return LoginAttempt(provider, target, workspace, state, nonce, verifier, former)
 
 
 def encode_attempt(attempt: LoginAttempt) -> str:

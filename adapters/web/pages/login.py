@@ -94,7 +94,7 @@ async def log_in(http: Request) -> Response:
         failures.record(address)
         return render_login(http, target, str(error), 401)
     if (former := get_cookie(http)) != token:
-        await _end_login(http, former)
+        await end_login(http, former)
     response = RedirectResponse(target, 303)
     set_cookie(http, response, token)
     return response
@@ -103,13 +103,13 @@ async def log_in(http: Request) -> Response:
 @router.post("/logout")
 async def log_out(http: Request) -> Response:
     """Forget the access token, and revoke it if a login made it."""
-    await _end_login(http, get_cookie(http))
+    await end_login(http, get_cookie(http))
     response = RedirectResponse("/", 303)
     delete_cookie(http, response)
     return response
 
 
-async def _end_login(http: Request, token: str) -> None:
+async def end_login(http: Request, token: str) -> None:
     """Revoke a token that the browser forgets, if a login made it."""
     if token:
         with suppress(EngineError):  # whatever is wrong with it, the browser forgets it

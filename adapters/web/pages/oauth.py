@@ -12,11 +12,12 @@ from starlette.exceptions import HTTPException
 from adapters.web.oauth.attempt import decode_attempt, encode_attempt, start_attempt
 from adapters.web.operations import log_in
 from adapters.web.pages.guard import to_local_path
-from adapters.web.pages.login import render_login
+from adapters.web.pages.login import end_login, render_login
 from adapters.web.pages.session import (
     delete_attempt_cookie,
     get_address,
     get_attempt_cookie,
+    get_cookie,
     set_attempt_cookie,
     set_cookie,
 )
@@ -43,7 +44,7 @@ async def start_login(
 ) -> Response:
     """Send the browser to the platform, and remember for which login."""
     options = _get_options(http, provider)
-    attempt = start_attempt(provider, to_local_path(next_path), workspace)
+    attempt = start_attempt(provider, to_local_path(next_path), workspace, get_cookie(http))
     url = options.providers[provider].build_url(options.clients[provider], attempt)
     response = RedirectResponse(url, 303)
     set_attempt_cookie(http, response, encode_attempt(attempt))
@@ -81,6 +82,8 @@ async def _complete(http: Request, attempt: LoginAttempt, code: str) -> Response
         log.warning("login.failed", provider=attempt.provider, error=type(error).__name__)
         failures.record(address)
         return render_login(http, target, str(error), 401)
+    for former in {attempt.former, get_cookie(http)} - {token}:
+        await end_login(http, former)
     response = RedirectResponse(target, 303)
     set_cookie(http, response, token)
     return response

@@ -13,6 +13,7 @@ from adapters.web.operations import Access, TerminalSpace, check_token
 from adapters.web.pages.guard import is_local_browser, is_loopback_host
 from bot.admin.access.authorized import ALL_PERMISSIONS
 from bot.errors import InvalidToken
+from bot.listeners.addresses import parse_host
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 COOKIE, SECURE_COOKIE = "threadlore", "__Host-threadlore"
 COOKIE_SECONDS = 30 * 24 * 3600
 ATTEMPT_SECONDS = 600
+OPEN_HINT = "Everybody who can use this machine needs no login; THREADLORE_WEB_LOGIN=always demands one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,11 @@ class PageOptions:
 
     space: str = ""
     login: Literal["auto", "always"] = "always"
+
+    @property
+    def is_open(self) -> bool:
+        """Whether everybody who can use this machine has all permissions without a login."""
+        return self.login == "auto" and bool(self.space)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +68,7 @@ def get_page_access(http: Request) -> Access:
     if token := get_cookie(http):
         return token
     options: PageOptions = http.app.state.page_options
-    if options.login == "auto" and options.space and is_local_browser(http.headers, http.scope["http_version"]):
+    if options.is_open and is_local_browser(http.headers, http.scope["http_version"]):
         return TerminalSpace(options.space)
     raise InvalidToken("Log in with an access token to see this page.")
 
@@ -139,7 +146,9 @@ def _is_remote(http: Request) -> bool:
 
 
 def _cookie_name(http: Request) -> str:
-    return SECURE_COOKIE if _is_remote(http) else COOKIE
+    """The name of the cookie of this server; browsers send cookies to every port of a host."""
+    name, host = SECURE_COOKIE if _is_remote(http) else COOKIE, parse_host(http.headers.get("host", ""))
+    return f"{name}-{host.port}" if host and host.port else name
 
 
 async def get_space(http: Request, access: Access) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from fastapi import APIRouter, Request, Response
 
 from adapters.web.operations import Access, get_result
-from adapters.web.pages.session import PageAccess  # noqa: TC001  - read at run time
+from adapters.web.pages.session import OPEN_HINT, PageAccess, PageOptions
 from adapters.web.pages.shell import NavigationEntry, render_page, render_part
 from adapters.web.scope import OF_TOKEN
 from bot.admin.management.requests import GetHealth
@@ -41,7 +41,15 @@ async def _load(http: Request, access: Access) -> dict[str, Any]:
     report = await get_result(http, access, GetHealth(), HealthReport)
     status = (await get_result(http, access, GetStatus(OF_TOKEN), StatusResult)).status
     title, tone = STATES[report.status]
-    return {"report": report, "index": status, "title": title, "tone": tone, "format_duration": format_duration}
+    options: PageOptions = http.app.state.page_options
+    return {
+        "report": report,
+        "index": status,
+        "title": title,
+        "tone": tone,
+        "warning": OPEN_HINT if options.is_open else "",
+        "format_duration": format_duration,
+    }
 
 
 def format_duration(seconds: float | None) -> str:

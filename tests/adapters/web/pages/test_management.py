@@ -151,3 +151,7 @@ def test_sums_and_plain_words() -> None:
         day, 2, 5, 0.75, 1, 2, 7, 0.5
     )
     assert to_plain_lines("`mode` is **local** \\*now\\*.\n\nDone.") == ["mode is local *now*.", "Done."]
+
+
+async def test_the_page_says_that_nobody_on_this_machine_needs_a_login(browser: httpx.AsyncClient) -> None:
+    assert "THREADLORE_WEB_LOGIN=always" in (await browser.get("/health")).text

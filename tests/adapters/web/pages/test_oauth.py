@@ -209,3 +209,24 @@ async def test_a_token_entered_over_a_login_ends_the_login(site: Site) -> None:
     await site.access.authenticate(other)
     with pytest.raises(InvalidToken):
         await site.access.authenticate(former)
+
+
+async def test_a_login_by_a_platform_ends_the_former_one_of_the_browser(site: Site) -> None:
+    async with site.browser() as browser:
+        await site.log_in(browser, "U1")
+        former = browser.cookies[COOKIE]
+        address = site.server.permit(await site.begin(browser), "U2").removeprefix(PAGE)
+        browser.cookies.delete(COOKIE)  # one with SameSite=Strict is not sent on the way back from another site
+        assert (await browser.get(address)).status_code == 303
+        latter = browser.cookies[COOKIE]
+    await site.access.authenticate(latter)
+    with pytest.raises(InvalidToken):
+        await site.access.authenticate(former)
+
+
+async def test_a_login_that_fails_leaves_the_former_one(site: Site) -> None:
+    async with site.browser() as browser:
+        await site.log_in(browser, "U1")
+        former = browser.cookies[COOKIE]
+        assert (await site.log_in(browser, "U9")).status_code == 401
+    await site.access.authenticate(former)

@@ -56,6 +56,24 @@ async def test_a_token_is_kept_in_a_strict_cookie_and_forgotten_by_logging_out(a
     assert 'threadlore="";' in left.headers["set-cookie"]
 
 
+@pytest.mark.parametrize(
+    ("host", "name"),
+    [
+        ("lore.example.org", "__Host-threadlore"),
+        ("lore.example.org:8443", "__Host-threadlore-8443"),
+        ("localhost:8630", "threadlore-8630"),
+        ("127.0.0.1:8631", "threadlore-8631"),
+    ],
+)
+async def test_two_servers_of_a_machine_have_cookies_of_their_own(api: Api, host: str, name: str) -> None:
+    headers = {"Host": host, "Origin": f"https://{host}"}
+    entered = await api.client.post("/login", data={"token": api.token}, headers=headers)
+    assert entered.headers["set-cookie"].startswith(f"{name}=")
+    for port in (8630, 8631):
+        foreign = {"Host": f"localhost:{port}", "Cookie": f"threadlore={api.token}; threadlore-9999={api.token}"}
+        assert (await api.client.get("/", headers=foreign)).status_code == 401
+
+
 async def test_a_page_names_its_login_by_a_hash_that_tells_nothing(api: Api) -> None:
     names = []
     for token in (api.token, api.token, await api.create_token("ask", "read")):
