@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Iterator
 
 import pytest
@@ -11,8 +12,10 @@ from bot import log_config
 
 @pytest.fixture(autouse=True)
 def _as_before() -> Iterator[None]:
+    before = logging.root.handlers[:]
     yield
     structlog.reset_defaults()
+    logging.root.handlers[:] = before
 
 
 def fail() -> None:
@@ -50,3 +53,25 @@ def test_a_server_tells_its_operator_in_lines_of_json(capsys: pytest.CaptureFixt
     shown = json.loads(line)
     assert (shown["event"], shown["level"], shown["platform"]) == ("slack.connected", "info", "slack")
     assert shown["timestamp"].endswith("Z")
+
+
+def test_a_server_shows_so_many_warnings_of_one_kind_and_then_how_many_there_were() -> None:
+    now = 0.0
+    limiter = log_config.LogLimiter(lambda: now)
+    shown = [limiter.count("refused") for _ in range(100)]
+    assert shown == [0] * log_config.MAX_WARNINGS + [None] * (100 - log_config.MAX_WARNINGS)
+    assert limiter.count("another") == 0
+    now = 60.0
+    assert [limiter.count("refused") for _ in range(2)] == [100 - log_config.MAX_WARNINGS, 0]
+
+
+def test_nobody_fills_the_log_of_a_server(capsys: pytest.CaptureFixture[str]) -> None:
+    log_config.configure_logging(debug=False, serving=True)
+    for number in range(1000):
+        log_a_failure()
+        logging.getLogger("uvicorn.error").warning("Invalid HTTP request received: %d", number)
+        structlog.get_logger("somewhere").info("documents.indexed")
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("worker stopped" in line for line in lines) == log_config.MAX_WARNINGS
+    assert sum("Invalid HTTP" in line for line in lines) == log_config.MAX_WARNINGS
+    assert sum("documents.indexed" in line for line in lines) == 1000
