@@ -31,6 +31,13 @@ def file_key(path: Path, space: str) -> str:
     return repair_surrogates(f"file:{path}" if space == LOCAL_SPACE else f"file:{space}:{path}")
 
 
+def public_key(key: str) -> str:
+    """The key of a document for those who may not know the paths of this machine; the key itself if it has none."""
+    if not (key.startswith("file:") and "/" in key):
+        return key
+    return f"file:{sha256(key.encode()).hexdigest()[:16]}:{key.rpartition('/')[2]}"
+
+
 def chat_key(path: Path, space: str, conversation: str) -> str:
     """The key of a conversation in an exported channel; the path distinguishes exports of equal names."""
     room = path.stem if space == LOCAL_SPACE else f"{space}:{path.stem}"
@@ -66,7 +73,7 @@ def match_documents(words: str, here: str, documents: Iterable[DocumentInfo]) ->
     address = words if words.startswith("file://") else path.as_uri()
     if found := choose_document(
         words,
-        [each for each in candidates if each.key == words],
+        [each for each in candidates if words in {each.key, public_key(each.key)}],
         [each for each in candidates if each.key == file_key(path, each.space)],
     ):
         return [found.key]

@@ -11,6 +11,7 @@ from bot.admin import requests
 from bot.admin.access.correction_limits import limit_correction, limit_to_own_space
 from bot.admin.access.hints import word_hint
 from bot.admin.access.question_record import QuestionRecord
+from bot.admin.access.server_paths import hide_paths, hide_paths_of_error
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.errors import word_errors
 from bot.admin.documents.results import DocumentResult
@@ -94,11 +95,13 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
             async with aclosing(_perform_within_scope(context, inner, reading, run)) as results:
                 async for result in results:
                     record.observe_result(result)
-                    yield result if token.subject.space else word_errors(result)
+                    yield hide_paths(result if token.subject.space else word_errors(result))
         except BaseException as error:
             record.observe_error(error)
-            if isinstance(error, EngineError) and token is not None and not token.subject.space:
-                error.hint = word_hint(error.hint)
+            if isinstance(error, EngineError):
+                if token is not None and not token.subject.space:
+                    error.hint = word_hint(error.hint)
+                hide_paths_of_error(error)
             raise
         finally:
             record.close()

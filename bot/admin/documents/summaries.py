@@ -6,6 +6,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from bot import texts
+from bot.admin.documents.details import find_document
 from bot.admin.queries import answer_question, resolve_rooms
 from bot.text.format import format_utc
 from bot.texts.questions import CATCH_UP_QUESTION, SUMMARY_QUESTION
@@ -56,4 +57,4 @@ async def _find_documents(engine_context: EngineContext, request: Summarize) -> 
     """The document to summarize, if one is named. Raises NotFound."""
     if not request.document:
         return frozenset()
-    return frozenset({(await engine_context.engine.get_document(request.document, request.scope)).key})
+    return frozenset({(await find_document(engine_context, request.document, request.scope)).key})

@@ -17,7 +17,7 @@ from bot.access.control import AccessControl
 from bot.admin.rpc.service import LocalService
 from bot.permissions.audience import ResolvedScope
 from bot.store import BotStore, Permission, Subject
-from engine import SYSTEM_CLOCK
+from engine import SYSTEM_CLOCK, Engine
 from engine.models import Document, Passage
 from tests.support import echo_language
 
@@ -42,7 +42,8 @@ class Api:
     client: httpx.AsyncClient
     app: FastAPI
     access: GappedAccess
-    token: str
+    engine: Engine
+    token: str = ""
 
     async def create_token(self, *permissions: Permission, limit: int = 1000) -> str:
         return (await self.access.create_token("t", Subject(space=HERE), permissions, limit, None))[1]
@@ -69,7 +70,7 @@ async def open_api(tmp_path: Path) -> AsyncIterator[Api]:
         app = build_app(LocalService(context), context.clock)
         transport = httpx.ASGITransport(app, raise_app_exceptions=False)
         async with httpx.AsyncClient(transport=transport, base_url="http://testserver") as client:
-            api = Api(client, app, access, "")
+            api = Api(client, app, access, engine_context.engine)
             api.token = await api.create_token("ask", "read", "write")
             yield api
 

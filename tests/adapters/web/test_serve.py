@@ -11,6 +11,7 @@ from structlog.testing import capture_logs
 
 from adapters.web import serve
 from bot.settings import Settings
+from engine import SYSTEM_CLOCK
 
 
 @pytest.mark.parametrize(("login", "warns"), [("auto", True), ("always", False)])
@@ -21,5 +22,5 @@ async def test_a_start_warns_if_nobody_on_this_machine_needs_a_login(
     stop = asyncio.Event()
     stop.set()
     with capture_logs() as logged:
-        await serve(service, Settings(data_dir=tmp_path, web_port=0, web_login=login), stop)
+        await serve(service, Settings(data_dir=tmp_path, web_port=0, web_login=login), stop, clock=SYSTEM_CLOCK)
     assert ("web.open_to_this_machine" in {each["event"] for each in logged}) is warns
