@@ -6,6 +6,7 @@
 #
 # compose.yaml does both, and serves /healthz and /metrics.
 
+# Tags, not digests: docs/operations.md says why, and how to fix them.
 ARG PYTHON=3.11
 ARG NODE=22
 

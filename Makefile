@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -122,6 +122,9 @@ bench-load: $(DEV) ## fifty questions at once in a simulated Slack that enforces
 bench-web: $(DEV) $(PAGE) ## fifty streams of the HTTP API at once, memory over 500, and frame times of the explorer
 	$(BIN)/python -m benchmarks.web_streams
 	$(BIN)/python -m benchmarks.web_frames
+
+bench-door: $(DEV) $(PAGE) ## who is answered while 205 connections stand still, from one address or another (CONNECTIONS=1100)
+	$(BIN)/python -m benchmarks.door --connections $(or $(CONNECTIONS),205)
 
 bench-crash: $(DEV) ## kill -9 at random moments in 50 runs; compare with undisturbed runs
 	$(BIN)/python -m benchmarks.crash --seeds 50

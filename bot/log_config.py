@@ -38,7 +38,7 @@ class LogLimiter:
         return hidden if number < MAX_WARNINGS else None
 
     def process(self, _: Any, method: str, values: structlog.typing.EventDict) -> structlog.typing.EventDict:
-        """Limit the events of structlog. Raises DropEvent."""
+        """Limit the events of structlog; one that is not to be shown is dropped."""
         if method not in LIMITED_LEVELS:
             return values
         hidden = self.count(str(values.get("event")))

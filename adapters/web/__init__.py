@@ -28,7 +28,7 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, 
     import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
-    from adapters.web.listener import Server, bind  # noqa: PLC0415  - as above
+    from adapters.web.listener import ACCEPTED_AT_ONCE, Server, bind  # noqa: PLC0415  - as above
     from adapters.web.oauth.options import read_login_options  # noqa: PLC0415  - as above
     from adapters.web.pages.session import OPEN_HINT, read_page_options  # noqa: PLC0415  - as above
     from adapters.web.protocol import MAX_HEADER_BYTES, ConnectionLimits, LimitedProtocol  # noqa: PLC0415  - as above
@@ -47,6 +47,7 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, 
         proxy_headers=False,
         http=protocol,
         h11_max_incomplete_event_size=MAX_HEADER_BYTES,
+        backlog=ACCEPTED_AT_ONCE,
         timeout_graceful_shutdown=DRAIN_SECONDS,
         lifespan="off",
         ws="none",

@@ -58,7 +58,7 @@ REFUSALS = (BUSY, FOREIGN, NO_HOST)
 class Budgets:
     """How many requests are answered at once. `checks`: whose token is being checked; shares there are of addresses."""
 
-    probes: Budget = field(default=Budget(20, 10))
+    probes: Budget = field(default=Budget(100, 50))
     strangers: Budget = field(default=Budget(100, 50))
     checks: Budget = field(default=Budget(100, 50))
     tokens: Budget = field(default=Budget(200, 100))
@@ -164,7 +164,7 @@ class FrontDoor:
         problem = await self._check(access)
         if problem is None:
             place.is_stranger = False
-            return None if place.enter(self._tokens, _to_token_key(access)) else BUSY
+            return None if place.enter(self._tokens, to_token_key(access)) else BUSY
         if needs_token or problem.status != 401:
             return problem
         return None if place.enter(self._strangers, address) else BUSY
@@ -220,6 +220,6 @@ def _get_access(http: Request, path: str) -> Access | None:
     return parse_authorization(http.headers) if is_api_path(path) else get_page_access(http)
 
 
-def _to_token_key(access: Access) -> str:
+def to_token_key(access: Access) -> str:
     """Whose share a request takes: that of its token, or of all who need none."""
     return "terminal" if isinstance(access, TerminalSpace) else sha256(access.encode()).hexdigest()

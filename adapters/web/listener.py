@@ -13,6 +13,9 @@ from bot.errors import BadSetting
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
 
+ACCEPTED_AT_ONCE = 64  # connections, between two rounds of the event loop
+MAX_PENDING = 2048  # connections in the kernel that are not accepted yet
+
 
 @contextmanager
 def bind(host: str, port: int) -> Iterator[socket.socket]:
@@ -30,7 +33,13 @@ def bind(host: str, port: int) -> Iterator[socket.socket]:
 
 
 class Server(uvicorn.Server):
-    """A server that leaves signals to the program."""
+    """A server that leaves signals to the program, and reads from those who came before it accepts many others."""
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Accept as many at once as the configuration says; further ones wait in the kernel."""
+        await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(MAX_PENDING)
 
     @contextmanager
     def capture_signals(self) -> Generator[None]:

@@ -14,11 +14,13 @@ from python_multipart.exceptions import MultipartParseError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect
 
+from adapters.web.admission import to_token_key
 from adapters.web.operations import get_result, perform
 from bot.admin.documents.requests import AddUpload, PrepareUpload
 from bot.admin.documents.results import UploadPlace
 from bot.admin.results import ProgressUpdate
 from bot.errors import TooManyRequests, file_write_error
+from bot.listeners.admission import Admission, Budget
 from engine.errors import DocumentTooLarge, InvalidDocument
 
 if TYPE_CHECKING:
@@ -32,33 +34,39 @@ if TYPE_CHECKING:
     from bot.admin.results import OperationResult
 
 FIELD = "file"  # the part of the form that is the file
-MAX_UPLOADS = 4  # at once, of this process
+UPLOAD_BUDGET = Budget(total=4, share=2)  # at once, of this process
 MAX_OVERHEAD_BYTES = 64 * 1024  # of headers and other parts
 
 
-@dataclass(slots=True)
 class UploadGate:
-    """Counts the uploads that are received or read now."""
+    """Counts the uploads that are received or read now; one token, or all who need none, has half of the places."""
 
-    running: int = 0
+    def __init__(self, budget: Budget = UPLOAD_BUDGET) -> None:
+        self._admission = Admission[object](budget)
+
+    @property
+    def running(self) -> int:
+        """The number of uploads."""
+        return len(self._admission)
 
     @asynccontextmanager
-    async def enter(self) -> AsyncIterator[None]:
+    async def enter(self, access: Access) -> AsyncIterator[None]:
         """Count an upload. Raises TooManyRequests."""
-        if self.running >= MAX_UPLOADS:
+        upload = object()
+        if self._admission.enter(upload, to_token_key(access)) is not None:
             raise TooManyRequests("Too many files are uploaded at once.", hint="Try again in a moment.")
-        self.running += 1
+        self._admission.work(upload)
         try:
             yield
         finally:
-            self.running -= 1
+            self._admission.leave(upload)
 
 
 async def add_upload(http: Request, access: Access) -> AsyncGenerator[OperationResult]:
     """Receive the file of a request, then yield the results of adding it. Raises EngineError."""
     gate: UploadGate = http.app.state.uploads
     async with AsyncExitStack() as slot:
-        await slot.enter_async_context(gate.enter())
+        await slot.enter_async_context(gate.enter(access))
         place = await get_result(http, access, PrepareUpload(), UploadPlace)  # before anything is received
         async with receive_file(http, place) as (path, name):
             results = perform(http, access, AddUpload(str(path), name))

@@ -19,6 +19,8 @@ from bot.admin.documents.requests import AddUpload, PrepareUpload
 from bot.admin.documents.results import UploadPlace
 from bot.admin.requests import Authorized, OperationRequest
 from bot.admin.results import OperationResult, ProgressUpdate
+from bot.errors import TooManyRequests
+from bot.listeners.admission import Budget
 from engine import SYSTEM_CLOCK, ParserLimits, child_task
 from engine.errors import DiskError
 from tests.adapters.web.conftest import Api
@@ -118,9 +120,7 @@ async def test_a_body_of_another_type_is_a_problem(api: Api) -> None:
         assert (await post(api, b"{}", **{"Content-Type": kind})).status_code == 422
 
 
-async def test_a_file_beyond_the_limit_is_refused_before_all_of_it_came(
-    api: Api, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_a_file_beyond_the_limit_is_refused_before_all_of_it_came(api: Api, tmp_path: Path) -> None:
     limit, sent = ParserLimits().max_file_size, 0
 
     async def pieces() -> AsyncIterator[bytes]:
@@ -135,8 +135,19 @@ async def test_a_file_beyond_the_limit_is_refused_before_all_of_it_came(
     assert left_behind(tmp_path) == []
     preamble = HEAD.replace(b'name="file"', b'name="other"') + b"x" * (uploads.MAX_OVERHEAD_BYTES + 1)
     assert (await post(api, preamble)).status_code == 413
-    monkeypatch.setattr(uploads, "MAX_UPLOADS", 0)
+    api.app.state.uploads = uploads.UploadGate(Budget(0, 0))
     assert (await upload(api, "a.txt", TILES)).status_code == 429
+
+
+async def test_one_token_does_not_take_all_places_of_uploads() -> None:
+    gate = uploads.UploadGate()
+    async with gate.enter("ada"), gate.enter("ada"):
+        with pytest.raises(TooManyRequests):
+            async with gate.enter("ada"):
+                pass
+        async with gate.enter("bob"):
+            assert gate.running == 3
+    assert gate.running == 0
 
 
 async def test_two_uploads_at_once_are_two_documents(api: Api) -> None:
