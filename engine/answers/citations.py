@@ -10,29 +10,28 @@ import re
 from typing import TYPE_CHECKING
 
 from engine.answers.links.stream import LinkFilter
+from engine.answers.links.visible_text import BRACKET, OPENING_BRACKET, OPENING_BRACKETS, PARTIAL_ENTITY, visible_text
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-MAX_LIST_CHARACTERS = 200  # longest list of numbers in brackets
+MAX_LIST_CHARACTERS = 200  # longest list of numbers in brackets, as written
 MAX_PADDING = 16  # spaces before a dropped citation that are dropped with it
 SEPARATOR_DOT = "·"  # replaces a dropped citation whose neighbors would otherwise join into a citation or code
 
-REGEX_FLAGS = re.IGNORECASE | re.DOTALL
-BLANK = r"[\s\u00ad\u200b-\u200d\u2060\ufeff]"
-OPENING_BRACKETS = "[【［"
-BRACKET = re.compile(r"[\[\]【】［］]")
-LIST_ITEM = rf"(?:\^|(?:sources?|refs?)[.:]?{BLANK}*+)?\d{{1,9}}(?:{BLANK}*+[-‐-―−]{BLANK}*+\d{{1,9}})?"
-LIST_COMMA = rf"(?:[,;&，、；]|and){BLANK}*+"
-CITATION_SUFFIX = r"(?::\d+)?†.*"  # some models end a citation like this: 【4:0†file】
+CITATION_SUFFIX = re.compile(r"(?::\d+)?†.*", re.DOTALL)  # some models end a citation like this: 【4:0†file】
+HYPHEN = "[-‐-―−]"
 NUMBER_LIST = re.compile(
-    rf"\A{BLANK}*+{LIST_ITEM}(?:(?:{BLANK}++(?:{LIST_COMMA})?|{LIST_COMMA}){LIST_ITEM})*(?:{BLANK}|[,;\\])*+(?:{CITATION_SUFFIX})?\Z",
-    REGEX_FLAGS,
+    rf"(?:\d|[\s,;、&^(){{}}]|{HYPHEN}|[.:!?'\"](?!\d)|(?:and|sources?|refs?)(?![^\W\d]))*",
+    re.IGNORECASE,
 )
-NUMBER_RANGE = re.compile(rf"(\d{{1,9}})(?:{BLANK}*[-‐-―−]{BLANK}*(\d{{1,9}}))?")
-PARTIAL_LIST = re.compile(rf"(?:\^|(?:sources?|refs?)[.:]?)?(?:{BLANK}|[\d,;&，、；^‐-―−\\-])*", REGEX_FLAGS)
-LIST_LIKE = re.compile(rf"(?:{BLANK}|[\w,;&，、；^‐-―−\\.:-])*")
+NUMBER_RANGE = re.compile(rf"(\d+)(?:\s*{HYPHEN}\s*(\d+))?")
+YEAR = r"(?:19|20)\d\d"
+YEAR_OR_DATE = re.compile(rf"({YEAR})(?: ?{HYPHEN} ?({YEAR})|{HYPHEN}(?:0[1-9]|1[0-2])(?:{HYPHEN}[0-3]\d)?)?")
+MAX_DIGITS = 9  # of a number; a longer one was not given
+PARTIAL_FORM = re.compile(r"(?:&[#\w;]{0,80}|<[^<>]{0,80}|:\w{0,12}|[A-Za-z]{1,10})\Z")
+JOINING_TAIL = re.compile(r"(?:[`~\\]|&[#0-9A-Za-z;]{0,80})\Z")  # the start of code, an escape or an entity
 SPACES = re.compile(r"[ \t\u00a0]*")
 
 
@@ -42,9 +41,10 @@ class CitationFilter:
     `numbers`: of the sources given to the model. `texts`: their texts and links, whose addresses may be shown.
     `titles`: of the sources; file names in them may be shown. `question`: its links and mentions may be repeated.
 
-    Citations are `[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `[source 1]`, `【1】`. Valid numbers are renumbered in the order of
-    first use, each in its own brackets; others are removed with the spaces before them. Code is unchanged: `a[1]`
-    between backticks is not a citation. Nor is a single year in brackets.
+    Citations are `[1]`, `[1, 2]`, `[1-3]`, `[^1]`, `[source 1]`, `【1】`, and all that a platform shows like one:
+    with entities, escapes, marks, invisible characters, digits of another kind. Valid numbers are renumbered in the
+    order of first use, each in its own brackets; others are removed with the spaces before them. Code is unchanged:
+    `a[1]` between backticks is not a citation. Nor is a year or a date in brackets.
     """
 
     def __init__(
@@ -70,13 +70,13 @@ class CitationFilter:
 class CitationRewriter(StreamRewriter):
     """First stage: renumber citations and remove invalid ones."""
 
-    special = re.compile(r"[ \t\u00a0\\\[【［`]")
+    special = re.compile(rf"[ \t\u00a0\\&`{re.escape(OPENING_BRACKETS)}]")
 
     def __init__(self, given_numbers: frozenset[int], *, certain: bool = True) -> None:
         super().__init__(certain=certain)
         self.given_numbers = given_numbers
         self.new_numbers: dict[int, int] = {}
-        self.in_text_bracket = False  # after a plain bracket, followed only by characters of a list of numbers
+        self.in_text_bracket = False  # after a plain bracket that is not closed
 
     def rewrite_special(self, at: int, *, final: bool) -> RewriteStep | None:
         edge = self.skip_spaces(at)
@@ -85,9 +85,13 @@ class CitationRewriter(StreamRewriter):
         begin = edge + self.buffer.startswith("\\", edge)
         if begin == len(self.buffer):
             return RewriteStep(begin, self.buffer[at:]) if final else None
-        if self.buffer[begin] not in OPENING_BRACKETS:
-            return RewriteStep(begin, self.buffer[at:begin])
-        return self.rewrite_bracket(at, begin, final=final)
+        if not final and PARTIAL_ENTITY.match(self.buffer, begin):
+            return None
+        opening = OPENING_BRACKET.match(self.buffer, begin)
+        if opening is None:
+            end = max(begin, at + 1)
+            return RewriteStep(end, self.buffer[at:end])
+        return self.rewrite_bracket(at, opening, final=final)
 
     def rewrite_code(self, code: str, *, certain: bool) -> str:
         if certain:
@@ -101,39 +105,39 @@ class CitationRewriter(StreamRewriter):
         found = SPACES.match(self.buffer, at)
         return found.end() if found else at
 
-    def rewrite_bracket(self, at: int, begin: int, *, final: bool) -> RewriteStep | None:
-        """Rewrite a bracket at `begin`, with the spaces before it from `at`: a citation or plain text."""
-        edge = BRACKET.search(self.buffer, begin + 1, begin + MAX_LIST_CHARACTERS)
+    def rewrite_bracket(self, at: int, opening: re.Match[str], *, final: bool) -> RewriteStep | None:
+        """Rewrite a bracket, with the spaces before it from `at`: a citation or plain text."""
+        edge = BRACKET.search(self.buffer, opening.end(), opening.end() + MAX_LIST_CHARACTERS)
         if edge is None:
-            return self.rewrite_unclosed(at, begin, final=final)
-        cited = None if edge[0] in OPENING_BRACKETS else self.parse_numbers(self.buffer[begin + 1 : edge.start()])
+            return self.rewrite_unclosed(at, opening, final=final)
+        if edge.end() == len(self.buffer) and edge[0][0] == "&" and edge[0][-1] != ";" and not final:
+            return None
+        cited = None if edge["opening"] else self.parse_numbers(self.buffer[opening.end() : edge.start()])
         if cited is None:
-            return RewriteStep(begin + 1, self.buffer[at : begin + 1])
+            return RewriteStep(opening.end(), self.buffer[at : opening.end()])
         return RewriteStep(edge.end(), self.render_citations(self.buffer[at : self.skip_spaces(at)], cited))
 
-    def rewrite_unclosed(self, at: int, begin: int, *, final: bool) -> RewriteStep | None:
+    def rewrite_unclosed(self, at: int, opening: re.Match[str], *, final: bool) -> RewriteStep | None:
         """A bracket that is not closed yet: wait. At the end remove half a citation; defuse one that is too long."""
-        content = self.buffer[begin + 1 : begin + MAX_LIST_CHARACTERS]
-        short = len(self.buffer) - begin < MAX_LIST_CHARACTERS
+        content = self.buffer[opening.end() : opening.end() + MAX_LIST_CHARACTERS]
+        short = len(content) < MAX_LIST_CHARACTERS
         if short and not final:
             return None
-        if not PARTIAL_LIST.fullmatch(content) or (short and not any(map(str.isdigit, content))):
-            return RewriteStep(begin + 1, self.buffer[at : begin + 1])
-        return (
-            RewriteStep(len(self.buffer), "")
-            if short
-            else RewriteStep(begin + 1, self.buffer[at:begin] + SEPARATOR_DOT)
-        )
+        seen = visible_text(content if short else PARTIAL_FORM.sub("", content))
+        if not NUMBER_LIST.fullmatch(seen) or (short and not any(map(str.isdigit, seen))):
+            return RewriteStep(opening.end(), self.buffer[at : opening.end()])
+        if short:
+            return RewriteStep(len(self.buffer), "")
+        return RewriteStep(opening.end(), self.buffer[at : self.skip_spaces(at)] + SEPARATOR_DOT)
 
     def parse_numbers(self, content: str) -> list[int] | None:
-        """The valid numbers in brackets, or None if the content is not a list of numbers."""
-        if not NUMBER_LIST.fullmatch(content):
+        """The valid numbers in brackets, or None if the content does not read as a list of numbers."""
+        seen = CITATION_SUFFIX.sub("", visible_text(content))
+        spans = [(_parse_number(low), _parse_number(high or low)) for low, high in NUMBER_RANGE.findall(seen)]
+        if not spans or not NUMBER_LIST.fullmatch(seen):
             return None
-        spans = [
-            (int(low), int(high or low))
-            for low, high in NUMBER_RANGE.findall(re.sub(CITATION_SUFFIX, "", content, flags=REGEX_FLAGS))
-        ]
-        if len(spans) == 1 and any(1900 <= number <= 2099 and number not in self.given_numbers for number in spans[0]):
+        year = YEAR_OR_DATE.fullmatch(seen.strip())
+        if year and not {int(each) for each in year.groups() if each} <= self.given_numbers:
             return None
         listed = [number for span in spans for number in sorted(self.given_numbers) if min(span) <= number <= max(span)]
         return list(dict.fromkeys(listed))
@@ -143,14 +147,19 @@ class CitationRewriter(StreamRewriter):
         if not cited:
             if self.in_text_bracket:
                 return before + SEPARATOR_DOT
-            return (before or SEPARATOR_DOT) if self.tail.endswith(("`", "~")) else ""
-        return before + "".join(
+            return (before or SEPARATOR_DOT) if JOINING_TAIL.search(self.tail) else ""
+        separator = " " if not before and self.tail.endswith("\\") else before
+        return separator + "".join(
             f"[{self.new_numbers.setdefault(number, len(self.new_numbers) + 1)}]" for number in cited
         )
 
     def record_step(self, read: str, wrote: str) -> None:
         super().record_step(read, wrote)
-        if wrote and wrote[-1] in OPENING_BRACKETS:
-            self.in_text_bracket = True
-        else:
-            self.in_text_bracket = self.in_text_bracket and bool(LIST_LIKE.fullmatch(wrote))
+        for bracket in BRACKET.finditer(wrote):
+            self.in_text_bracket = bool(bracket["opening"])
+
+
+def _parse_number(digits: str) -> int:
+    """The number, or one that is never given if it is very long."""
+    plain = digits.lstrip("0")
+    return int(plain or 0) if len(plain) <= MAX_DIGITS else 10**MAX_DIGITS

@@ -44,9 +44,14 @@ ANGLED_CODE = re.compile(
     re.IGNORECASE,
 )
 AFTER_LESS_THAN = frozenset(f"{BLANKS}=-<0123456789")  # characters after a `<` that starts no markup
-SELF_LINK = re.compile(rf"\[((?:[A-Za-z][A-Za-z0-9+.-]*://[^\s\[\]<>()`|\"]{{1,{MAX_ADDRESS_CHARACTERS}}})?)\](?=\()")
-PARTIAL_SELF_LINK = re.compile(rf"\[[^\s\[\]<>()`|\"]{{0,{MAX_ADDRESS_CHARACTERS}}}\]?\Z")
-CITATION_END = re.compile(r"\[\^?\d+\Z")
+MAX_LABEL_CHARACTERS = 300
+LABEL_TEXT = r"(?:[^\[\]<>`|\n]|`[^`|\[\]\n]{1,300}`(?!`))"  # no brackets, and only whole spans of code
+SELF_LABEL = rf"[A-Za-z][A-Za-z0-9+.-]*://[^\s\[\]<>()`|\"]{{1,{MAX_ADDRESS_CHARACTERS}}}"
+LINK_LABEL = re.compile(rf"\[({LABEL_TEXT}{{0,{MAX_LABEL_CHARACTERS}}}|{SELF_LABEL})\](?=\()")
+PARTIAL_LINK_LABEL = re.compile(
+    rf"\[(?:{LABEL_TEXT}{{0,{MAX_LABEL_CHARACTERS}}}(?:`[^`|\[\]\n]{{0,300}}`?)?|[^\s\[\]<>()`|\"]{{0,{MAX_ADDRESS_CHARACTERS}}})\]?\Z"
+)
+CITATION_END = re.compile(r"\[\d{1,3}[\]\s]*\Z")
 
 
 def target_address(target: re.Match[str]) -> str:
@@ -55,13 +60,11 @@ def target_address(target: re.Match[str]) -> str:
 
 
 class LinkContext:
-    """Tracks open brackets and angle brackets, however the text is cut."""
+    """Tracks open angle brackets and strikethrough, however the text is cut."""
 
     def __init__(self, *, angled: bool = False) -> None:
         self.angled = angled  # after a written `<`, with no space or `>` since
-        self.in_link_text = False  # within brackets, after a link
         self.in_strikethrough = False  # after `~~` in the same paragraph
-        self._depth = 0  # of open brackets
 
     def is_within_angle(self, text: str) -> bool:
         """Whether chat markup would read the end of this text as the inside of a link opened by `<`."""
@@ -72,17 +75,10 @@ class LinkContext:
         """Whether a link can be written as `[text](link)` here."""
         return not self.angled and not set("()[]") & set(link)
 
-    def record_bracket(self, read: str, *, linked: bool) -> None:
-        """Record brackets and links; renderers disagree about links within the text of another link."""
-        if read[:1] == "]":
-            self._depth = max(0, self._depth - 1)
-        self._depth += read == "["
-        self.in_link_text = self._depth > 0 and (self.in_link_text or linked)
-
     def record_output(self, before: str, text: str) -> None:
-        """Record written text; a paragraph break closes all brackets."""
+        """Record written text; a paragraph break ends all marks."""
         if "\n\n" in before[-1:] + text:
-            self._depth, self.in_link_text, self.in_strikethrough = 0, False, False
+            self.in_strikethrough = False
         self.in_strikethrough = self.in_strikethrough or "~~" in before[-1:] + text
         self.angled = self.is_within_angle(text)
 

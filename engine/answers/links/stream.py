@@ -30,6 +30,7 @@ from engine.answers.links.addresses import (
 from engine.answers.links.allowed_addresses import AllowedAddresses
 from engine.answers.links.link_syntax import LinkContext, needs_space
 from engine.answers.links.plain_addresses import filter_code_word, match_bare_name
+from engine.answers.links.visible_text import PLAIN_BRACKETS, has_words
 from engine.answers.mentions import MENTION, ZERO_WIDTH_SPACE, escape_mention, find_mentions
 from engine.text.stream_rewriter import RewriteStep, StreamRewriter
 
@@ -57,6 +58,7 @@ class LinkFilter(StreamRewriter):
         self.domains = domains
         self.behind_link = False  # after a link, followed only by punctuation
         self.ends_with_link = False  # the current step ends with a link
+        self.has_link = False  # some step did
         self.is_bare_link = False  # the link has no scheme, so that following text could extend it
         self.context = LinkContext()
         self.written_prefix = ""  # the part of an incomplete word that is already written
@@ -79,7 +81,7 @@ class LinkFilter(StreamRewriter):
         self.behind_link = self.ends_with_link or (
             self.behind_link and not blank and self.buffer[at] not in link_syntax.BLANKS
         )
-        self.context.record_bracket(self.buffer[at : step.end], linked=self.ends_with_link)
+        self.has_link = self.has_link or self.ends_with_link
         self.ends_with_link = False
         return RewriteStep(step.end, f" {step.text}") if blank else step
 
@@ -107,11 +109,16 @@ class LinkFilter(StreamRewriter):
 
     def filter_text(self, text: str) -> str:
         """Filter a complete text: a label, or text that may be code."""
-        inner = LinkFilter(self.allowed, self.mentioned, domains=self.domains, certain=False)
-        inner.context.angled = self.context.angled
+        inner = self.inner_filter()
         shown = inner.feed(text) + inner.close()
         self.ends_with_link, self.is_bare_link = self.ends_with_link or inner.behind_link, inner.is_bare_link
         return shown
+
+    def inner_filter(self) -> LinkFilter:
+        """A filter of a part of this text."""
+        inner = LinkFilter(self.allowed, self.mentioned, domains=self.domains, certain=False)
+        inner.context.angled = self.context.angled
+        return inner
 
     def rewrite_word(self, at: int, *, final: bool) -> RewriteStep | None:
         """Rewrite a word, the text between blanks and brackets; write its start early if the rest cannot matter."""
@@ -174,7 +181,8 @@ class LinkFilter(StreamRewriter):
 
     def render_defanged(self, read: str, before: str, after: str) -> str:
         """The word with every address defused; `before` and `after` stand for its neighbors."""
-        shown = defang_word(before + decode_and_normalize(read) + after, domains=self.domains)
+        plain = decode_and_normalize(read).translate(PLAIN_BRACKETS)
+        shown = defang_word(before + plain + after, domains=self.domains)
         return shown[len(before) : len(shown) - len(after)]
 
     def render_address(self, read: str, behind: str) -> str:
@@ -200,22 +208,42 @@ class LinkFilter(StreamRewriter):
         return found.text
 
     def rewrite_opening_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
-        """An opening bracket; a link without text, or whose text is its own address, becomes that address."""
-        found = link_syntax.SELF_LINK.match(self.buffer, at, at + 2 * MAX_ADDRESS_CHARACTERS)
+        """An opening bracket, or a whole link: `[words](address)` is written in one step or not as a link."""
+        limit = at + 2 * MAX_ADDRESS_CHARACTERS
+        found = link_syntax.LINK_LABEL.match(self.buffer, at, limit)
         if found is None:
-            hold = not final and link_syntax.PARTIAL_SELF_LINK.match(self.buffer, at)
+            hold = not final and link_syntax.PARTIAL_LINK_LABEL.match(self.buffer, at, limit)
             return None if hold else RewriteStep(at + 1, "[")
-        link = self.allowed.find_link(decode_escapes(found[1]))
         window = self.buffer[found.end() : found.end() + MAX_ADDRESS_CHARACTERS]
         target = link_syntax.LINK_TARGET.match(window)
-        if target and not found[1]:
-            link = self.allowed.find_link(link_syntax.target_address(target))
-        cut = target is None and not final and len(window) < MAX_ADDRESS_CHARACTERS
-        if cut and link_syntax.PARTIAL_LINK_TARGET.match(window):
-            return None
-        if not link or target is None or self.allowed.find_link(link_syntax.target_address(target)) != link:
-            return RewriteStep(at + 1, "[")
-        return RewriteStep(found.end() + target.end(), self.render_angle_link(link))
+        if target is None:
+            hold = not final and len(window) < MAX_ADDRESS_CHARACTERS and link_syntax.PARTIAL_LINK_TARGET.match(window)
+            return None if hold else RewriteStep(at + 1, "[")
+        link = self.allowed.find_link(link_syntax.target_address(target))
+        shown = self.render_link(found[1], link) if link and not self.tail.endswith("\\") else ""
+        return RewriteStep(found.end() + target.end(), shown) if shown else RewriteStep(at + 1, "[")
+
+    def render_link(self, words: str, link: str) -> str:
+        """An allowed link with these words; empty if they may be taken for a citation, or read differently."""
+        if not words or self.allowed.find_link(decode_escapes(words)) == link:
+            return self.render_angle_link(link)
+        is_plain = (
+            len(words) <= link_syntax.MAX_LABEL_CHARACTERS
+            and ("`" not in words or self.certain)
+            and "~~" not in words
+            and not words.endswith("\\")
+            and has_words(words)
+            and self.context.can_have_text(link)
+            and not self.context.is_within_angle(words)
+        )
+        if not is_plain:
+            return ""
+        inner = self.inner_filter()
+        shown = inner.feed(words) + inner.close()
+        if inner.has_link:
+            return ""
+        self.ends_with_link, self.is_bare_link = True, False
+        return f"[{shown}]({link})"
 
     def rewrite_closing_bracket(self, at: int, *, final: bool) -> RewriteStep | None:
         """A closing bracket; the target or the definition of a link may follow."""
@@ -230,7 +258,7 @@ class LinkFilter(StreamRewriter):
                 return RewriteStep(at + 1, "]")
 
     def rewrite_target(self, at: int, *, final: bool) -> RewriteStep | None:
-        """The target of a link, `](address)`; the text of a citation never becomes a link."""
+        """The target after brackets that are no link of their own: `] (<address>)`, inert after a number."""
         window = self.buffer[at + 1 : at + 1 + MAX_ADDRESS_CHARACTERS]
         found = link_syntax.LINK_TARGET.match(window)
         if found is None:
@@ -239,13 +267,14 @@ class LinkFilter(StreamRewriter):
         link = self.allowed.find_link(link_syntax.target_address(found))
         if not link:
             return RewriteStep(at + 2, "] (")
+        end = at + 1 + found.end()
+        if link_syntax.CITATION_END.search(self.tail):
+            return RewriteStep(end, "]")  # the program adds the address of the source
+        _, bracket, label = self.tail.rpartition("[")
+        if bracket and not has_words(label):
+            return RewriteStep(end, f"] ({defang_word(link, domains=self.domains)})")
         self.ends_with_link, self.is_bare_link = True, False
-        plain = (
-            self.context.can_have_text(link)
-            and not self.context.in_link_text
-            and not link_syntax.CITATION_END.search(self.tail)
-        )
-        return RewriteStep(at + 1 + found.end(), f"]({link})" if plain else f"] (<{link}>)")
+        return RewriteStep(end, f"] (<{link}>)")
 
     def rewrite_angle(self, at: int, *, final: bool) -> RewriteStep | None:
         """A mention, a link or a tag in angle brackets; anything similar is defused."""
@@ -256,14 +285,17 @@ class LinkFilter(StreamRewriter):
             hold = not final and len(window) < MAX_ADDRESS_CHARACTERS and link_syntax.PARTIAL_ANGLE_LINK.match(window)
             return None if hold else self.render_less_than(at)
         if link := self.allowed.find_link(decode_escapes(found[1])):
-            words = self.filter_text(found[2] or "") + (" " if self.ends_with_link and self.is_bare_link else "")
-            angled = self.render_angle_link(link)
-            worded = words and self.context.can_have_text(link) and not self.context.is_within_angle(words)
-            return RewriteStep(at + found.end(), f"[{words}]({link})" if worded else angled)
+            return RewriteStep(at + found.end(), self.render_chat_link(link, found[2] or ""))
         if link_syntax.HTML_TAG.fullmatch(found[0]):
             self.certain = False  # HTML renderers do not recognize code after it
             return RewriteStep(at + found.end(), found[0])
         return self.render_less_than(at)
+
+    def render_chat_link(self, link: str, words: str) -> str:
+        """A link of chat markup, `<address|words>`: inert if the words read as a number."""
+        if words and not has_words(words):
+            return defang_word(link, domains=self.domains)
+        return self.render_link(words.strip(), link) or self.render_angle_link(link)
 
     def rewrite_mention(self, end: int, mention: re.Match[str], *, final: bool) -> RewriteStep | None:
         """A mention that ends at `end`; a space keeps the text after it from completing an address in its name."""

@@ -164,7 +164,7 @@ def test_a_dropped_number_does_not_make_another_one(text: str) -> None:
         ("ftp://evil.com slack://evil", "ftp[:]//evil[.]com slack[:]//evil"),
         (f"![p]({KNOWN}) ![]({KNOWN}) ![p][r] wow![1]", f"[p]({KNOWN}) <{KNOWN}> [p][r] wow! [1]"),
         ("![p](https://evil.com/?secret)", "[p] (https[:]//evil[.]com/?secret)"),
-        (f"{KNOWN}[1] [2]({KNOWN})", f"<{KNOWN}> [1] [2] (<{KNOWN}>)"),
+        (f"{KNOWN}[1] [2]({KNOWN})", f"<{KNOWN}> [1] [2]"),
         (f"见{KNOWN}，then", f"见<{KNOWN}>， then"),
         ("https:/[99]/evil.com", "https[:]//evil[.]com"),
         (r"[form\]](https:\//evil.com/x)", r"[form\]] (https[:]//evil[.]com/x)"),
