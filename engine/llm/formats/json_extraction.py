@@ -6,6 +6,7 @@ import json
 import re
 from typing import TYPE_CHECKING, cast
 
+from engine.llm.formats.broken_json import read_broken_json
 from engine.llm.formats.thinking import strip_thinking
 from engine.llm.formats.tuple_extraction import build_link, build_mention
 from engine.models import Extraction, SearchQuery
@@ -81,18 +82,7 @@ def _decode_json(reply: str) -> tuple[object, bool]:
     try:
         return json.JSONDecoder(strict=False).raw_decode(text)[0], True
     except (ValueError, RecursionError):
-        return _repair_json(text), False
-
-
-def _repair_json(text: str) -> object:
-    """Repair broken JSON; of several values take the first object. None if it cannot be repaired."""
-    import json_repair  # noqa: PLC0415  - needed for broken replies only
-
-    try:
-        data = json_repair.loads(text, skip_json_loads=True)
-    except (ValueError, RecursionError):
-        return None
-    return next((value for value in data if isinstance(value, dict)), None) if isinstance(data, list) else data
+        return read_broken_json(text), False
 
 
 def _object_list(data: Object, key: str) -> Iterator[Object]:

@@ -1,0 +1,174 @@
+"""Read broken JSON in one pass: single quotes, missing commas and brackets, quotes in texts, a cut-off end. Pure."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import cast
+
+MAX_DEPTH = 40  # of nested values; a deeper one counts as cut off
+MAX_ITEMS = 8_000  # keys and values; what follows is left out
+MAX_NUMBER_CHARACTERS = 40
+
+_GAP = re.compile(r"[\s,]*")
+_BLANKS = re.compile(r"\s*")
+_BARE = re.compile(r"[^,:{}\[\]\"'\n]*")
+_STRING_PARTS = {'"': re.compile(r"[^\"\\]+"), "'": re.compile(r"[^'\\]+")}
+# What follows the quote that closes a text.
+_STRING_END = re.compile(
+    r"\s{0,40}(?:[:}\]]|\Z|,\s{0,40}(?:[\"'{}\[\]\d-]|\Z|[A-Za-z_]\w{0,40}\s{0,4}:|(?:true|false|null|None)\b))",
+    re.IGNORECASE,
+)
+_ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
+_COLON = re.compile(r"\s{0,40}:")
+_CODE_UNIT = re.compile(r"[0-9a-fA-F]{4}")
+_WORDS = {"true": True, "false": False, "null": None, "none": None}
+_CLOSING = frozenset("]}")
+_STRAY_QUOTE = re.compile(r"'(?=\")")
+_STRAY_BRACKET = re.compile(r"[\]}](?=\s{0,40}[\"'])")
+
+
+def read_broken_json(text: str) -> object:
+    """The value that starts at the beginning of a text, as far as it can be read; what is missing is left out."""
+    return _Reader(text).read_value(0)
+
+
+class _Reader:
+    """Reads a text from left to right; each step moves forward."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        self.items = 0
+
+    @property
+    def next(self) -> str:
+        """The next character; empty at the end."""
+        return self.text[self.at : self.at + 1]
+
+    def skip(self, pattern: re.Pattern[str]) -> str:
+        """Skip what matches here; returns it."""
+        found = pattern.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+        return found[0] if found else ""
+
+    def read_value(self, depth: int) -> object:
+        """The value after blanks; None if there is none."""
+        self.skip(_BLANKS)
+        if depth > MAX_DEPTH:
+            self.at = len(self.text)
+        match self.next:
+            case "{":
+                self.at += 1
+                return self.read_object(depth)
+            case "[":
+                return self.read_array(depth)
+            case '"' | "'":
+                return self.read_string()
+            case _:
+                return _parse_bare(self.read_bare())
+
+    def read_object(self, depth: int) -> dict[str, object]:
+        """The object whose first key comes here. A bracket that closes an array around it ends it too."""
+        found: dict[str, object] = {}
+        while True:
+            self.skip_gap()
+            if self.ends_at("}"):
+                return found
+            before = self.at
+            key = self.read_key()
+            self.skip(_BLANKS)
+            if self.next == ":":
+                self.at += 1
+                self.skip(_BLANKS)
+                self.skip(_STRAY_BRACKET)
+                found[key] = self.read_value(depth + 1)
+            self.at += self.at == before
+
+    def read_array(self, depth: int) -> list[object]:
+        """The array that starts here. A bracket that closes an object around it ends it too."""
+        found: list[object] = []
+        self.at += 1
+        while True:
+            self.skip_gap()
+            if self.ends_at("]"):
+                return found
+            before = self.at
+            value = self.read_value(depth + 1)
+            self.skip(_BLANKS)
+            if self.next == ":" and isinstance(value, str):  # the key of an object whose bracket is missing
+                self.at += 1
+                first = {value: self.read_value(depth + 1)}
+                value = {**first, **self.read_object(depth + 1)}
+            if self.at == before:
+                self.at += 1  # a colon
+            else:
+                found.append(value)
+
+    def read_key(self) -> str:
+        """The key that starts here."""
+        return self.read_string(is_key=True) if self.next in _STRING_PARTS else self.read_bare()
+
+    def read_bare(self) -> str:
+        """The words that start here, whose opening quote may be missing."""
+        words = self.skip(_BARE).strip()
+        self.at += bool(words) and self.next in _STRING_PARTS
+        return words
+
+    def skip_gap(self) -> None:
+        """Skip what is between two items; to the end if there are too many."""
+        self.skip(_GAP)
+        self.items += 1
+        if self.items > MAX_ITEMS:
+            self.at = len(self.text)
+
+    def ends_at(self, closing: str) -> bool:
+        """Whether an object or array ends here; its own bracket is skipped."""
+        if self.next == closing:
+            self.at += 1
+            return True
+        return not self.next or self.next in _CLOSING
+
+    def read_string(self, *, is_key: bool = False) -> str:
+        """The text in quotes that starts here; a quote within it is part of it unless a separator follows.
+
+        A colon follows keys only: a value before it lacks its closing quote, and ends before the comma and the key.
+        """
+        self.skip(_STRAY_QUOTE)
+        quote, parts = self.next, list[str]()
+        key_at, kept = 0, 0  # where the key after an unclosed value starts, and the parts before it
+        self.at += 1
+        while self.next:
+            parts.append(self.skip(_STRING_PARTS[quote]))
+            if self.next == "\\":
+                self.at += 1
+                parts.append(self.read_escape())
+            elif self.next:
+                self.at += 1
+                if _STRING_END.match(self.text, self.at):
+                    break
+                if parts[-1].rstrip().endswith(","):
+                    key_at, kept = self.at - 1, len(parts)
+                parts.append(quote)
+        if key_at and not is_key and _COLON.match(self.text, self.at):
+            self.at = key_at
+            parts = [*parts[: kept - 1], parts[kept - 1].rstrip().removesuffix(",")]
+        return "".join(parts).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+    def read_escape(self) -> str:
+        """The character after a backslash."""
+        letter = self.next
+        self.at += 1
+        if letter == "u" and (digits := self.skip(_CODE_UNIT)):
+            return chr(int(digits, 16))
+        return _ESCAPED.get(letter, letter)
+
+
+def _parse_bare(word: str) -> object:
+    """A word without quotes: true, false, null, a number or a text; None if it is empty."""
+    if word.lower() in _WORDS or not word:
+        return _WORDS.get(word.lower())
+    try:
+        return cast("object", json.loads(word)) if len(word) <= MAX_NUMBER_CHARACTERS else word
+    except ValueError:
+        return word
