@@ -54,7 +54,7 @@ REPEATED = (
     "&#1;", "&a;", "```", "~~~", "`a`", "``", "**", "- ", "* ", " \n", "  \n", "\n\n", "\n ", "\r\n", "\n---\n",
     "a:b\n", ". ", "? ", "' ", '" ', "|-", "-|", ":-", ":-:|", "| a ", "https://", "www.", "www.a", "http://a/(",
     "a.example ", "\\\\'", " and ", "\tand", "Ada (2026-05-18 09:20): ", "[2026-05-18 09:20] Ada: x\n", "how many ",
-    "what did he ", "@here ", "<t:1:R>", '{"a":', "[1,",
+    "what did he ", "@here ", "<t:1:R>", '{"a":', '["[', '{"a": ["', "&#91;", "[1,",
 )  # fmt: skip
 IO = {"asyncio", "aiohttp", "aiosqlite", "sqlite3", "os", "shutil", "socket", "subprocess", "tempfile", "threading"}
 SANDBOXED = "engine.parsers."  # parsers run in a process of their own, with a limit of time; their patterns are tested

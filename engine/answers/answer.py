@@ -239,8 +239,15 @@ class AnswerService:
         return build_combined_prompt(prompt, answers, runtime.language.build_answer_messages, runtime.tokenizer.count)
 
     async def _answer_part(self, part: Prompt, recalled: RetrievalResult, meter: UsageMeter) -> str:
+        pieces, length = list[str](), 0
+        limit = self.runtime.options.context_window.max_answer_characters
         async with aclosing(self.stream_answer(part, recalled, meter)) as stream:
-            return "".join([piece async for piece in stream])
+            async for piece in stream:
+                pieces.append(piece[: limit - length])
+                length += len(pieces[-1])
+                if length >= limit:
+                    break
+        return "".join(pieces)
 
     async def record_usage(self, meter: UsageMeter) -> None:
         """Add the model calls to the day's usage; `meter` keeps them for the caller."""

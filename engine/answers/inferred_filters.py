@@ -12,12 +12,12 @@ import re
 from dataclasses import replace
 from datetime import UTC, date, datetime, time, timedelta
 from typing import TYPE_CHECKING
-from unicodedata import normalize
 
 from engine.models import Filters, InferredFilters
 from engine.scheduling.stopwatch import Stopwatch
 from engine.scheduling.tasks import cancel_tasks, child_task
 from engine.text.author_request import match_authors
+from engine.text.scripts.normalization import normalize_text
 from engine.text.scripts.unspaced import has_unspaced
 
 if TYPE_CHECKING:
@@ -192,4 +192,4 @@ def _end_of_day(day: date | None, lookup: FilterLookup) -> datetime | None:
 
 
 def _fold(text: str) -> str:
-    return " ".join(_WORD.findall(normalize("NFKC", text).casefold()))
+    return " ".join(_WORD.findall(normalize_text("NFKC", text).casefold()))

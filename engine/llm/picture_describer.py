@@ -25,7 +25,6 @@ log = structlog.get_logger(__name__)
 PERMANENT_ERRORS = (InvalidApiKey, ModelNotFound, ModelRefused, PromptTooLong)
 LOG_HINT = "An administrator finds the reason in the log."
 MAX_REMEMBERED = 200  # descriptions
-MAX_LENGTH = 20_000  # characters of a description; a page full of small print has 8,000
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,4 +59,4 @@ class LiteLLMPictureDescriber:
             await self.record_usage(meter)
         if not reply.strip():
             raise EmptyDocument("There is nothing to describe in the picture.")
-        return reply[:MAX_LENGTH]
+        return reply

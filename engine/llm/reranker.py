@@ -6,6 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from engine.llm.client.reply_limits import MAX_SCORES_PER_TEXT
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -50,7 +52,7 @@ class LiteLLMReranker:
             return scores
         pieces = split_documents(texts, self._tokenizer, self._max_tokens, PIECE_OVERLAP)
         rows = await self._client.rerank(self._model, question, pieces.texts, meter)
-        piece_scores = parse_scores(rows, len(pieces.texts))
+        piece_scores = parse_scores(rows[: MAX_SCORES_PER_TEXT * len(pieces.texts)], len(pieces.texts))
         for document, score in aggregate_scores(
             piece_scores, pieces.document_indexes, len(texts), self._strategy, self._top_n
         ):

@@ -18,6 +18,10 @@ WORD_JOINER = "\u2060"  # zero width; breaks the token of a mention
 MENTION_START = re.compile(r"<([@#!])(?=\w)")
 USER_MENTION = re.compile(r"<@([UW][A-Z0-9]+)(?:\|[^<>\n]*)?>")
 MARKDOWN_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"])
+# For texts with very many brackets, of which most are no links: to look for one from each takes long.
+LINKLESS_PARSER = MarkdownIt("commonmark").enable(["table", "strikethrough"]).disable(["link", "image", "reference"])
+MAX_BRACKETS = 1500  # more than three hundred citations have
+NOTIFICATION_SHARE = 4  # characters of Markdown that are read for one of a notification
 
 LINK_OR_STAR = re.compile(r"<[^<>]*>|\*")
 
@@ -51,7 +55,8 @@ def defuse_mentions(markdown: str, name: Callable[[str], str] = lambda _: "") ->
 def to_mrkdwn(markdown: str) -> str:
     """Convert Markdown to mrkdwn, for fields that do not support Markdown."""
     writer = MrkdwnWriter()
-    for token in MARKDOWN_PARSER.parse(markdown):
+    parser = MARKDOWN_PARSER if markdown.count("[") <= MAX_BRACKETS else LINKLESS_PARSER
+    for token in parser.parse(markdown):
         writer.add_token(token)
     return "\n".join(writer.lines).strip("\n")
 
@@ -150,7 +155,7 @@ def _escape_url(address: str) -> str:
 
 def notification_text(markdown: str, limit: int) -> str:
     """The start of a text, for notifications and screen readers."""
-    text = to_mrkdwn(defuse_mentions(markdown))
+    text = to_mrkdwn(defuse_mentions(markdown[: NOTIFICATION_SHARE * limit]))
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
 from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, get_args
@@ -66,11 +67,11 @@ async def _list_events(results: AsyncGenerator[OperationResult], clock: Clock) -
                 yield {"type": "delta", "text": result.text}
                 if clock.monotonic() - rendered > RENDER_SECONDS:
                     rendered = clock.monotonic()
-                    yield {"type": "html", "html": render_answer(text)}
+                    yield {"type": "html", "html": await asyncio.to_thread(render_answer, text)}
             elif isinstance(result, ProgressUpdate):
                 yield {"type": "progress", "text": result.trouble}
             elif isinstance(result, AnswerEnd):
-                yield _build_end(text, result)
+                yield await asyncio.to_thread(_build_end, text, result)
 
 
 def _build_end(text: str, end: AnswerEnd) -> dict[str, Any]:

@@ -18,8 +18,8 @@ from engine.llm.client.errors import map_error
 from engine.llm.client.limiter import PrioritySemaphore, ThinkingTime
 from engine.llm.client.litellm import LiteLLMProvider
 from engine.llm.client.protocol import UNFINISHED, TokenUsage
+from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, limit_reply, log_cut_off
 from engine.llm.config import CallTimeouts
-from engine.llm.formats.thinking import strip_thinking
 from engine.usage import Usage
 
 if TYPE_CHECKING:
@@ -40,7 +40,8 @@ UNREACHABLE_ATTEMPTS, UNREACHABLE_WAIT = 2, 0.3  # attempts to reach an endpoint
 
 # Finish reasons of an incomplete reply.
 CONTENT_FILTERED = "content_filter"
-CUT_OFF_REASONS = frozenset({"length", "max_tokens", CONTENT_FILTERED, UNFINISHED})
+TOO_LONG = "length"
+CUT_OFF_REASONS = frozenset({TOO_LONG, "max_tokens", CONTENT_FILTERED, UNFINISHED})
 
 OUTPUT_LIMIT_HINT = "The reply reached its length limit: raise THREADLORE_LLM_MAX_OUTPUT_TOKENS."
 
@@ -100,19 +101,21 @@ class ModelClient:
         await self._provider.close()
 
     async def complete(self, request: ChatRequest, meter: UsageMeter) -> str:
-        """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError."""
+        """The reply without thinking; one cut off by the model's own limit is returned as it is. Raises ModelError.
+
+        One longer than its purpose allows is cut off, which the log and its usage name.
+        """
 
         async def call() -> str:
             with self._measure(request.purpose):
                 reply = await self._provider.chat(self._chat_parameters(request))
-            meter.record(_build_usage(request.purpose, request.model, reply.spent))
+            text, is_cut = limit_reply(reply.text, request.purpose, request.model.model)
+            meter.record(replace(_build_usage(request.purpose, request.model, reply.spent), cut_off=is_cut))
             if not reply.text and reply.finish == CONTENT_FILTERED:
                 raise _empty_reply_error(reply.finish, request.model)
-            return reply.text
+            return text
 
-        return repair_surrogates(
-            strip_thinking(await self._call_with_retries(request.model, PURPOSE_RANKS[request.purpose], call))
-        )
+        return repair_surrogates(await self._call_with_retries(request.model, PURPOSE_RANKS[request.purpose], call))
 
     async def stream(self, request: ChatRequest, meter: UsageMeter) -> AsyncGenerator[str]:
         """Stream the reply. Retried only before the first piece; a later failure raises ModelUnavailable.
@@ -231,9 +234,17 @@ class _TextStream:
         self._thinking = ThinkingTime(model.model, thinking)
         self.spent = TokenUsage()
         self.finish = ""
+        self._received = 0
 
     async def next_text(self, seconds: float) -> str | None:
-        """The next text, None at the end; `seconds` bound the wait for it, which restarts with each thought."""
+        """The next text, None at the end; `seconds` bound the wait for it, which restarts with each thought.
+
+        A stream that is longer than any reply may be ends as one that reached the model's own limit.
+        """
+        if self._received > MAX_RECEIVED_CHARACTERS:
+            self.finish = TOO_LONG
+            log_cut_off("answer", self._model.model, self._received)
+            return None
         try:
             async with asyncio.timeout(seconds) as limit:
                 async for piece in self._deltas:
@@ -241,7 +252,8 @@ class _TextStream:
                     self.finish = piece.finish or self.finish
                     if piece.text:
                         self._thinking.record_text()
-                        return piece.text
+                        self._received += len(piece.text)
+                        return piece.text[:MAX_RECEIVED_CHARACTERS]
                     if piece.thought:
                         self._thinking.record_thought()
                         limit.reschedule(asyncio.get_running_loop().time() + seconds)

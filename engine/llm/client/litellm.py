@@ -14,6 +14,7 @@ from engine.errors import ModelError, ModelUnavailable
 from engine.llm.client.errors import map_error
 from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
 from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
+from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, MAX_SCORES_PER_TEXT
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -58,7 +59,8 @@ class LiteLLMProvider:
             reply = await litellm.acompletion(**parameters)
             choice = reply.choices[0]
             spent = _token_usage(reply, _response_cost(reply))
-            return ChatReply(choice.message.content or "", choice.finish_reason or "", spent)
+            text = (choice.message.content or "")[: MAX_RECEIVED_CHARACTERS + 1]
+            return ChatReply(text, choice.finish_reason or "", spent)
 
     async def stream(self, parameters: CallParameters) -> AsyncGenerator[StreamDelta]:
         litellm = await self._load_module()
@@ -85,9 +87,8 @@ class LiteLLMProvider:
         with self._mapped_errors(parameters):
             reply = await litellm.arerank(**parameters)
             tokens = int(((reply.meta or {}).get("tokens") or {}).get("input_tokens") or 0)
-            return RerankResult(
-                [dict(row) for row in reply.results or ()], TokenUsage(tokens, cost=_response_cost(reply))
-            )
+            rows = (reply.results or ())[: MAX_SCORES_PER_TEXT * len(parameters["documents"])]
+            return RerankResult([dict(row) for row in rows], TokenUsage(tokens, cost=_response_cost(reply)))
 
     @contextmanager
     def _mapped_errors(self, parameters: CallParameters) -> Iterator[None]:
@@ -139,7 +140,8 @@ def _build_delta(chunk: Any, litellm: Any, parameters: CallParameters) -> Stream
     if choice is None:
         return StreamDelta(spent=spent)
     thought = any(getattr(choice.delta, name, None) for name in _REASONING_FIELDS)
-    return StreamDelta(choice.delta.content or "", choice.finish_reason or "", spent, thought)
+    text = (choice.delta.content or "")[: MAX_RECEIVED_CHARACTERS + 1]
+    return StreamDelta(text, choice.finish_reason or "", spent, thought)
 
 
 def _token_usage(reply: Any, cost: float) -> TokenUsage:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
     Object = Mapping[str, object]
 
+MAX_KEYWORDS, MAX_KEYWORD_CHARACTERS = 40, 400  # of one kind; a search has a few
+
 _FENCE = re.compile(r"\A```\w*|```\Z")
 _OBJECT_START = re.compile(r"\{\s*[\"'}]")
 _SEPARATORS = re.compile("[\n,;，；]")
@@ -102,4 +104,5 @@ def _split_keywords(value: object) -> tuple[str, ...]:
     parts = _SEPARATORS.split(value) if isinstance(value, str) else value
     if not isinstance(parts, list):
         return ()
-    return tuple(dict.fromkeys(filter(None, (clean_text(part) for part in parts if isinstance(part, str)))))
+    words = (clean_text(part[:MAX_KEYWORD_CHARACTERS]) for part in parts[:MAX_KEYWORDS] if isinstance(part, str))
+    return tuple(dict.fromkeys(filter(None, words)))

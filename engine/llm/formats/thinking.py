@@ -15,15 +15,18 @@ def strip_thinking(reply: str) -> str:
 
     An unclosed block counts as thinking only at the beginning of the reply; elsewhere the tag may be part of the text.
     """
-    visible, at, opened = "", 0, -1
+    visible, at, opened = list[str](), 0, -1
     for tag in _TAG.finditer(reply):
         if not tag[1]:
             opened = tag.start() if opened < 0 else opened
             continue
-        visible = visible + reply[at:opened] if opened >= 0 else ""
+        if opened < 0:
+            visible.clear()
+        else:
+            visible.append(reply[at:opened])
         at, opened = tag.end(), -1
-    unfinished = opened >= 0 and not (visible + reply[at:opened]).strip()
-    return "" if unfinished else visible + reply[at:]
+    unfinished = opened >= 0 and not "".join((*visible, reply[at:opened])).strip()
+    return "" if unfinished else "".join((*visible, reply[at:]))
 
 
 class ThinkingFilter:

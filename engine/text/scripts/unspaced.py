@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import re
 from itertools import pairwise
-from unicodedata import normalize
+
+from engine.text.scripts.normalization import normalize_text
 
 KANA = r"\u3041-\u3096\u3099\u309a\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"
 HAN = r"\u3005-\u3007\u3105-\u312f\u31a0-\u31bf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003fffd"
@@ -47,7 +48,7 @@ def split_unspaced(text: str) -> tuple[str, list[str]]:
     """The rest of a text, with blanks for the runs of such scripts, and the terms of these runs as they are indexed."""
     if not has_unspaced(text):
         return text, []
-    runs = RUN.findall(normalize("NFKC", text))
+    runs = RUN.findall(normalize_text("NFKC", text))
     return RUN.sub(" ", text), [term for run in runs for term in _index_terms(CLUSTER.findall(run))]
 
 
@@ -65,7 +66,7 @@ def list_query_terms(text: str, limit: int) -> list[str]:
 
 def list_pairs(text: str) -> list[str]:
     """The pairs of each run in order, or its only character."""
-    return [term for run in RUN.findall(normalize("NFKC", text)) for term in _query_terms(CLUSTER.findall(run))]
+    return [term for run in RUN.findall(normalize_text("NFKC", text)) for term in _query_terms(CLUSTER.findall(run))]
 
 
 def has_function_alone(term: str) -> bool:

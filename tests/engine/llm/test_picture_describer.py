@@ -11,8 +11,9 @@ import pytest
 from PIL import Image
 
 from engine.errors import EmptyDocument, ModelUnavailable
+from engine.llm.client.reply_limits import MAX_REPLY_CHARACTERS
 from engine.llm.config import ModelConfig
-from engine.llm.picture_describer import MAX_LENGTH, LiteLLMPictureDescriber
+from engine.llm.picture_describer import LiteLLMPictureDescriber
 from engine.parsers.scans.pictures import encode_picture
 from engine.usage import Usage, UsageMeter
 from tests.engine.llm.stub_provider import REFUSED, StubProvider
@@ -50,7 +51,7 @@ def describer(stub: StubProvider, usage: RecordedUsage) -> LiteLLMPictureDescrib
 async def test_the_server_sees_the_picture_and_the_call_is_counted(
     stub: StubProvider, describer: LiteLLMPictureDescriber, usage: RecordedUsage
 ) -> None:
-    stub.reply("A red sign.", "long " * MAX_LENGTH)
+    stub.reply("A red sign.", "long " * MAX_REPLY_CHARACTERS["describe"])
     assert await describer.describe(JPEG) == "A red sign."
     [body] = stub.server.bodies()
     [system, user] = body["messages"]
@@ -63,7 +64,7 @@ async def test_the_server_sees_the_picture_and_the_call_is_counted(
     assert [(each.purpose, each.model, each.output_tokens > 0) for each in usage.items] == [
         ("describe", "openai/eyes", True)
     ]
-    assert len(await describer.describe(jpeg("blue"))) == MAX_LENGTH
+    assert len(await describer.describe(jpeg("blue"))) == MAX_REPLY_CHARACTERS["describe"]
 
 
 async def test_a_picture_is_described_again_only_if_that_failed_or_long_ago(

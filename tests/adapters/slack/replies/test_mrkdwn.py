@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -69,3 +71,17 @@ def test_pieces_are_short_and_lose_nothing(text: str, limit: int) -> None:
     pieces = split_rendered(text, limit)
     assert "".join(pieces) == text
     assert all(len(piece) <= limit for piece in pieces)
+
+
+HOSTILE = "[¦](¦![¦[a](¦*a_¦**a¦_¦`¦> ¦- a\n  ¦[x][¦| a ¦<¦&#91;¦~~a¦\\¦a¦\n"
+
+
+@pytest.mark.parametrize("unit", HOSTILE.split("¦"), ids=ascii)
+def test_the_longest_message_is_converted_in_a_moment_whatever_is_in_it(unit: str) -> None:
+    text = unit * (11_000 // len(unit))
+    started = time.thread_time()
+    to_mrkdwn(text)
+    assert time.thread_time() - started < 0.25
+    started = time.thread_time()
+    notification_text(text, 300)
+    assert time.thread_time() - started < 0.25
