@@ -172,6 +172,7 @@ def build_parser_limits(settings: Settings) -> ParserLimits:
         ocr_program=(shutil.which("tesseract") or "") if settings.ocr == "auto" else "",
         ocr_languages=settings.ocr_languages,
         describes_pictures=bool(settings.vision_model),
+        requires_sandbox=settings.require_sandbox,
     )
 
 

@@ -133,6 +133,7 @@ class Settings(BaseSettings):
     parser_memory_mb: int = Field(default=2048, gt=0)
     parser_timeout_seconds: float = Field(default=60.0, gt=0)
     parser_workers: int = Field(default=2, gt=0)
+    require_sandbox: bool = False
     ocr: Literal["auto", "off"] = "auto"
     ocr_languages: str = Field(default="eng", pattern=r"^[A-Za-z_]+(\+[A-Za-z_]+)*$")
 

@@ -6,7 +6,8 @@ EngineError
 │   ├── EmptyDocument        no text in it
 │   ├── EncryptedFile        a password is needed
 │   ├── CorruptFile          the content does not match the file format
-│   └── DocumentTooLarge     over the limit on size, time or memory
+│   ├── DocumentTooLarge     over the limit on size, time or memory
+│   └── SandboxIncomplete    the kernel does not bound parsers as the settings require
 ├── InvalidQuestion          the question cannot be asked
 │   ├── AmbiguousDocument    several documents are meant
 │   └── OutOfRange           a number is out of bounds; also an InvalidDocument
@@ -84,6 +85,12 @@ class DocumentTooLarge(InvalidDocument):
     """The document exceeds a limit on size, time or memory."""
 
     hint = "Split the file, or ask the administrator of Threadlore to raise the file limits in the settings."
+
+
+class SandboxIncomplete(InvalidDocument):
+    """The kernel does not bound parsers as the settings require, so that no file is read."""
+
+    hint = "`threadlore doctor` says what the sandbox lacks; THREADLORE_REQUIRE_SANDBOX=false reads files without it."
 
 
 class InvalidQuestion(EngineError):

@@ -30,6 +30,7 @@ from engine.errors import (
     ModelError,
     NotFound,
     RateLimited,
+    SandboxIncomplete,
     StoreError,
 )
 
@@ -59,6 +60,7 @@ STATUSES: Sequence[tuple[type[EngineError], int]] = (
     (AmbiguousDocument, 409),
     (CorrectionChanged, 409),
     (DocumentTooLarge, 413),
+    (SandboxIncomplete, 503),
     (InvalidDocument, 422),
     (InvalidQuestion, 422),
     (TooManyRequests, 429),

@@ -102,6 +102,7 @@ class ParserLimits:
     the file's size. `max_memory` is the address space of one worker process; `workers` is the number of files parsed at
     once. `ocr_program` is the path of tesseract, which reads scans and pictures in `ocr_languages`; empty: there is
     none. `describes_pictures`: a model describes pictures, and scans in which no text is recognized.
+    `requires_sandbox`: nothing is parsed where the kernel lacks a part of the boundary.
     """
 
     max_file_size: int = 50 * MIB
@@ -114,6 +115,7 @@ class ParserLimits:
     ocr_program: str = ""
     ocr_languages: str = "eng"
     describes_pictures: bool = False
+    requires_sandbox: bool = False
 
 
 def stream_passages(title: str, passages: Iterable[Passage]) -> ParsedFile:

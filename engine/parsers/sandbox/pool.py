@@ -11,17 +11,23 @@ from contextlib import aclosing, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Self
 
-from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument
+import structlog
+
+from engine.errors import CorruptFile, DocumentTooLarge, EmptyDocument, InvalidDocument, SandboxIncomplete
 from engine.parsers.base import ParserLimits
 from engine.parsers.sandbox import protocol
+from engine.parsers.sandbox.origins import OriginLimit
 from engine.parsers.scans.descriptions import add_descriptions
 from engine.process import LENGTH_PREFIX_BYTES, child_python_path, encode_frame
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator
+    from collections.abc import AsyncGenerator, Callable
     from types import TracebackType
 
     from engine.parsers.base import ParsedFile, PictureDescriber
+    from engine.parsers.sandbox.state import SandboxState
+
+log = structlog.get_logger(__name__)
 
 # A worker is replaced after this many files, which limits memory leaks of parsers.
 _MAX_FILES_PER_PROCESS = 200
@@ -37,17 +43,21 @@ _WRITE_SIZE = 2**20  # bytes of a file in the buffer of the pipe
 class FileParser:
     """`async with FileParser(limits) as parser`: a few worker processes, each started on first use.
 
-    `describer` describes pictures; without one they are read by OCR, or refused.
+    `describer` describes pictures; without one they are read by OCR, or refused. `sandbox` is what bounds the process
+    that was started last, None before the first one. Files of one origin leave a worker to the others, if there are
+    several.
     """
 
     def __init__(self, limits: ParserLimits | None = None, describer: PictureDescriber | None = None) -> None:
         self.limits = replace(limits or ParserLimits(), describes_pictures=describer is not None)
+        self.sandbox: SandboxState | None = None
         self._describer = describer
+        self._origins = OriginLimit(max(1, self.limits.workers - 1))
         self._processes: list[ParserProcess] = []
         self._idle: asyncio.LifoQueue[ParserProcess] = asyncio.LifoQueue()
 
     async def __aenter__(self) -> Self:
-        self._processes = [ParserProcess(self.limits) for _ in range(self.limits.workers)]
+        self._processes = [ParserProcess(self.limits, self._note_sandbox) for _ in range(self.limits.workers)]
         for process in self._processes:
             self._idle.put_nowait(process)
         return self
@@ -58,41 +68,44 @@ class FileParser:
         for process in self._processes:
             await process.close()
 
-    async def parse(self, name: str, data: bytes) -> ParsedFile:
+    def _note_sandbox(self, state: SandboxState) -> None:
+        """Keep the state of a worker that starts, and warn once of what it lacks."""
+        if not (state.is_complete or self.sandbox):
+            log.warning("parsers.sandbox_incomplete", missing=state.missing)
+        self.sandbox = state
+
+    async def parse(self, name: str, data: bytes, *, origin: str = "") -> ParsedFile:
         """Parse a file into one document, without its attachments; there is at least one passage.
 
         Raises as `stream` does.
         """
-        async with aclosing(self.stream(name, data)) as documents:
+        async with aclosing(self.stream(name, data, origin=origin)) as documents:
             parts = [each async for each in documents if not each.key.startswith("attachment")]
         return replace(parts[0], passages=tuple(passage for part in parts for passage in part.passages))
 
-    async def stream(self, name: str, data: bytes) -> AsyncGenerator[ParsedFile]:
+    async def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
         """Parse a file into documents with different keys: itself, the further parts of a long file, its attachments.
 
         The passages are in the order of their positions; each document has at least one. Those with pictures to be
-        described come last. The parser waits while a document is handled. Raises an InvalidDocument: UnsupportedFormat,
-        EmptyDocument, EncryptedFile, CorruptFile (also if its parser crashes) or DocumentTooLarge (bytes, time, memory,
-        unpacked size, or text beyond the limits); and a ModelError if a picture could not be described now. Most files
-        that fail do so before their first document.
+        described come last. The parser waits while a document is handled. `origin`: who sent it, such as a channel,
+        among whom the workers are shared. Raises an InvalidDocument: UnsupportedFormat, EmptyDocument, EncryptedFile,
+        CorruptFile (also if its parser crashes), DocumentTooLarge (bytes, time, memory, unpacked size, or text beyond
+        the limits) or SandboxIncomplete; and a ModelError if a picture could not be described now. Most files that fail
+        do so before their first document.
         """
         if len(data) > self.limits.max_file_size:
             raise DocumentTooLarge(
                 f"{name} has {len(data) / 2**20:.0f} MiB; {self.limits.max_file_size / 2**20:.0f} are allowed."
             )
-        process = await self._idle.get()
         with_pictures: list[ParsedFile] = []
         described = 0
-        try:
-            async with aclosing(process.stream(name, data)) as documents:
-                async for document in documents:
-                    described += len(document.pictures)
-                    if document.pictures and described <= MAX_DESCRIBED_PICTURES:
-                        with_pictures.append(document)
-                    elif document.passages:
-                        yield replace(document, pictures=())
-        finally:
-            self._idle.put_nowait(process)
+        async with aclosing(self._stream_from_worker(name, data, origin)) as documents:
+            async for document in documents:
+                described += len(document.pictures)
+                if document.pictures and described <= MAX_DESCRIBED_PICTURES:
+                    with_pictures.append(document)
+                elif document.passages:
+                    yield replace(document, pictures=())
         for document in with_pictures:  # a model may take minutes, in which the process parses other files
             if self._describer is not None:
                 try:
@@ -101,12 +114,27 @@ class FileParser:
                     if not document.key:  # the file itself; its further parts and attachments may lack descriptions
                         raise
 
+    async def _stream_from_worker(self, name: str, data: bytes, origin: str) -> AsyncGenerator[ParsedFile]:
+        """Parse a file in the next idle worker."""
+        async with self._origins.enter(origin):
+            process = await self._idle.get()
+            try:
+                async with aclosing(process.stream(name, data)) as documents:
+                    async for document in documents:
+                        yield document
+            finally:
+                self._idle.put_nowait(process)
+
 
 class ParserProcess:
-    """One worker, started on first use and restarted after a crash. Parses one file at a time."""
+    """One worker, started on first use and restarted after a crash. Parses one file at a time.
 
-    def __init__(self, limits: ParserLimits) -> None:
+    `note_sandbox` receives what bounds it, at each start.
+    """
+
+    def __init__(self, limits: ParserLimits, note_sandbox: Callable[[SandboxState], None]) -> None:
         self._limits = limits
+        self._note_sandbox = note_sandbox
         self._process: asyncio.subprocess.Process | None = None
         self._file_count = 0
         self._stderr = tempfile.TemporaryFile()  # noqa: SIM115  - closed with the worker
@@ -172,11 +200,21 @@ class ParserProcess:
         await self.kill()
         self._stderr.close()
 
-    async def _send(self, name: str, data: bytes) -> None:
-        if self._process is None or self._process.returncode is not None:
+    async def start(self) -> None:
+        """Start the worker, unless it runs. Raises SandboxIncomplete if a required sandbox lacks something."""
+        if self._process is not None and self._process.returncode is None:
+            return
+        await self.kill()
+        self._process = await self._start_process()
+        state = protocol.decode_state(await self._receive())
+        self._note_sandbox(state)
+        if self._limits.requires_sandbox and not state.is_complete:
             await self.kill()
-            self._process = await self._start_process()
-        pipe = self._process.stdin
+            raise SandboxIncomplete(f"Files are not read, because their parser lacks {' and '.join(state.missing)}.")
+
+    async def _send(self, name: str, data: bytes) -> None:
+        await self.start()
+        pipe = self._process.stdin if self._process else None
         if pipe is None:
             raise ConnectionError("the worker has no pipes")
         self._file_count += 1
@@ -205,6 +243,7 @@ class ParserProcess:
             "MALLOC_ARENA_MAX": "2",
             "RAYON_NUM_THREADS": "2",
             "OMP_NUM_THREADS": "1",
+            "OPENSSL_CONF": os.devnull,  # the settings of the system are out of reach
         }
         return await asyncio.create_subprocess_exec(
             *(sys.executable, "-P", "-m", "engine.parsers.sandbox.worker", protocol.encode_limits(self._limits)),
@@ -227,7 +266,7 @@ class ParserProcess:
         if any(message in stderr for message in _OUT_OF_MEMORY):
             return DocumentTooLarge(f"{name} needs more memory than the limit for one file.")
         if status is not None and sys.platform != "win32" and status == -signal.SIGXCPU:
-            return DocumentTooLarge(f"{name} took too long to read.")
+            return DocumentTooLarge(f"{name} took too long to read for its size.")
         return CorruptFile(f"The parser crashed on {name}.")
 
 

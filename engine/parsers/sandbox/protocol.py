@@ -11,6 +11,7 @@ from typing import Any
 from engine import errors
 from engine.models import Passage
 from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
+from engine.parsers.sandbox.state import SandboxState
 
 _ERROR_CLASSES: dict[str, type[errors.InvalidDocument]] = {
     kind.__name__: kind for kind in errors.InvalidDocument.__subclasses__()
@@ -25,6 +26,16 @@ def encode_limits(limits: ParserLimits) -> str:
 def decode_limits(argument: str) -> ParserLimits:
     """Decode the limits of `encode_limits`."""
     return ParserLimits(**json.loads(argument))
+
+
+def encode_state(state: SandboxState) -> bytes:
+    """The state of the sandbox, which a worker sends first."""
+    return json.dumps(asdict(state)).encode()
+
+
+def decode_state(payload: bytes) -> SandboxState:
+    """Decode the state of `encode_state`. Raises ValueError or TypeError if that did not write it."""
+    return SandboxState(**json.loads(payload))
 
 
 def encode_result(outcome: ParsedFile | errors.InvalidDocument | None) -> bytes:

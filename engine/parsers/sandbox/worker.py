@@ -19,7 +19,8 @@ from engine.parsers.dates import find_stated_date
 from engine.parsers.detection import detect_format
 from engine.parsers.registry import PARSERS
 from engine.parsers.sandbox import protocol
-from engine.parsers.sandbox.isolation import isolate, limit_cpu_seconds
+from engine.parsers.sandbox.cpu_time import limit_cpu_time
+from engine.parsers.sandbox.isolation import isolate
 from engine.process import encode_frame, ignore_stop_signals, read_frame
 
 if TYPE_CHECKING:
@@ -35,17 +36,19 @@ def main() -> None:
     """Handle requests in turn: a frame with the name and a frame with the bytes give a frame with the result."""
     ignore_stop_signals()
     limits = protocol.decode_limits(sys.argv[1])
-    isolate(limits)
+    state = isolate(limits)
     # Output of a library must not fall between the frames.
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    answers.write(encode_frame(protocol.encode_state(state)))
+    answers.flush()
     requests = sys.stdin.buffer
     while (name := read_frame(requests)) is not None and (data := read_frame(requests)) is not None:
-        limit_cpu_seconds(limits.timeout_seconds)
+        limit_cpu_time(len(data), limits)
         for result in parse_safely(name.decode(), data, limits):
             answers.write(encode_frame(protocol.encode_result(result)))
             answers.flush()
-            limit_cpu_seconds(limits.timeout_seconds)
+            limit_cpu_time(len(data), limits)
 
 
 def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[ParsedFile | InvalidDocument | None]:
