@@ -82,6 +82,7 @@ if TYPE_CHECKING:
     from engine.parsers.chat_export import has_chat_messages as has_chat_messages
     from engine.parsers.chat_export import parse_messages as parse_messages
     from engine.parsers.registry import describe_formats as describe_formats
+    from engine.parsers.sandbox.origins import OriginLimit as OriginLimit
     from engine.parsers.sandbox.pool import FileParser as FileParser
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
@@ -200,6 +201,7 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
         "parse_messages",
     ),
     "engine.parsers.registry": ("describe_formats",),
+    "engine.parsers.sandbox.origins": ("OriginLimit",),
     "engine.parsers.sandbox.pool": ("FileParser",),
     "engine.knowledge.duplicates.report": ("Duplicate", "DuplicateReport"),
     "engine.projection.open_stores": ("Stores",),

@@ -22,7 +22,7 @@ from bot.platform.events import CommandInvoked, QuestionAsked
 from bot.platform.models import Card, Location, Message
 from bot.platform.ports import ReplyTarget
 from bot.store import MESSAGES_ONLY, FileRecord
-from engine import Document, Scope, plausible_time
+from engine import Document, OriginLimit, Scope, plausible_time
 from engine.errors import DocumentTooLarge, InvalidDocument, NotFound, UnsupportedFormat
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 MAX_CONCURRENT_FILES = 4  # files in memory
+MAX_FILES_OF_A_CHANNEL = 2  # of these
 POLL_SECONDS = 0.1  # seconds between two status checks of a document
 CONFIRM_TIMEOUT_SECONDS = 600.0  # seconds to wait for a file; its reaction stays after that
 UNSUPPORTED_FAMILIES = {"image": "a picture", "audio": "sound", "video": "film", "font": "a font"}
@@ -63,6 +64,7 @@ class FileIngest:
         self._documents = documents
         self._parser = reader
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_FILES)
+        self._channels = OriginLimit(MAX_FILES_OF_A_CHANNEL)
 
     async def ingest_and_confirm(self, message: Message) -> list[FileResult]:
         """Ingest the files of a message, and confirm that or report why not."""
@@ -176,8 +178,13 @@ class FileIngest:
         results: list[FileResult] = []
         if upload.kind.startswith("image/") and (stored := await self._find_stored(shared.build_record(upload))):
             return [stored]  # a repeated event does not have it described again
+        room = shared.message.location.room
         try:
-            async with self._gate, aclosing(self._parse_upload(shared, upload)) as documents:
+            async with (
+                self._channels.enter(room),
+                self._gate,
+                aclosing(self._parse_upload(shared, upload)) as documents,
+            ):
                 async for filed, document in documents:
                     reason = await self.add_document(filed, document, shared)
                     results.append(RejectedFile(upload.name, reason) if reason else filed)
@@ -198,7 +205,7 @@ class FileIngest:
             message.location, upload, limits.max_file_size
         )
         first = shared.build_record(upload)
-        async with aclosing(self._parser.stream(upload.name, data)) as documents:
+        async with aclosing(self._parser.stream(upload.name, data, origin=message.location.room)) as documents:
             async for parsed in documents:
                 filed = replace(first, document=f"{first.document}#{parsed.key}") if parsed.key else first
                 time = plausible_time(parsed.time, message.time) or message.time

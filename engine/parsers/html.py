@@ -9,6 +9,7 @@ from engine.parsers.base import ParsedFile
 from engine.parsers.dates import parse_date
 from engine.parsers.passages import Block, BlockType, find_first_heading, passages_by_section, render_table, word_count
 from engine.parsers.plain_text import decode_text
+from engine.parsers.sandbox.nesting import MAX_INDENTED_LEVELS
 from engine.text.cleanup import clean_lines, clean_single_line
 
 _SCRIPT_TAGS = frozenset({"script", "style"})
@@ -229,7 +230,7 @@ class _HtmlBlockBuilder(HTMLParser):
             if self._block_type == "code"
             else "\n".join(clean_single_line(line) for line in lines)
         )
-        indent = "  " * (len(self._lists) - 1) if self._block_type == "item" else ""
+        indent = "  " * min(len(self._lists) - 1, MAX_INDENTED_LEVELS) if self._block_type == "item" else ""
         self._add_block(indent + cleaned.strip("\n"), self._block_type)
 
     def _list_marker(self) -> str:

@@ -11,7 +11,9 @@ import kreuzberg
 from engine.errors import CorruptFile, EncryptedFile, UnsupportedFormat
 from engine.parsers.base import ParsedFile
 from engine.parsers.dates import is_default_time, parse_date
+from engine.parsers.formats.xml_tree import XmlArchive
 from engine.parsers.passages import Block, find_first_heading, passages_by_section, render_table
+from engine.parsers.sandbox.nesting import MAX_INDENTED_LEVELS, check_xml_depth
 from engine.parsers.scans.document_pictures import list_docx_pictures, list_odt_pictures
 
 if TYPE_CHECKING:
@@ -32,6 +34,7 @@ def parse(name: str, data: bytes, mime: str) -> ParsedFile:
 
 def parse_odt(name: str, data: bytes, mime: str) -> ParsedFile:
     """As `parse`, with the pictures of the document."""
+    check_parts(data)
     return replace(parse(name, data, mime), embedded=list_odt_pictures(data))
 
 
@@ -47,6 +50,7 @@ def _passages(result: Any) -> tuple[Passage, ...]:
 
 def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
     """Passages by section; outside of headings labeled "paragraphs 3–7". Raises EncryptedFile or CorruptFile."""
+    check_parts(data)
     result = extract_document(data, mime)
     blocks = build_blocks(result)
     return ParsedFile(
@@ -55,6 +59,14 @@ def parse_docx(name: str, data: bytes, mime: str) -> ParsedFile:
         saved_at=modified_time(result.metadata),
         embedded=list_docx_pictures(data),
     )
+
+
+def check_parts(data: bytes) -> None:
+    """Raise DocumentTooLarge if a part of the archive is nested too deeply, and CorruptFile if it is damaged."""
+    archive = XmlArchive(data)
+    for name in archive.names:
+        if name.endswith(".xml"):
+            check_xml_depth(archive.read(name))
 
 
 def extract_document(data: bytes, mime: str, *, pages: bool = False) -> Any:
@@ -120,9 +132,9 @@ def _node_parts(node: Mapping[str, Any], nodes: list[Any]) -> Iterator[tuple[str
 
 
 def _list_depth(node: Mapping[str, Any], nodes: list[Any]) -> int:
-    """The number of lists around the item's own list."""
+    """The number of lists around the item's own list, as far as it is indented."""
     depth = -1
-    while (parent := node.get("parent")) is not None:
+    while depth < MAX_INDENTED_LEVELS and (parent := node.get("parent")) is not None:
         node = nodes[parent]
         depth += node["content"]["node_type"] == "list"
     return max(depth, 0)

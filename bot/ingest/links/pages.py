@@ -19,7 +19,7 @@ from bot.ingest.links.addresses import find_urls
 from bot.ingest.links.fetcher import FILE_NAMES, PageFetcher
 from bot.ingest.shared_file import LINK_PREFIX, SharedFiles
 from bot.platform.models import Upload
-from engine import Document, plausible_time
+from engine import Document, OriginLimit, plausible_time
 from engine.errors import InvalidDocument, ModelError
 
 if TYPE_CHECKING:
@@ -39,6 +39,7 @@ MAX_LINKS = 3  # of a message
 MAX_LINKS_PER_HOUR = 60  # of a channel
 MAX_AGE = timedelta(days=7)  # of a message; links of older ones are not read
 MAX_CONCURRENT_PAGES = 4
+MAX_PAGES_OF_A_CHANNEL = 2  # of these
 MAX_TITLE_LENGTH = 150  # characters of the title that a page gives itself
 
 
@@ -59,6 +60,7 @@ class LinkIngest:
         self._clock = context.clock
         self.fetcher = PageFetcher(context.clock)
         self._gate = asyncio.Semaphore(MAX_CONCURRENT_PAGES)
+        self._channels = OriginLimit(MAX_PAGES_OF_A_CHANNEL)
         self._locks: WeakValueDictionary[tuple[str, str], asyncio.Lock] = WeakValueDictionary()  # by room and message
         self._recent: dict[str, deque[float]] = {}
 
@@ -122,14 +124,14 @@ class LinkIngest:
         filed = shared.build_record(upload)
         try:
             if not await self._files.get_rejection(shared):
-                async with self._gate:
+                async with self._channels.enter(filed.room), self._gate:
                     await self._add_page(shared, filed, upload.url)
         except (PageNotRead, InvalidDocument, ModelError) as error:
             log.info("ingest.link_not_read", channel=filed.room, error=type(error).__name__, reason=str(error))
 
     async def _add_page(self, shared: SharedFiles, filed: FileRecord, url: str) -> None:
         page, now = await self.fetcher.fetch(url), self._clock.now()
-        async with aclosing(self._parser.stream(page.name, page.data)) as parts:
+        async with aclosing(self._parser.stream(page.name, page.data, origin=filed.room)) as parts:
             async for parsed in parts:
                 document = Document(
                     f"{filed.document}#{parsed.key}" if parsed.key else filed.document,

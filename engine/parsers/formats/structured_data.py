@@ -15,6 +15,7 @@ from engine.parsers.base import ParsedFile
 from engine.parsers.json_records import flatten_value
 from engine.parsers.passages import Block, format_span, group_blocks, join_blocks, shorten_label
 from engine.parsers.plain_text import decode_text
+from engine.parsers.sandbox.nesting import is_yaml_too_deep
 from engine.text.cleanup import clean_multiline, clean_single_line
 
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
     Unit = tuple[str, int, str]  # name of its list or key, number within the list or 0, text
 
-# A few bytes of YAML aliases can stand for any number of values.
 _MAX_VALUES = 3_000_000
 # A value of a top-level object that is a list of this many objects is a list of records.
 _MIN_RECORDS = 2
@@ -39,9 +39,15 @@ def parse_json(name: str, data: bytes) -> ParsedFile:
 
 
 def parse_yaml(name: str, data: bytes) -> ParsedFile:
-    """Passages labeled "records 3–7" or with the top-level name. What is not YAML is parsed as text."""
+    """Passages labeled "records 3–7" or with the top-level name. What is not YAML is parsed as text.
+
+    Raises DocumentTooLarge if aliases stand for too many values.
+    """
+    text = decode_text(data)
     try:
-        values = [value for value in yaml.load_all(decode_text(data), _YAML_LOADER) if value is not None]
+        if is_yaml_too_deep(text):
+            return plain_text.parse(name, data)
+        values = [value for value in yaml.load_all(text, _YAML_LOADER) if value is not None]
     except (yaml.YAMLError, ValueError, RecursionError):
         return plain_text.parse(name, data)
     parsed = ParsedFile(name, _passages(values))

@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 
 from engine.errors import CorruptFile
 from engine.parsers.base import ZIP_ERRORS
+from engine.parsers.sandbox.nesting import check_xml_depth
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,11 +38,16 @@ class XmlArchive:
             raise CorruptFile("The file is damaged: a part of it cannot be unpacked.") from error
 
     def parse(self, name: str) -> Element | None:
-        """The tree of a part, None if there is no such part. Raises CorruptFile if it is damaged."""
+        """The tree of a part, None if there is no such part.
+
+        Raises CorruptFile if it is damaged, and DocumentTooLarge if it is nested too deeply.
+        """
         if name not in self.names:
             return None
+        data = self.read(name)
+        check_xml_depth(data)
         try:
-            return ET.fromstring(self.read(name))  # noqa: S314 - expat bounds entities, the sandbox memory and time
+            return ET.fromstring(data)  # noqa: S314 - expat bounds entities, the sandbox memory and time
         except ET.ParseError as error:
             raise CorruptFile("The file is damaged: a part of it is not XML.") from error
 

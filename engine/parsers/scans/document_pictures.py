@@ -46,7 +46,9 @@ def _elements(archive: XmlArchive, part: str) -> Iterator[Element]:
 
 
 def _is_docx_heading(paragraph: Element) -> bool:
-    styles = (attribute(each, "val").lower() for each in find_all(paragraph, "pStyle"))
+    """Whether a paragraph has a style of headings; those of paragraphs within it, in text boxes, are their own."""
+    properties = (each for child in paragraph if local_name(child) == "pPr" for each in child)
+    styles = (attribute(each, "val").lower() for each in properties if local_name(each) == "pStyle")
     return any(style.startswith(_HEADING_STYLES) for style in styles)
 
 

@@ -65,7 +65,7 @@ def killer(monkeypatch: pytest.MonkeyPatch) -> Killer:
 class PlainParser:
     """Reads files as they are, in this process."""
 
-    async def stream(self, name: str, data: bytes) -> AsyncGenerator[ParsedFile]:
+    async def stream(self, name: str, data: bytes, *, origin: str = "") -> AsyncGenerator[ParsedFile]:
         yield ParsedFile(name, (Passage("1", data.decode()),))
 
 
