@@ -1,4 +1,7 @@
-"""The local socket, over which the running process executes commands. Only the owner of the data directory can connect.
+"""The local socket, over which the running process executes commands. Only the owner of the data directory can use it.
+
+The system lets only this user connect; besides, each request carries the key in the data directory, which a process
+of the same user in a sandbox cannot read.
 
 HTTP on a Unix socket: a request is posted as JSON, its results stream back as JSON lines. A client that disconnects
 cancels its request. aiohttp is imported with the first connection, which keeps the start of commands fast.
@@ -9,11 +12,12 @@ from __future__ import annotations
 import asyncio
 import importlib
 import os
+import secrets
 import socket
 import stat
 import tempfile
 from contextlib import aclosing, asynccontextmanager, closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -38,6 +42,7 @@ if TYPE_CHECKING:
 log = structlog.get_logger(__name__)
 
 SOCKET_NAME = "threadlore.sock"
+KEY_NAME = "threadlore.key"
 URL = "http://threadlore/"  # the name of the host means nothing on a Unix socket
 MAX_PATH_BYTES = 100  # of a socket path that every system accepts
 PRIVATE_MODE = 0o600  # the owner may read and write
@@ -56,20 +61,23 @@ def socket_path(home: Path) -> Path:
 
 @dataclass(frozen=True, slots=True)
 class RemoteService:
-    """The process that holds the data directory, as a service."""
+    """The process that holds the data directory, as a service; `key` is the one that it wrote there."""
 
     path: Path
+    key: str = field(repr=False)
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request there. Raises its errors, and StoreError if the process stops before the end."""
         import aiohttp  # noqa: PLC0415  - see above
 
         no_limit = aiohttp.ClientTimeout(total=None)
-        connector = aiohttp.UnixConnector(str(self.path))
+        connector, headers = aiohttp.UnixConnector(str(self.path)), {"Authorization": _authorization(self.key)}
         try:
             async with (
                 aiohttp.ClientSession(connector=connector, read_bufsize=codec.MAX_LINE_BYTES) as session,
-                session.post(URL, data=codec.encode(request), timeout=no_limit, raise_for_status=True) as response,
+                session.post(
+                    URL, data=codec.encode(request), headers=headers, timeout=no_limit, raise_for_status=True
+                ) as response,
             ):
                 async for line in response.content:
                     yield codec.parse_result(line)
@@ -93,7 +101,7 @@ async def find_service(home: Path) -> RemoteService | None:
     writer.close()
     with suppress(OSError):
         await writer.wait_closed()
-    return RemoteService(path)
+    return RemoteService(path, read_key(home))
 
 
 def _is_own_socket(path: Path) -> bool:
@@ -108,16 +116,16 @@ def _is_own_socket(path: Path) -> bool:
 @asynccontextmanager
 async def serve_socket(home: Path, perform: Perform) -> AsyncIterator[None]:
     """Serve the socket of a data directory; on exit, running requests are finished first."""
-    path = socket_path(home)
+    path, key = socket_path(home), _write_key(home)
     with closing(_bind_socket(path)) as bound:
-        async with child_task(_run_server(bound, perform)):
+        async with child_task(_run_server(bound, key, perform)):
             try:
                 yield
             finally:
                 path.unlink(missing_ok=True)
 
 
-async def _run_server(bound: socket.socket, perform: Perform) -> None:
+async def _run_server(bound: socket.socket, key: str, perform: Perform) -> None:
     """Wait for the first connection, then serve until cancelled."""
     connected, loop = asyncio.Event(), asyncio.get_running_loop()
     loop.add_reader(bound, connected.set)
@@ -127,7 +135,7 @@ async def _run_server(bound: socket.socket, perform: Perform) -> None:
         loop.remove_reader(bound)
     web: Any = await asyncio.to_thread(importlib.import_module, "aiohttp.web")
     app = web.Application(client_max_size=codec.MAX_LINE_BYTES)
-    app.router.add_post("/", partial(_handle_request, perform))
+    app.router.add_post("/", partial(_handle_request, key, perform))
     runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=DRAIN_SECONDS)
     try:
         await runner.setup()
@@ -137,9 +145,13 @@ async def _run_server(bound: socket.socket, perform: Perform) -> None:
         await runner.cleanup()
 
 
-async def _handle_request(perform: Perform, request: web.Request) -> web.StreamResponse:
+async def _handle_request(key: str, perform: Perform, request: web.Request) -> web.StreamResponse:
     from aiohttp import web  # noqa: PLC0415  - see above
 
+    given = request.headers.get("Authorization", "")
+    if not secrets.compare_digest(given.encode("utf-8", "replace"), _authorization(key).encode()):
+        log.warning("socket.key_refused")
+        raise web.HTTPUnauthorized
     async with asyncio.timeout(READ_SECONDS):
         body = await request.read()
     response = web.StreamResponse()
@@ -162,6 +174,33 @@ async def _perform_lines(perform: Perform, body: bytes) -> AsyncGenerator[bytes]
     except Exception as error:
         log.exception("socket.request_failed")
         yield codec.encode_error(EngineError(f"The running process failed: {error!r}."))
+
+
+def read_key(home: Path) -> str:
+    """The key that the running process expects, empty if it cannot be read."""
+    try:
+        return (home / KEY_NAME).read_text(encoding="ascii")
+    except (OSError, UnicodeDecodeError):
+        return ""
+
+
+def _write_key(home: Path) -> str:
+    """Make a new key, which only the owner can read; replaces that of a process that ended. Raises DiskError."""
+    key, file = secrets.token_urlsafe(32), home / KEY_NAME
+    part = file.with_suffix(".part")
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        part.unlink(missing_ok=True)
+        with os.fdopen(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE_MODE), "w", encoding="ascii") as out:
+            out.write(key)
+        part.replace(file)
+    except OSError as error:
+        raise DiskError(f"The file {file} cannot be written: {error.strerror}.") from error
+    return key
+
+
+def _authorization(key: str) -> str:
+    return f"Bearer {key}"
 
 
 def _bind_socket(path: Path) -> socket.socket:

@@ -5,6 +5,7 @@ import os
 import stat
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -137,7 +138,8 @@ async def test_a_socket_left_behind_is_replaced(home: Path) -> None:
 async def test_input_that_is_no_request_leaves_the_server_running(home: Path) -> None:
     path = socket.socket_path(home)
     async with asyncio.timeout(PATIENCE), socket.serve_socket(home, Operations(finish=True).perform):
-        for sent in (b"nonsense\n", b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n{}"):
+        key = f"Authorization: Bearer {socket.read_key(home)}\r\n".encode()
+        for sent in (b"nonsense\n", b"POST / HTTP/1.1\r\nHost: x\r\n" + key + b"Content-Length: 2\r\n\r\n{}"):
             reader, writer = await asyncio.open_unix_connection(path)
             writer.write(sent)
             assert b"kind" in await reader.read(999) or sent.startswith(b"nonsense")
@@ -176,3 +178,26 @@ async def test_a_folder_with_a_long_path_is_reached(tmp_path: Path) -> None:
     assert len(os.fsencode(socket.socket_path(home))) <= socket.MAX_PATH_BYTES
     async with socket.serve_socket(home, Operations(finish=True).perform):
         assert await collect(await connect(home)) == [FIRST, LAST]
+
+
+async def test_a_request_without_the_key_of_the_data_directory_is_refused(home: Path) -> None:
+    operations = Operations(finish=True)
+    async with socket.serve_socket(home, operations.perform):
+        remote = await connect(home)
+        for key in ("", "wrong", remote.key[:-1], "é"):
+            with pytest.raises(StoreError, match="refused the command"):
+                await collect(replace(remote, key=key))
+        assert operations.requests == []
+        assert await collect(remote) == [FIRST, LAST]
+        file = home / socket.KEY_NAME
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+        assert remote.key not in repr(remote)
+
+
+async def test_each_process_has_a_key_of_its_own(home: Path) -> None:
+    found = []
+    for _ in range(2):
+        async with socket.serve_socket(home, Operations(finish=True).perform):
+            found.append((await connect(home)).key)
+    assert len(set(found)) == 2
+    assert all(len(each) >= 40 for each in found)
