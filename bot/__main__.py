@@ -9,6 +9,7 @@ import typer
 
 from bot.cli import ask, chat, corrections, documents, history_import, maintenance, serve, setup
 from bot.cli.access import mcp, tokens
+from bot.cli.doctor import command as doctor
 from bot.cli.runner import GlobalOptions
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
@@ -65,6 +66,7 @@ maintenance.register(app)
 serve.register(app)
 mcp.register(app)
 setup.register(app)
+doctor.register(app)
 app.add_typer(corrections.correct, name="correct")
 app.add_typer(tokens.token, name="token")
 

@@ -29,6 +29,7 @@ from engine import (
     O200kTokenizer,
     OfflineModel,
     ParserLimits,
+    SandboxProbe,
     SubprocessProvider,
     SummaryLimits,
     UsageMeter,
@@ -77,10 +78,11 @@ async def open_engine(
         options=options,
         clock=clock,
     )
+    limits = build_parser_limits(settings)
     async with opened as engine:
         yield EngineContext(
             engine,
-            build_parser_limits(settings),
+            limits,
             FileFingerprints(settings.data_path / "fingerprints"),
             O200kTokenizer().count,
             engine.forget,
@@ -89,6 +91,7 @@ async def open_engine(
             upload_dir=settings.data_path / "uploads",
             owner_space=settings.space,
             models=list_models(settings),
+            sandbox=SandboxProbe(limits),
         )
 
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from bot.store import BotStore, Subject
     from bot.store.file_fingerprints import FileFingerprints
-    from engine import Answer, Clock, Document, Engine, ParserLimits, PictureDescriber, Usage
+    from engine import Answer, Clock, Document, Engine, ParserLimits, PictureDescriber, SandboxProbe, Usage
 
     OpenImport = Callable[[HistorySource, ImportDestination | None], AbstractAsyncContextManager[RunningImport]]
 
@@ -95,7 +95,7 @@ class EngineContext:
     tokens. `open_personal_file` adds an upload to what a person shared with the bot alone. All four are None where only
     the engine is open. `observe_answer` receives each answer before its text. `upload_dir`: for uploads until they are
     added. `question_metrics` counts the questions of access tokens. `management`: of the running bot, if there is one.
-    `owner_space`: the space of whoever runs the program. `models`: names by purpose.
+    `owner_space`: the space of whoever runs the program. `models`: names by purpose. `sandbox`: what bounds parsers.
     """
 
     engine: Engine
@@ -115,6 +115,7 @@ class EngineContext:
     management: BotManagement | None = None
     owner_space: str = ""
     models: tuple[tuple[str, str], ...] = ()
+    sandbox: SandboxProbe | None = None
 
     @property
     def clock(self) -> Clock:

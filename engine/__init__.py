@@ -84,6 +84,8 @@ if TYPE_CHECKING:
     from engine.parsers.registry import describe_formats as describe_formats
     from engine.parsers.sandbox.origins import OriginLimit as OriginLimit
     from engine.parsers.sandbox.pool import FileParser as FileParser
+    from engine.parsers.sandbox.probe import SandboxProbe as SandboxProbe
+    from engine.parsers.sandbox.state import SandboxState as SandboxState
     from engine.projection.open_stores import Stores as Stores
     from engine.projection.verify import VerificationReport as VerificationReport
     from engine.retrieval.graph.records import EntitySummary as EntitySummary
@@ -203,6 +205,8 @@ _EXPORTS: dict[str, tuple[str, ...]] = {
     "engine.parsers.registry": ("describe_formats",),
     "engine.parsers.sandbox.origins": ("OriginLimit",),
     "engine.parsers.sandbox.pool": ("FileParser",),
+    "engine.parsers.sandbox.probe": ("SandboxProbe",),
+    "engine.parsers.sandbox.state": ("SandboxState",),
     "engine.knowledge.duplicates.report": ("Duplicate", "DuplicateReport"),
     "engine.projection.open_stores": ("Stores",),
     "engine.projection.verify": ("VerificationReport",),

@@ -177,7 +177,10 @@ async def resolve_rooms(engine_context: EngineContext, name: str, scope: Scope) 
 
 async def get_status(engine_context: EngineContext, request: GetStatus) -> AsyncGenerator[OperationResult]:
     """Yield the index status."""
-    yield StatusResult(await engine_context.engine.get_status(request.scope))
+    probe = engine_context.sandbox if request.with_sandbox else None
+    yield StatusResult(
+        await engine_context.engine.get_status(request.scope), await probe.get_state() if probe else None
+    )
 
 
 async def list_documents(engine_context: EngineContext, request: ListDocuments) -> AsyncGenerator[OperationResult]:

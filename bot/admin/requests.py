@@ -71,9 +71,10 @@ class Ingest:
 
 @dataclass(frozen=True, slots=True)
 class GetStatus:
-    """Get the index status of a scope."""
+    """Get the index status of a scope, on request with the state of the sandbox in which files are parsed."""
 
     scope: Scope
+    with_sandbox: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from engine import (
     DuplicateReport,
     IndexStatus,
     LLMMessage,
+    SandboxState,
     Source,
     Usage,
 )
@@ -118,9 +119,10 @@ class HistoryImportResult:
 
 @dataclass(frozen=True, slots=True)
 class StatusResult:
-    """The index status of spaces."""
+    """The index status of spaces, and what bounds parsers in that process, if that was asked for."""
 
     status: IndexStatus
+    sandbox: SandboxState | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,7 +47,9 @@ Examples:
 def register(app: typer.Typer) -> None:
     """Add the commands to the app."""
     app.command("ingest", help=INGEST_HELP)(ingest)
-    app.command("status", help="Show how much is indexed and what is still pending.")(status)
+    app.command(
+        "status", help="Show how much is indexed, what is still pending, and what bounds the parsers of files."
+    )(status)
     app.command("documents", help="List documents with their status and keys.")(documents)
     app.command("forget", help=FORGET_HELP)(forget)
     app.command("forget-workspace", help=FORGET_WORKSPACE_HELP)(forget_workspace)
@@ -91,7 +93,12 @@ def status(context: typer.Context, space: SpaceOption = "", as_json: JsonOption 
     """Show the index status."""
     from bot.admin.requests import GetStatus  # noqa: PLC0415  - keeps --help fast
 
-    perform_request(context, lambda settings: GetStatus(Scope.of(settings.space)), space=space, as_json=as_json)
+    perform_request(
+        context,
+        lambda settings: GetStatus(Scope.of(settings.space), with_sandbox=True),
+        space=space,
+        as_json=as_json,
+    )
 
 
 def documents(context: typer.Context, space: SpaceOption = "", as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from bot.admin.requests import GetStatus, ListDocuments
 from bot.admin.results import DocumentList, StatusResult
 from bot.admin.rpc import socket
-from engine import DataDir, Ledger
+from engine import DataDir, Ledger, ParserLimits, SandboxProbe
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
@@ -27,13 +27,15 @@ class LedgerService:
     """Performs GetStatus and ListDocuments."""
 
     ledger: Ledger
+    sandbox: SandboxProbe
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Yield the result from the ledger. Raises StoreError."""
         if not isinstance(request, GetStatus | ListDocuments):
             raise TypeError(type(request).__name__)
         if isinstance(request, GetStatus):
-            yield StatusResult(await self.ledger.stats.load_index_status(request.scope))
+            sandbox = await self.sandbox.get_state() if request.with_sandbox else None
+            yield StatusResult(await self.ledger.stats.load_index_status(request.scope), sandbox)
         else:
             yield DocumentList(tuple(await self.ledger.stats.list_documents(request.scope)))
 
@@ -61,4 +63,4 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
         folder.check_ledger()
         ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer)
         stack.push_async_callback(ledger.close)
-        yield LedgerService(ledger)
+        yield LedgerService(ledger, SandboxProbe(ParserLimits()))

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from bot.admin.results import OperationResult
-    from engine import DocumentInfo, Source, Usage
+    from engine import DocumentInfo, SandboxState, Source, Usage
 
 RESUME_HINT = "Run the command again when the model is reachable, or use --wait."
 OUTPUT_LIMIT_HINT = "THREADLORE_LLM_MAX_OUTPUT_TOKENS sets the maximum length of an answer."
@@ -130,7 +130,16 @@ def render_status(event: StatusResult) -> RenderableType:
         rows.add_row(Text("failed", "dim"), safe_text(status.embedding_error))
     for each in status.background:
         rows.add_row(Text("failing", "dim"), safe_text(each))
+    if event.sandbox is not None:
+        rows.add_row(Text("sandbox", "dim"), safe_text(describe_sandbox(event.sandbox)))
     return rows
+
+
+def describe_sandbox(state: SandboxState) -> str:
+    """What bounds the parsers of files, and what is missing."""
+    if state.missing:
+        return f"incomplete: it lacks {' and '.join(state.missing)}"
+    return f"complete ({', '.join(f'{name} {what}' for name, what in state.list_mechanisms())})"
 
 
 def _count_items(number: int, items: str) -> str:

@@ -14,6 +14,7 @@ from bot.admin import results
 from bot.admin.results import OperationResult
 from bot.cli.render import tables, tokens
 from bot.store import AccessToken, Subject
+from engine import SandboxState
 from engine.models import Context, ContextEntity, ContextRelation, LLMMessage, SearchQuery
 from engine.storage.ledger.records.query_results import IndexStatus
 from engine.usage import Usage
@@ -51,6 +52,10 @@ SHOWN: dict[str, RenderableType] = {
     "a source with control characters and markup": tables.render_sources([PLANTED], "whole"),
     "a status with documents that wait": tables.render_status(results.StatusResult(WAITING)),
     "a status with trouble": tables.render_status(results.StatusResult(TROUBLED)),
+    "a status with all of the sandbox": tables.render_status(
+        results.StatusResult(TROUBLED, SandboxState(landlock=7, seccomp=True, memory=True))
+    ),
+    "a status without a sandbox": tables.render_status(results.StatusResult(TROUBLED, SandboxState(memory=True))),
     "documents": tables.render_documents(results.DocumentList((make_listed("file:/a", time=START, **FAILED),))),
     "no documents": tables.render_documents(results.DocumentList(())),
     "an entity": tables.render_entity(results.EntityResult(ADA, (HOLDS,))),

@@ -1,0 +1,1 @@
+"""The doctor command: checks of the machine and the data directory, each a function in a list."""

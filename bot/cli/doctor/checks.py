@@ -1,0 +1,83 @@
+"""The checks. To add one, write a function and name it in `CHECKS`."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from typing import TYPE_CHECKING
+
+from bot.cli.doctor.finding import Finding
+from engine import ParserLimits, SandboxProbe
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bot.cli.doctor.finding import Check, CheckContext
+
+GIB = 2**30
+MIN_FREE_BYTES, FEW_FREE_BYTES = GIB // 10, 2 * GIB
+MAX_AHEAD_SECONDS = 24 * 3600.0  # by which a file may be newer than the clock
+OTHERS = stat.S_IRWXG | stat.S_IRWXO
+SANDBOX_HINT = (
+    "Landlock needs Linux 5.13 or later with Landlock switched on (lsm=…,landlock); seccomp needs x86-64 or arm64; a"
+    " container must permit both."
+)
+
+
+async def check_data_dir(context: CheckContext) -> Finding:
+    """Whether the data directory can be written, and read by its owner only."""
+    name, path = "data directory", context.settings.data_path
+    if not path.exists():
+        parent = _find_existing(path)
+        if os.access(parent, os.W_OK | os.X_OK):
+            return Finding(name, "ok", f"{path} does not exist yet, and can be created.")
+        return Finding(name, "failed", f"{path} cannot be created.", f"Make {parent} writable, or choose another one.")
+    if not path.is_dir() or not os.access(path, os.R_OK | os.W_OK | os.X_OK):
+        return Finding(name, "failed", f"{path} cannot be written.", "Give this user the rights to it.")
+    found = path.stat()
+    if found.st_uid != os.getuid() and os.getuid() != 0:
+        return Finding(name, "failed", f"{path} belongs to another user.", "Run the program as that user.")
+    if found.st_mode & OTHERS:
+        return Finding(name, "warning", f"Other users can open {path}.", f"chmod go-rwx {path}")
+    return Finding(name, "ok", f"{path} is private, and can be written.")
+
+
+async def check_disk_space(context: CheckContext) -> Finding:
+    """Whether there is space for data."""
+    name, path = "disk space", _find_existing(context.settings.data_path)
+    free = shutil.disk_usage(path).free
+    text, hint = f"{free / GIB:.1f} GiB are free for the data directory.", "Free some space, or move the directory."
+    if free < MIN_FREE_BYTES:
+        return Finding(name, "failed", text, hint)
+    return Finding(name, "warning", text, hint) if free < FEW_FREE_BYTES else Finding(name, "ok", text)
+
+
+async def check_clock(context: CheckContext) -> Finding:
+    """Whether the clock runs behind the newest file of the data directory."""
+    now, path = context.clock.now(), context.settings.data_path
+    times = [each.stat().st_mtime for each in path.iterdir()] if path.is_dir() else []
+    ahead = max(times, default=0.0) - now.timestamp()
+    if ahead > MAX_AHEAD_SECONDS:
+        text = f"It is {now:%Y-%m-%d %H:%M} UTC by the clock, and a file is {ahead / 86400:.0f} days newer."
+        return Finding("clock", "failed", text, "Set the clock of the machine; deleting by age would follow it.")
+    return Finding("clock", "ok", f"It is {now:%Y-%m-%d %H:%M} UTC.")
+
+
+async def check_sandbox(context: CheckContext) -> Finding:
+    """Whether all of the boundary around parsers is there, and needed."""
+    state = await SandboxProbe(ParserLimits()).get_state()
+    details = ", ".join(f"{name} {what}" for name, what in state.list_mechanisms())
+    if state.is_complete:
+        return Finding("sandbox", "ok", f"Parsers of files reach nothing else ({details}).")
+    is_required = context.settings.require_sandbox
+    text = f"Parsers of files lack {' and '.join(state.missing)} ({details})."
+    return Finding("sandbox", "failed" if is_required else "warning", text, SANDBOX_HINT)
+
+
+def _find_existing(path: Path) -> Path:
+    """The path itself, or the nearest folder above it that exists."""
+    return next(each for each in (path, *path.parents) if each.exists())
+
+
+CHECKS: tuple[Check, ...] = (check_data_dir, check_disk_space, check_clock, check_sandbox)

@@ -1,0 +1,64 @@
+"""The command `doctor`."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import typer  # noqa: TC002  - it reads the annotations at run time
+
+from bot.cli.runner import EXIT_FAILED, GlobalOptions, JsonOption, run_command
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from bot.cli.doctor.finding import Finding
+
+DOCTOR_HELP = """Check the machine and the data directory: rights, disk space, clock, and the sandbox of parsers.
+
+Exits with 1 if something keeps the program from working as it is set.
+"""
+MARKS = {"ok": ("✓", "green"), "warning": ("!", "yellow"), "failed": ("✗", "red")}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the app."""
+    app.command("doctor", help=DOCTOR_HELP)(doctor)
+
+
+def doctor(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa: FBT002  - an option
+    """Run all checks and show what they found."""
+
+    async def work(common: GlobalOptions) -> int:
+        from bot.cli.doctor.checks import CHECKS  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.doctor.finding import CheckContext  # noqa: PLC0415  - keeps --help fast
+        from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
+        from engine import SYSTEM_CLOCK  # noqa: PLC0415  - keeps --help fast
+
+        checked = CheckContext(common.load_settings(), SYSTEM_CLOCK)
+        findings = [await check(checked) for check in CHECKS]
+        out = Screen().out
+        if as_json:
+            out.out(json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=2), highlight=False)
+        else:
+            out.print(render_findings(findings))
+        return EXIT_FAILED if any(each.state == "failed" for each in findings) else 0
+
+    run_command(context, work)
+
+
+def render_findings(findings: list[Finding]) -> RenderableType:
+    """A line for each check, and below it what to do."""
+    from rich.table import Table  # noqa: PLC0415  - keeps --help fast
+    from rich.text import Text  # noqa: PLC0415  - keeps --help fast
+
+    from bot.cli.render.tables import safe_text  # noqa: PLC0415  - keeps --help fast
+
+    rows = Table.grid(padding=(0, 2))
+    for each in findings:
+        mark, color = MARKS[each.state]
+        rows.add_row(Text(mark, color), Text(each.name), safe_text(each.text))
+        if each.hint:
+            rows.add_row("", "", safe_text(each.hint))
+    return rows

@@ -1,0 +1,97 @@
+"""`threadlore doctor`: one line a check; exit status 1 if something that is needed is missing."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from bot.cli.doctor import checks
+from bot.cli.doctor.finding import CheckContext
+from bot.settings import Settings
+from engine import SYSTEM_CLOCK, Clock
+from engine.parsers.sandbox.kernel.landlock import find_version
+from tests.support.source_trees import ROOT
+
+NAMES = ["data directory", "disk space", "clock", "sandbox"]
+HAS_LANDLOCK = sys.platform == "linux" and bool(find_version())
+WORDS = ["-m", "bot", "--data-dir"]
+
+
+class FixedClock(Clock):
+    def __init__(self, now: datetime) -> None:
+        self._now = now
+
+    def now(self) -> datetime:
+        return self._now
+
+
+def run_doctor(home: Path, *words: str, without: str = "", **environment: str) -> tuple[int, str]:
+    command = [sys.executable, *WORDS, str(home), "doctor", *words]
+    if without:
+        command = [sys.executable, "-m", "tests.support.older_kernel", without, "--", *command]
+    settings = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "200", **environment}
+    done = subprocess.run(command, cwd=ROOT, env=settings, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    folder = tmp_path / "home"
+    folder.mkdir(mode=0o700)
+    return folder
+
+
+def look(home: Path, clock: Clock = SYSTEM_CLOCK) -> CheckContext:
+    return CheckContext(Settings(data_dir=home), clock)
+
+
+@pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
+def test_a_healthy_machine_has_a_line_for_each_check(home: Path) -> None:
+    code, shown = run_doctor(home, THREADLORE_REQUIRE_SANDBOX="true")
+    assert (code, shown.count("✓")) == (0, len(NAMES)), shown
+    assert all(name in shown for name in NAMES)
+
+
+@pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
+@pytest.mark.parametrize(("required", "code", "state"), [("false", 0, "warning"), ("true", 1, "failed")])
+def test_a_missing_mechanism_is_a_failure_if_it_is_required(home: Path, required: str, code: int, state: str) -> None:
+    found, shown = run_doctor(home, "--json", without="444", THREADLORE_REQUIRE_SANDBOX=required)
+    findings = {each["name"]: each for each in json.loads(shown)}
+    assert found == code
+    assert findings["sandbox"]["state"] == state
+    assert "Landlock" in findings["sandbox"]["text"]
+    assert findings["sandbox"]["hint"]
+
+
+async def test_a_data_directory_that_others_can_open_is_a_warning(home: Path) -> None:
+    assert (await checks.check_data_dir(look(home))).state == "ok"
+    assert (await checks.check_data_dir(look(home / "new"))).state == "ok"
+    home.chmod(0o755)  # noqa: ASYNC240 - a moment
+    assert (await checks.check_data_dir(look(home))).state == "warning"
+
+
+async def test_a_data_directory_that_is_a_file_is_a_failure(home: Path) -> None:
+    (home / "file").write_text("x")
+    assert (await checks.check_data_dir(look(home / "file"))).state == "failed"
+
+
+async def test_a_clock_behind_the_files_is_a_failure(home: Path) -> None:
+    (home / "ledger.db").write_text("x")
+    now = datetime.now(UTC)
+    assert (await checks.check_clock(look(home, FixedClock(now - timedelta(hours=2))))).state == "ok"
+    finding = await checks.check_clock(look(home, FixedClock(now - timedelta(days=40, hours=1))))
+    assert (finding.state, "40 days newer" in finding.text) == ("failed", True)
+
+
+async def test_little_space_is_a_warning_and_less_a_failure(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for limit, state in ((0, "ok"), (2**60, "warning")):
+        monkeypatch.setattr(checks, "FEW_FREE_BYTES", limit)
+        assert (await checks.check_disk_space(look(home))).state == state
+    monkeypatch.setattr(checks, "MIN_FREE_BYTES", 2**60)
+    assert (await checks.check_disk_space(look(home))).state == "failed"
