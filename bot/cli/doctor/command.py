@@ -34,11 +34,10 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:  # noqa
         from bot.cli.doctor.checks import CHECKS  # noqa: PLC0415  - keeps --help fast
         from bot.cli.doctor.finding import CheckContext  # noqa: PLC0415  - keeps --help fast
         from bot.cli.render.console import Screen  # noqa: PLC0415  - keeps --help fast
-        from engine import SYSTEM_CLOCK  # noqa: PLC0415  - keeps --help fast
 
-        checked = CheckContext(common.load_settings(), SYSTEM_CLOCK)
+        checked = CheckContext(common.load_settings(), common.clock)
         findings = [await check(checked) for check in CHECKS]
-        out = Screen().out
+        out = Screen(common.clock).out
         if as_json:
             out.out(json.dumps([asdict(each) for each in findings], ensure_ascii=False, indent=2), highlight=False)
         else:
