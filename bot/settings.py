@@ -26,6 +26,7 @@ ENV_FILE_NAME = ".env"
 WRITABLE_BY_OTHERS = stat.S_IWGRP | stat.S_IWOTH
 
 PREFIX = "THREADLORE_"
+MAX_DAYS = 36_500  # earlier than any message; dates do not go back much further
 MAX_CONTEXT_TOKENS = 10_000_000  # tokens
 
 
@@ -75,6 +76,7 @@ class Settings(BaseSettings):
         extra="ignore",
         frozen=True,
         hide_input_in_errors=True,
+        allow_inf_nan=False,
     )
 
     data_dir: Path = Field(default_factory=lambda: user_data_path("threadlore"))
@@ -143,8 +145,8 @@ class Settings(BaseSettings):
     reply_to: Literal["mention", "thread", "all"] = "thread"
     suggestions: bool = True
     index_bot_messages: bool = False
-    backfill_days: int = Field(default=90, ge=0)
-    retention_days: int = Field(default=0, ge=0)
+    backfill_days: int = Field(default=90, ge=0, le=MAX_DAYS)
+    retention_days: int = Field(default=0, ge=0, le=MAX_DAYS)
     membership_cache_seconds: float = Field(default=60.0, ge=0, le=60.0)
     questions_per_minute: int = Field(default=10, gt=0)
     daily_token_budget: int = Field(default=0, ge=0)

@@ -89,6 +89,9 @@ def test_arguments_go_before_the_environment_and_empty_variables_are_none(
         ("LLM_MAX_CONCURRENCY", "0"),
         ("RETRIEVAL_MODE", "deep"),
         ("LLM_TIMEOUT_SECONDS", "sk-1"),
+        ("LLM_TIMEOUT_SECONDS", "inf"),
+        ("RETENTION_DAYS", "999999"),
+        ("BACKFILL_DAYS", "999999"),
     ],
 )
 def test_a_wrong_value_is_named_with_a_hint_and_not_shown(
