@@ -118,7 +118,7 @@ async def open_models(settings: Settings, clock: Clock) -> AsyncIterator[EngineM
     calls = ModelClient(settings.llm_max_concurrency, timeouts, SubprocessProvider(), clock)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(calls.close)
-        embedder = wrap_embedder(await _open_embedder(settings, calls, clock, stack))
+        embedder = wrap_embedder(await _open_embedder(settings, calls, stack))
         yield EngineModels(
             _build_language(settings, calls, embedder),
             embedder,
@@ -217,9 +217,9 @@ def _inherit_chat_settings(settings: Settings, model: str, base: str, key: str) 
     return replace(other, api_base=base, api_key=key)
 
 
-async def _open_embedder(settings: Settings, calls: ModelClient, clock: Clock, stack: AsyncExitStack) -> Embedder:
+async def _open_embedder(settings: Settings, calls: ModelClient, stack: AsyncExitStack) -> Embedder:
     if not settings.embedding_model:
-        minilm = MiniLMEmbedder(settings.cache_dir.expanduser(), clock=clock)
+        minilm = MiniLMEmbedder(settings.cache_dir.expanduser())
         stack.callback(minilm.close)
         return minilm
     model, max_tokens = embedding_model_settings(settings), settings.embedding_max_input_tokens

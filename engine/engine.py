@@ -96,7 +96,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         folder, options, supervisor = DataDir(Path(path)), options or EngineOptions(), Supervisor(clock)
         check_options(options)
         async with AsyncExitStack() as stack:
-            language, embedder = resolve_models(language, embedder, stack, clock)
+            language, embedder = resolve_models(language, embedder, stack)
             stack.enter_context(folder.acquire_lock())
             stack.push_async_callback(supervisor.stop)
             storage = await open_storage(folder, options, supervisor, clock, stack)

@@ -31,14 +31,14 @@ CACHE_NAME = "threadlore"  # folder below the user's cache folder
 
 
 def resolve_models(
-    language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack, clock: Clock
+    language: LanguageModel | None, embedder: Embedder | None, stack: AsyncExitStack
 ) -> tuple[LanguageModel, CheckedEmbedder]:
     """The given models; the offline language model and the built-in embedder (384 dimensions) replace missing ones.
 
     `stack` closes what is opened here.
     """
     if embedder is None:
-        builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME), clock=clock)
+        builtin = MiniLMEmbedder(user_cache_path(CACHE_NAME))
         stack.callback(builtin.close)
         embedder = builtin
     checked = wrap_embedder(embedder)

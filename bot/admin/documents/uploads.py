@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import tempfile
 from contextlib import aclosing, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +39,7 @@ async def prepare_upload(engine_context: EngineContext, request: PrepareUpload) 
     """Yield where an upload is stored. Raises NotPermitted if its subject may not add files."""
     await _open_target(engine_context, request.subject, "")
     folder = _get_folder(engine_context)
-    await asyncio.to_thread(_prepare_folder, folder, engine_context.clock.time())
+    await asyncio.to_thread(_prepare_folder, folder)
     yield UploadPlace(str(folder), engine_context.parser_limits.max_file_size)
 
 
@@ -119,10 +121,15 @@ def _get_folder(engine_context: EngineContext) -> Path:
     return engine_context.upload_dir
 
 
-def _prepare_folder(folder: Path, now: float) -> None:
-    """Create the folder, and delete what an ended program left in it by now (seconds since 1970). Raises DiskError."""
+def _prepare_folder(folder: Path) -> None:
+    """Create the folder, and delete what an ended program left in it. Raises DiskError.
+
+    Ages are those of its file system, which may have another clock: an upload that is running must not look old.
+    """
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as written:
+            now = os.fstat(written.fileno()).st_mtime
     except OSError as error:
         raise file_write_error(folder, error) from error
     for each in folder.iterdir():

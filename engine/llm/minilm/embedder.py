@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 
-from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
 from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
 from engine.llm.minilm.model_cache import WEIGHTS_FILE, GraphKind, cached_graph
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
 
     from tokenizers import Tokenizer
 
-    from engine.clock import Clock
     from engine.usage import UsageMeter
 
 T = TypeVar("T")
@@ -88,21 +86,20 @@ class MiniLMEmbedder:
     dim = 384
     max_tokens = 128
 
-    def __init__(self, cache: Path, *, threads: int = 2, clock: Clock = SYSTEM_CLOCK) -> None:
+    def __init__(self, cache: Path, *, threads: int = 2) -> None:
         self.cache_dir = cache
-        self.clock = clock
         self.threads = threads
         self.model: MiniLMModel | None = None
         self.semaphore = PrioritySemaphore(1, question_gap=QUESTION_CALL_GAP)
         self.executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="minilm")
 
     @classmethod
-    async def open(cls, cache: Path, *, threads: int = 2, clock: Clock = SYSTEM_CLOCK) -> MiniLMEmbedder:
+    async def open(cls, cache: Path, *, threads: int = 2) -> MiniLMEmbedder:
         """A loaded embedder; the first call builds the graphs, which takes seconds.
 
         Raises EngineError if the weights are not installed, DiskError if the graph cannot be written.
         """
-        embedder = cls(cache, threads=threads, clock=clock)
+        embedder = cls(cache, threads=threads)
         await embedder.run_in_thread(embedder.load_model)
         return embedder
 
@@ -133,10 +130,10 @@ class MiniLMEmbedder:
     def load_model(self) -> MiniLMModel:
         """The model, read from disk the first time."""
         if self.model is None:
-            folder, now = find_weights_dir(), self.clock.time()
+            folder = find_weights_dir()
             words = load_word_table(folder)
             exact, fast = (
-                build_session(cached_graph(folder, self.cache_dir, kind, now), self.threads, words)
+                build_session(cached_graph(folder, self.cache_dir, kind), self.threads, words)
                 for kind in get_args(GraphKind)
             )
             self.model = MiniLMModel(load_tokenizer(folder), exact, fast, words)

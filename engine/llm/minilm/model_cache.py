@@ -23,7 +23,7 @@ LOCK_FILE = "build.lock"
 PARTIAL_FILE_MAX_AGE = 3600.0  # seconds after which a partially written graph is abandoned
 
 
-def cached_graph(folder: Path, cache: Path, kind: GraphKind, now: float) -> Path:
+def cached_graph(folder: Path, cache: Path, kind: GraphKind) -> Path:
     """The cached graph file for these weights, this builder and this processor, built if it is missing or damaged.
 
     Its name ends with its checksum, since a damaged graph would silently give wrong vectors. Of several processes that
@@ -41,7 +41,7 @@ def cached_graph(folder: Path, cache: Path, kind: GraphKind, now: float) -> Path
             content = build_graph(folder / WEIGHTS_FILE, kind)
             graph = cache / f"{prefix}-{zlib.crc32(content):08x}.onnx"
             write_atomically(graph, content)
-            remove_stale_graphs(graph, fingerprint, now)
+            remove_stale_graphs(graph, fingerprint)
     except OSError as error:
         raise DiskError(f"The model graph of the built-in embedder cannot be written to {cache}: {error}") from error
     return graph
@@ -96,9 +96,12 @@ def write_atomically(path: Path, content: bytes) -> None:
         raise
 
 
-def remove_stale_graphs(graph: Path, fingerprint: str, now: float) -> None:
-    """Remove graphs of other weights, other ones of the kind of `graph`, and partial files of killed processes."""
-    kind = graph.name.rpartition("-")[0]
+def remove_stale_graphs(graph: Path, fingerprint: str) -> None:
+    """Remove graphs of other weights, other ones of the kind of `graph`, and partial files of killed processes.
+
+    `graph` was just written: ages are those of its file system, which may have another clock.
+    """
+    kind, now = graph.name.rpartition("-")[0], graph.stat().st_mtime
     for other in graph.parent.glob("minilm-*"):
         # Another process may have removed the file or may still use it.
         with contextlib.suppress(OSError):

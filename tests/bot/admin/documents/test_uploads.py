@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,8 @@ from bot.store import Subject
 from engine import Scope
 from engine.errors import InvalidDocument
 from tests.bot.admin.conftest import last, run
+from tests.support.clock import ManualClock
+from tests.support.echo_language import open_engine_context
 
 SHED = Subject(space="shed")
 
@@ -98,10 +101,20 @@ async def test_what_an_ended_program_left_is_deleted(context: EngineContext) -> 
     old, new = folder / "old", folder / "new"
     for each, age in ((old, LEFTOVER_SECONDS + 1), (new, 1.0)):
         each.touch()
-        then = context.clock.time() - age
+        then = each.stat().st_mtime - age
         os.utime(each, (then, then))
     await run(context, PrepareUpload(SHED))
     assert await asyncio.to_thread(lambda: [*folder.iterdir()]) == [new]
+
+
+async def test_a_clock_that_is_ahead_deletes_no_running_upload(context: EngineContext, tmp_path: Path) -> None:
+    clock = ManualClock(datetime(2100, 1, 1, tzinfo=UTC))
+    async with open_engine_context(tmp_path / "ahead", clock=clock) as opened:
+        ahead = replace(opened, upload_dir=context.upload_dir)
+        running = Path(last(await run(ahead, PrepareUpload(SHED)), UploadPlace).folder, "running")
+        await asyncio.to_thread(running.touch)
+        await run(ahead, PrepareUpload(SHED))
+        assert await asyncio.to_thread(running.exists)
 
 
 async def test_a_person_adds_nothing_where_no_bot_runs(context: EngineContext) -> None:

@@ -11,9 +11,6 @@ import pytest
 
 from engine.errors import DiskError
 from engine.llm.minilm import model_cache
-from tests.support.clock import MONDAY_NOON
-
-NOW = MONDAY_NOON.timestamp()
 
 
 @pytest.fixture
@@ -26,22 +23,23 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_other_weights_make_another_graph_and_remove_the_old_one(folder: Path) -> None:
     cache = folder / "cache"
-    old = model_cache.cached_graph(folder, cache, "fast", NOW)
+    old = model_cache.cached_graph(folder, cache, "fast")
     for name, age in (("dead", model_cache.PARTIAL_FILE_MAX_AGE + 1), ("alive", 0.0)):
         (cache / f"minilm-{name}.part").touch()
-        os.utime(cache / f"minilm-{name}.part", (NOW - age, NOW - age))
+        then = old.stat().st_mtime - age
+        os.utime(cache / f"minilm-{name}.part", (then, then))
     (folder / "model.safetensors").write_bytes(b"newer")
-    new = model_cache.cached_graph(folder, cache, "fast", NOW)
+    new = model_cache.cached_graph(folder, cache, "fast")
     assert new != old
     assert new.read_bytes() == b"newerfast"
     assert {path.name for path in cache.glob("minilm-*")} == {new.name, "minilm-alive.part"}
 
 
 def test_both_graphs_of_the_same_weights_are_kept(folder: Path) -> None:
-    exact = model_cache.cached_graph(folder, folder / "cache", "exact", NOW)
-    fast = model_cache.cached_graph(folder, folder / "cache", "fast", NOW)
+    exact = model_cache.cached_graph(folder, folder / "cache", "exact")
+    fast = model_cache.cached_graph(folder, folder / "cache", "fast")
     assert sorted((folder / "cache").glob("minilm-*")) == sorted([exact, fast])
-    assert model_cache.cached_graph(folder, folder / "cache", "exact", NOW) == exact
+    assert model_cache.cached_graph(folder, folder / "cache", "exact") == exact
 
 
 def test_a_failed_write_leaves_nothing_behind(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,7 +48,7 @@ def test_a_failed_write_leaves_nothing_behind(folder: Path, monkeypatch: pytest.
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(DiskError, match="No space left"):
-        model_cache.cached_graph(folder, folder / "cache", "fast", NOW)
+        model_cache.cached_graph(folder, folder / "cache", "fast")
     assert list((folder / "cache").glob("minilm-*")) == []
 
 
@@ -64,15 +62,15 @@ def test_of_several_that_miss_the_graph_one_builds_it(folder: Path, monkeypatch:
 
     monkeypatch.setattr(model_cache, "build_graph", build)
     with ThreadPoolExecutor(3) as pool:
-        graphs = set(pool.map(lambda _: model_cache.cached_graph(folder, folder / "cache", "fast", NOW), range(3)))
+        graphs = set(pool.map(lambda _: model_cache.cached_graph(folder, folder / "cache", "fast"), range(3)))
     assert len(graphs) == 1
     assert built == ["fast"]
 
 
 @pytest.mark.parametrize("damaged", [b"", b"graphfas", b"graphfasT", b"graphfast "])
 def test_a_damaged_graph_is_built_again(folder: Path, monkeypatch: pytest.MonkeyPatch, damaged: bytes) -> None:
-    graph = model_cache.cached_graph(folder, folder / "cache", "fast", NOW)
+    graph = model_cache.cached_graph(folder, folder / "cache", "fast")
     graph.write_bytes(damaged)
-    assert model_cache.cached_graph(folder, folder / "cache", "fast", NOW).read_bytes() == b"graphfast"
+    assert model_cache.cached_graph(folder, folder / "cache", "fast").read_bytes() == b"graphfast"
     monkeypatch.delattr(model_cache, "build_graph")
-    assert model_cache.cached_graph(folder, folder / "cache", "fast", NOW) == graph
+    assert model_cache.cached_graph(folder, folder / "cache", "fast") == graph
