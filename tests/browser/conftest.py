@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from urllib.parse import urlsplit
 
 import pytest
 import pytest_asyncio
@@ -61,7 +62,8 @@ async def visit(browser: Browser, site: Site) -> AsyncIterator[Visit]:
     context = await browser.new_context(viewport={"width": 1280, "height": 800})
     context.set_default_timeout(PATIENCE * 1000)
     token = await site.create_token(HERE)
-    await context.add_cookies([{"name": "threadlore", "value": token, "url": site.url, "sameSite": "Strict"}])
+    cookie = name_cookie(site.url)
+    await context.add_cookies([{"name": cookie, "value": token, "url": site.url, "sameSite": "Strict"}])
     page = await context.new_page()
     site.language.released.set()
     visit = Visit(site, context, page)
@@ -71,6 +73,11 @@ async def visit(browser: Browser, site: Site) -> AsyncIterator[Visit]:
     yield visit
     await context.close()
     assert visit.troubles == []
+
+
+def name_cookie(url: str) -> str:
+    """The name of the cookie of a site on this machine."""
+    return f"threadlore-{urlsplit(url).port}"
 
 
 def _is_own(url: str, site: Site) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, name_cookie
 from tests.support.patience import PATIENCE
 from tests.support.site import HERE
 
@@ -65,7 +65,7 @@ async def test_another_login_does_not_see_what_was_asked_before(visit: Visit) ->
     await page.goto(url)
     await ask(page, FERRY)
     token = await visit.site.create_token(HERE)
-    await visit.context.add_cookies([{"name": "threadlore", "value": token, "url": url, "sameSite": "Strict"}])
+    await visit.context.add_cookies([{"name": name_cookie(url), "value": token, "url": url, "sameSite": "Strict"}])
     other = await visit.context.new_page()
     await other.goto(f"{url}/documents")
     assert "Gudgeon" not in await other.evaluate(KEPT)

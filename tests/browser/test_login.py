@@ -9,6 +9,7 @@ from adapters.web.oauth.options import LoginOptions
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Person
 from engine import SYSTEM_CLOCK
+from tests.browser.conftest import name_cookie
 from tests.support.fake_platform import FakePlatform
 from tests.support.login_server import open_login_server
 from tests.support.patience import PATIENCE
@@ -37,6 +38,6 @@ async def test_a_login_at_slack_leads_back_to_the_page_that_was_asked_for(
         await expect(page.get_by_label("Your question")).to_be_visible()
         assert page.url == f"{site.url}/?q=1"
         [cookie] = await context.cookies()
-        assert (cookie["name"], cookie["sameSite"], cookie["httpOnly"]) == ("threadlore", "Strict", True)
+        assert (cookie["name"], cookie["sameSite"], cookie["httpOnly"]) == (name_cookie(site.url), "Strict", True)
         assert (await site.access.list_tokens())[-1].subject.person == "U1"
     await context.close()

@@ -148,7 +148,9 @@ async def test_when_all_places_of_tokens_are_taken_probes_are_answered(service: 
 
 
 async def test_a_foreign_origin_is_refused_before_its_token_is_looked_up(service: GatedService) -> None:
-    sent = request("POST", "/ask", "Origin: http://evil.example", "Cookie: threadlore=ada", "Content-Length: 1")
+    sent = request(
+        "POST", "/ask", "Origin: http://evil.example", "Cookie: threadlore=ada; threadlore-80=ada", "Content-Length: 1"
+    )
     async with serving(service) as port:
         assert (await talk(port, sent + b"x"))[0] == 403
     assert service.checked == []
