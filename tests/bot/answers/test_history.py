@@ -129,6 +129,9 @@ async def test_the_message_or_answer_that_a_question_replies_to_is_its_history(b
     await bot.store.answers.save_reply_ref("q1", "HALL:b7,b8")
     message = bot.platform.add_message(HALL, "bob", "<@BOT> Which one?", replies_to="b8")
     assert await texts_of(bot, OPEN, request_from_message(message)) == ["q1?", "Tea."]
+    await add_answer(bot, "q2", 90, spaces=OPEN.spaces, location=HALL)
+    await bot.store.answers.save_reply_ref("q2", "HALL:b9")
+    assert await texts_of(bot, OPEN, request_from_message(replace(message, replies_to="b9"))) == [], "it came later"
 
 
 @pytest.mark.parametrize("removed", ["the message", "its author", "another message"])

@@ -74,6 +74,27 @@ async def test_after_somebody_else_posted_only_a_whole_question_to_nobody_by_nam
     assert await answers(bot, text) is answered
 
 
+async def test_what_others_post_after_a_question_does_not_interrupt_it(bot: BotFixture) -> None:
+    question = bot.platform.add_message(THREAD, "bob", "and the Glue?")
+    await bot.post(THREAD, "ada", "The Nails were dear.")
+    assert await policy(bot).should_answer(question)
+
+
+async def test_what_the_author_posts_before_a_question_does_not_interrupt_it_either(bot: BotFixture) -> None:
+    await bot.post(THREAD, "bob", "Good to know.")
+    assert await answers(bot, "and the Glue?")
+
+
+@pytest.mark.parametrize(("hours", "answered"), [(23, False), (25, True)])
+async def test_a_question_may_be_for_who_posted_in_the_channel_within_a_day(
+    bot: BotFixture, hours: int, *, answered: bool
+) -> None:
+    await bot.save_settings(ROOF, **ALL)
+    await bot.post(ROOF, "eve", "The Nails were dear.")
+    bot.platform.advance(hours * 3600)
+    assert await answers(bot, "When do the Nails come Eve?", place=ROOF) is answered
+
+
 async def test_a_person_who_asks_in_the_thread_is_answered_from_then_on(bot: BotFixture) -> None:
     await bot.answer(bot.platform.add_message(THREAD, "ada", "<@BOT> When do the Tiles come?"))
     assert await answers(bot, NAILS, "ada")

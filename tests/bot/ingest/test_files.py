@@ -261,6 +261,14 @@ async def test_an_edit_takes_files_away_and_adds_others_and_words(bot: BotFixtur
     assert await titles(bot) == [], "also after its conversation was forgotten"
 
 
+async def test_a_file_that_an_edit_took_away_stays_out(bot: BotFixture, message: Message) -> None:
+    await bot.receive(message)
+    await bot.ingest_service.files.ingest(message)
+    await bot.ingest_service.handle(MessageEdited(replace(message, text="Never mind.", uploads=(), edited="+")))
+    await bot.ingest_service.files.ingest_and_confirm(message)
+    assert await titles(bot) == ["#roof: Messages of 2026-11-20 10:01"]
+
+
 async def close_channel(bot: BotFixture) -> None:
     bot.platform.change_channel("ROOF", kind="closed")
     await bot.ingest_service.handle(VisibilityChanged(ROOF))

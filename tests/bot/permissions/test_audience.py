@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Literal
 
 import pytest
@@ -46,6 +47,7 @@ OPEN, SECRET, DM = "slack:T1:open", "slack:T1:SECRET", "slack:T1:dm:ADA"
 HALL_ROOM, BRIDGE = "slack:T1:HALL", "slack:T1:BRIDGE"
 GUILD, ADULT, CREW, DEN = "discord:G1:open", "discord:G1:adult", "discord:G1:CREW", "discord:G1:DEN"
 HALL = channel("HALL", guests="GUS")
+NIGHT_CLUB = channel("CLUB", "ADA", guests="GUS", adult=True)
 
 
 @pytest.mark.parametrize(
@@ -86,6 +88,13 @@ def test_each_channel_has_a_home_space(of: Channel, space: str) -> None:
             id="open with guests: no private space",
         ),
         pytest.param(HALL, [channel("YARD", guests="GUS", team="slack:T2")], rooms(HALL_ROOM), id="no other workspace"),
+        pytest.param(HALL, [NIGHT_CLUB], rooms(HALL_ROOM), id="open with guests: nothing age-restricted"),
+        pytest.param(
+            NIGHT_CLUB,
+            [HALL, channel("CASINO", guests="GUS", adult=True)],
+            rooms("slack:T1:CLUB", "slack:T1:CASINO"),
+            id="age-restricted with guests: only such rooms",
+        ),
         pytest.param(HALL, [], rooms(HALL_ROOM), id="the own room without a list"),
         pytest.param(channel("SECRET", "ADA BOB", "closed"), [], spaces(OPEN, SECRET), id="closed"),
         pytest.param(channel("SECRET", "ADA", "closed", guests="GUS"), [], spaces(SECRET), id="closed with a guest"),
@@ -145,6 +154,12 @@ NIGHT = [discord("NIGHT", adult=True), discord("DEN", "BEA", "closed", adult=Tru
         ),
         pytest.param(
             ADA,
+            [channel("D4", "ADA BOB", "direct", shared=True)],
+            spaces(OPEN),
+            id="a member: no shared direct message",
+        ),
+        pytest.param(
+            ADA,
             [
                 channel("SECRET", "ADA", "closed", team="slack:T2"),
                 channel("SECRET", "ADA", "closed", team="discord:T1"),
@@ -175,6 +190,13 @@ NIGHT = [discord("NIGHT", adult=True), discord("DEN", "BEA", "closed", adult=Tru
             [discord("HALL"), discord("CREW", "BEA", "closed"), discord("STAFF", "CAL", "closed")],
             spaces(GUILD, CREW),
             id="discord: channels they can see",
+        ),
+        pytest.param(GUEST, [HALL, NIGHT_CLUB], rooms(HALL_ROOM), id="a guest: nothing age-restricted either"),
+        pytest.param(
+            replace(GUEST, adult=True),
+            [HALL, NIGHT_CLUB],
+            rooms(HALL_ROOM, "slack:T1:CLUB"),
+            id="a guest within an age-restricted channel",
         ),
         pytest.param(BEA, NIGHT, spaces(GUILD), id="nothing age-restricted outside of such channels"),
         pytest.param(ADULT_BEA, NIGHT, spaces(GUILD, ADULT, DEN), id="everything within one"),

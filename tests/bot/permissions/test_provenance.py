@@ -7,6 +7,7 @@ import pytest
 from bot.errors import PlatformError
 from bot.permissions.provenance import Provenance, build_provenance, can_read, provenance_of_answer
 from bot.platform.models import Location
+from bot.store import AnswerSource
 from engine.models import Context, Scope, SearchQuery
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import HALL, ROOF, make_answer, make_source
@@ -86,3 +87,9 @@ def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_retrieved() -> Non
     files = {"slack:T1:HALL:file:m2:F1", "slack:T1:dm:ada:file:m3:F2"}
     stored = make_answer(documents=frozenset({f"{ROOF.room}:thread:m1", *files, "other"}), spaces=frozenset({OPEN}))
     assert provenance_of_answer(stored).source_scope == scope(OPEN, rooms=(ROOF.room, HALL.room, ADAS))
+
+
+def test_a_finished_answer_rests_on_the_rooms_of_its_sources_and_of_the_answers_before_it() -> None:
+    source = AnswerSource(1, "#vault", "", "Monday", "page", "p1", VAULT, VAULT)
+    stored = make_answer(sources=(source,), rooms=frozenset({DEN}))
+    assert provenance_of_answer(stored).source_scope == scope(rooms=(VAULT, DEN))

@@ -184,6 +184,16 @@ async def test_one_person_sees_the_closed_channels_they_are_in_also_in_a_direct_
     assert await audience.scope_for_channel(direct) == spaces(*ADAS, VAULT)
 
 
+async def test_age_restricted_channels_are_searched_only_within_what_is_known_to_be_one(
+    slack: ClockedPlatform, audience: AudienceResolver
+) -> None:
+    slack.change_channel("HALL", adult=True)
+    assert await audience.scope_for_person(HALL, "ada") == spaces(*ADAS, "slack:T1:adult")
+    audience.invalidate(HALL)
+    slack.failing["channel"] = DOWN
+    assert await audience.scope_for_person(HALL, "ada") == spaces(*ADAS)
+
+
 async def test_a_guest_narrows_a_channel_to_rooms_and_sees_their_own_alone(
     slack: ClockedPlatform, store: BotStore, audience: AudienceResolver
 ) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
@@ -14,14 +15,18 @@ from bot.ingest.sync import jobs
 from bot.ingest.sync.jobs import TOMBSTONE_TTL, Retention
 from bot.platform.events import BotAdded
 from bot.platform.models import Location, Message
+from bot.store import VerifiedAnswer
+from bot.store.models import ConversationRecord
 from engine.errors import StoreError
 from tests.support.bot_fixture import BotFixture, with_settings
-from tests.support.builders import ROOF
+from tests.support.builders import ROOF, make_answer
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.patience import PATIENCE
 from tests.support.steps import DAY, delete, forget_message, run_steps, say
 
 pytestmark = pytest.mark.usefixtures("roof")
+EXPIRY_DAY = START.replace(day=30, hour=12)  # when what is ten days old goes
+AGES = {"old": EXPIRY_DAY - timedelta(days=10, seconds=1), "new": EXPIRY_DAY - timedelta(days=10)}
 
 
 class EndlessPlatform(FakePlatform):
@@ -108,11 +113,70 @@ async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFix
     assert not left
 
 
+async def test_a_reply_that_comes_while_idle_conversations_are_closed_keeps_its_own_open(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    conversations, retention = bot.store.conversations, Retention(bot.context, ConversationDocuments(bot.context))
+    list_idle_since = conversations.list_idle_since
+
+    async def list_before_a_reply(before: datetime) -> list[ConversationRecord]:
+        found = await list_idle_since(before)
+        await run_steps(bot, [say("ada", "Hello?", thread=1, after=7200)])
+        return found
+
+    await run_steps(bot, [say("ada", "Who?"), say("ada", "Anyone?", thread=1)])
+    monkeypatch.setattr(conversations, "list_idle_since", list_before_a_reply)
+    await retention.close_idle(START.replace(minute=18))
+    assert await is_open(bot) == [True]
+
+
 @with_settings(retention_days=10)
-async def test_old_messages_are_forgotten(bot: BotFixture) -> None:
-    await run_steps(bot, [say("ada", "Old."), say("ada", "New.", after=8 * DAY)])
-    await bot.ingest_service.run_due_jobs(START.replace(day=30, hour=12))
-    assert await bot.document_texts(ROOF) == {"window:m2": ["Ada: New."]}
+async def test_old_messages_of_all_channels_are_forgotten_a_batch_at_a_time(
+    bot: BotFixture, hall: Location, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs, "BATCH", 2)
+    await run_steps(bot, [say("ada", "Old."), say("ada", "As old.")])
+    await bot.post(hall, "bob", "Old, too.")
+    await run_steps(bot, [say("ada", "New.", after=8 * DAY)])
+    await bot.ingest_service.run_due_jobs(EXPIRY_DAY)
+    assert await bot.document_texts(ROOF) == {"window:m4": ["Ada: New."]}
+    assert await bot.document_texts(hall) == {}
+
+
+@with_settings(retention_days=10)
+async def test_old_files_are_forgotten(bot: BotFixture) -> None:
+    for name, time in AGES.items():
+        message = bot.share(ROOF, bot.platform.add_file(f"{name}.txt", b"The tiles come on Monday."))
+        await bot.ingest_service.files.ingest(replace(message, time=time))
+    await bot.ingest_service.run_due_jobs(EXPIRY_DAY)
+    assert [each.title for each in await bot.list_documents(ROOF)] == ["new.txt"]
+    assert [each.time for each in await bot.store.files.list_by_workspace("slack", "T1")] == [AGES["new"]]
+
+
+@with_settings(retention_days=10)
+async def test_old_answers_are_forgotten(bot: BotFixture) -> None:
+    for name, time in AGES.items():
+        await bot.store.answers.begin(make_answer(name, time=time))
+    await bot.ingest_service.run_due_jobs(EXPIRY_DAY)
+    assert [bool(await bot.store.answers.get(name)) for name in AGES] == [False, True]
+
+
+@with_settings(retention_days=10)
+async def test_old_verified_answers_are_forgotten(bot: BotFixture) -> None:
+    for name, time in AGES.items():
+        await bot.store.verified_answers.save(
+            VerifiedAnswer(name, ROOF, "m1", f"Which {name} tiles?", "Red.", "bob", "", "max", time)
+        )
+    await bot.ingest_service.run_due_jobs(EXPIRY_DAY)
+    assert [each.id for each in await bot.store.verified_answers.list_in_room(ROOF.room)] == ["new"]
+
+
+async def test_without_a_period_nothing_is_forgotten(bot: BotFixture) -> None:
+    await run_steps(bot, [say("ada", "Old.")])
+    await bot.store.answers.begin(make_answer())
+    await bot.ingest_service.run_due_jobs(EXPIRY_DAY.replace(year=2040))
+    assert await bot.document_texts(ROOF) == {"window:m1": ["Ada: Old."]}
+    assert await bot.store.answers.get("a1")
 
 
 async def test_an_old_deletion_is_remembered_only_where_the_platform_may_still_show_the_message(
