@@ -88,10 +88,11 @@ async def test_an_answer_is_history_for_those_who_saw_it_and_may_still_read_its_
 
 
 async def test_the_scope_and_the_documents_of_a_history_are_known(bot: BotFixture) -> None:
-    await add_answer(bot, "q1", spaces=OPEN.spaces, documents=frozenset({"d1"}))
+    yard = await bot.join("YARD", "ada", "bob")
+    await add_answer(bot, "q1", spaces=OPEN.spaces, documents=frozenset({"d1"}), rooms=frozenset({yard.room}))
     bot.platform.add_message(THREAD, "ada", "So.")
     history = await load(bot)
-    assert history.source_scope == Scope(OPEN.spaces, ROOM.rooms)
+    assert history.source_scope == Scope(OPEN.spaces, ROOM.rooms | {yard.room})
     assert "d1" in history.shown_keys
 
 

@@ -45,6 +45,19 @@ async def test_a_channel_says_who_may_ask(bot: BotFixture, askers: str, allowed:
     assert refusals == {person: "" if person in allowed else refusal for person in refusals}
 
 
+async def test_everyone_may_ask_in_a_channel_without_settings(bot: BotFixture) -> None:
+    assert await AskerPolicy(bot.store, bot.context.audience).find_refusal(ROOF, "gus") == ""
+
+
+def test_so_many_are_remembered_as_told_and_then_none(bot: BotFixture, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bot.permissions.askers.MAX_NOTIFIED", 2)
+    policy = AskerPolicy(bot.store, bot.context.audience)
+    assert [policy.was_told(ROOF, person) for person in ("ada", "bob", "ada", "eve", "ada")] == [
+        *(False, False, True),
+        *(False, False),
+    ]
+
+
 async def test_a_failed_lookup_lets_nobody_ask(bot: BotFixture) -> None:
     await bot.save_settings(ROOF, askers="<@&G1>")
     bot.platform.failing["group"] = PlatformError("busy")

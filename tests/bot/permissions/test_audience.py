@@ -11,12 +11,14 @@ from bot.permissions import audience
 from bot.permissions.audience import (
     SoleReader,
     home_space,
+    parse_workspace_space,
     scope_covers,
     scope_for_channel,
     scope_for_person,
     scope_for_room,
+    workspace_space,
 )
-from bot.platform.models import Channel, Location
+from bot.platform.models import Channel, ListedChannel, Location
 from engine.models import Scope
 
 Kind = Literal["open", "closed", "direct"]
@@ -62,9 +64,14 @@ NIGHT_CLUB = channel("CLUB", "ADA", guests="GUS", adult=True)
         pytest.param(discord("D1", "BEA", "direct", ""), "discord::dm:BEA", id="direct message without a guild"),
         pytest.param(discord("NIGHT", adult=True), ADULT, id="age-restricted"),
         pytest.param(discord("DEN", "BEA", "closed", adult=True), DEN, id="closed and age-restricted"),
+        pytest.param(channel("OLD", space=SECRET), SECRET, id="where an import decided it"),
+        pytest.param(ListedChannel(Location("slack", "T1", "HALL"), "hall", "open"), OPEN, id="open, of a list"),
+        pytest.param(
+            ListedChannel(Location("slack", "T1", "SECRET"), "secret", "closed"), SECRET, id="closed, of a list"
+        ),
     ],
 )
-def test_each_channel_has_a_home_space(of: Channel, space: str) -> None:
+def test_each_channel_has_a_home_space(of: Channel | ListedChannel, space: str) -> None:
     assert home_space(of) == space
 
 
@@ -191,6 +198,12 @@ NIGHT = [discord("NIGHT", adult=True), discord("DEN", "BEA", "closed", adult=Tru
             spaces(GUILD, CREW),
             id="discord: channels they can see",
         ),
+        pytest.param(
+            replace(GUEST, workspaces=frozenset({"T1", "T2"})),
+            [HALL, channel("YARD", guests="GUS", team="slack:T2"), channel("ATTIC", guests="GUS", team="slack:T3")],
+            Scope(frozenset({"slack:T2:dm:GUS"}), frozenset({HALL_ROOM, "slack:T2:YARD"})),
+            id="a guest of two workspaces",
+        ),
         pytest.param(GUEST, [HALL, NIGHT_CLUB], rooms(HALL_ROOM), id="a guest: nothing age-restricted either"),
         pytest.param(
             replace(GUEST, adult=True),
@@ -217,6 +230,21 @@ def test_one_person_draws_on_what_they_may_read_and_their_own(
     first = "T1" if reader.platform == "slack" else "G1"
     own = {f"{reader.platform}:{first}:dm:{reader.id}", f"{reader.platform}::dm:{reader.id}"}
     assert scope_for_person(reader, known) == Scope(more.spaces | own, more.rooms)
+
+
+@pytest.mark.parametrize(
+    ("space", "workspace"),
+    [
+        (workspace_space("slack", "T1"), ("slack", "T1")),
+        (ADULT, ("discord", "G1")),
+        (HALL_ROOM, None),
+        (DM, None),
+        ("console:local", None),
+    ],
+)
+def test_the_space_of_a_workspace_names_it(space: str, workspace: tuple[str, str] | None) -> None:
+    assert parse_workspace_space(space) == workspace
+    assert workspace_space("slack", "T1") == OPEN
 
 
 def test_unknown_readers_draw_on_the_room_alone() -> None:

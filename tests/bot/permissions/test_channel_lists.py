@@ -98,6 +98,60 @@ async def test_a_change_of_members_is_looked_up_alone_and_many_are_one_list(
     assert (slack.lists, slack.calls.count("channel")) == (2, 0)
 
 
+async def test_up_to_four_changes_since_a_list_are_looked_up_alone(
+    slack: PagedPlatform, audience: AudienceResolver, direct: Location
+) -> None:
+    places = [slack.add_channel(f"V{number}", "ada", kind="closed") for number in range(9)]
+    for place in places:
+        audience.invalidate(place, members_only=True)  # the list may lack these changes, but is no older
+    await audience.resolve_scope(direct)
+    for place, lists in zip(places[:5], (1, 1, 1, 1, 2), strict=True):
+        audience.invalidate(place, members_only=True)
+        await audience.resolve_scope(direct)
+        assert slack.lists == lists
+
+
+@pytest.mark.parametrize(("later", "lookups"), [(1.9, 1), (2.0, 0)])
+async def test_a_list_may_lack_the_changes_of_two_seconds_before_it(
+    slack: PagedPlatform, audience: AudienceResolver, direct: Location, later: float, lookups: int
+) -> None:
+    vault, slack.now = slack.add_channel("VAULT", "ada", kind="closed"), 100.0
+    audience.invalidate(vault, members_only=True)
+    slack.now += later
+    assert vault.room in (await audience.resolve_scope(direct)).scope.spaces
+    assert slack.calls.count("channel") == 1 + lookups  # that of the direct message
+
+
+@pytest.mark.parametrize(
+    ("place", "lists"),
+    [(("slack", "T1"), 2), (("slack", ""), 2), (("slack", "T2"), 1), (("discord", ""), 1)],
+    ids=["workspace", "platform", "another workspace", "another platform"],
+)
+async def test_a_change_of_a_workspace_or_a_platform_ends_its_lists(
+    slack: PagedPlatform, audience: AudienceResolver, place: tuple[str, str], lists: int
+) -> None:
+    hall = slack.add_channel("HALL", "ada")
+    await audience.get_home_space(hall)
+    audience.channel_lists.record_change(Location(*place, ""))
+    await audience.get_home_space(hall)
+    assert slack.lists == lists
+
+
+async def test_a_change_of_members_leaves_the_list_of_the_bot_as_it_is(
+    slack: PagedPlatform, audience: AudienceResolver
+) -> None:
+    hall = slack.add_channel("HALL", "ada")
+    for _ in range(2):
+        assert await audience.get_home_space(hall) == OPEN
+        assert (slack.lists, slack.calls.count("channel")) == (1, 0)
+        audience.invalidate(hall, members_only=True)
+
+
+def test_channels_of_a_platform_that_is_not_connected_are_not_listed(audience: AudienceResolver) -> None:
+    assert audience.channel_lists.is_listable("slack", "T1")
+    assert not audience.channel_lists.is_listable("discord", "T1")
+
+
 @pytest.mark.parametrize("page", [0, 1])
 async def test_a_list_without_its_end_is_no_list(slack: PagedPlatform, audience: AudienceResolver, page: int) -> None:
     hall = slack.add_channel("HALL", "ada", kind="closed")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.errors import BadSetting
@@ -19,6 +21,7 @@ def test_open_channels_are_for_full_members_and_closed_ones_for_nobody_unless_ma
     assert destination.find_home(ROOF) == "slack:T1:open"
     assert destination.find_home(VAULT) == "slack:T1:C9"
     assert destination.find_home(DIRECT) == ""
+    assert destination.find_home(replace(ROOF, shared=True)) == ""
     assert parse_destination("slack:T1", [], SERVED).find_home(VAULT) == ""
 
 

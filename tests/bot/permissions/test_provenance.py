@@ -2,10 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from bot.errors import PlatformError
-from bot.permissions.provenance import Provenance, build_provenance, can_read, provenance_of_answer
+from bot.permissions.provenance import (
+    Provenance,
+    build_provenance,
+    can_read,
+    document_provenance,
+    provenance_of_answer,
+)
 from bot.platform.models import Location
 from bot.store import AnswerSource
 from engine.models import Context, Scope, SearchQuery
@@ -47,6 +55,15 @@ def test_the_sources_are_those_of_the_context_and_the_history(
 
 
 @pytest.mark.parametrize(
+    ("allowed", "expected"),
+    [(scope(OPEN, VAULT), scope(VAULT)), (scope(OPEN, rooms=(VAULT,)), scope(rooms=(VAULT,)))],
+    ids=["its space is in scope", "its room is"],
+)
+def test_the_text_of_a_document_rests_on_its_space_or_its_room(allowed: Scope, expected: Scope) -> None:
+    assert document_provenance(VAULT, VAULT, allowed, 5.0) == Provenance(expected, {VAULT: VAULT}, 5.0)
+
+
+@pytest.mark.parametrize(
     "place", [HALL, Location("discord", "", "D1"), Location("slack", "T1", "dm:ada")], ids=lambda each: each.room
 )
 def test_a_room_has_the_name_of_its_location(place: Location) -> None:
@@ -81,6 +98,19 @@ async def test_a_room_is_taken_as_open_until_it_changes(bot: BotFixture, kind: s
         bot.change_channel(ROOF, kind=kind)
     assert await can_read(bot.context.audience, drawn, HALL) is readable
     assert kind or bot.platform.calls == ["channel"]
+
+
+async def test_a_room_whose_space_is_unknown_or_suspended_for_now_is_not_refused_for_good(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 0.01)
+    audience = bot.context.audience
+    bot.platform.add_channel("HALL", "ada")
+    assert await can_read(audience, Provenance(scope(rooms=(ROOF.room,)), {}, 0.0), HALL) is None
+    known = Provenance(scope(), {ROOF.room: OPEN}, audience.clock() + 1.0)
+    assert await can_read(audience, known, HALL) is True
+    audience.suspend(Location("slack", "T1", ""))
+    assert await can_read(audience, replace(known, recorded_at=audience.clock() + 1.0), HALL) is None
 
 
 def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_retrieved() -> None:

@@ -21,6 +21,7 @@ REFUSED, SPENT = texts.TOO_MANY_QUESTIONS, texts.BUDGET_SPENT
 @pytest.mark.parametrize(
     ("limit", "questions"),
     [
+        pytest.param(0, 20 * [(0, HALL, "ada", "")], id="no limit"),
         pytest.param(2, [(0, HALL, "ada", ""), (0, ROOF, "ada", ""), (0, HALL, "ada", REFUSED)], id="in all channels"),
         pytest.param(1, [(0, HALL, "ada", ""), (0, HALL, "bob", ""), (0, OTHER, "ada", "")], id="each person apart"),
         pytest.param(1, [(0, HALL, "ada", ""), (59.9, HALL, "ada", REFUSED), (60, HALL, "ada", "")], id="a minute"),
@@ -51,6 +52,14 @@ async def test_a_workspace_may_spend_so_many_tokens_in_a_day_also_over_a_restart
         assert await store.usage.get_tokens("slack", "T1", "2026-11-20") == 100
         clock.advance(24 * 3600)
         assert await guard.check_question(HALL, "ada") == ""
+
+
+async def test_a_call_may_cost_something_without_tokens_and_one_without_either_is_not_stored(store: BotStore) -> None:
+    guard = Quotas(store, 0, 0)
+    await guard.record_usage(OTHER, [Usage("answer", "m")])
+    await guard.record_usage(HALL, [Usage("answer", "m", cost=0.5)])
+    rows = await store._database.fetch_all("SELECT workspace, tokens, cost FROM daily_usage")
+    assert rows == [("T1", 0, 0.5)]
 
 
 async def test_questions_count_for_a_minute_whichever_process_counts_them(store: BotStore) -> None:

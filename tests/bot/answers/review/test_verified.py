@@ -9,16 +9,18 @@ import pytest
 from bot import review_texts, texts
 from bot.answers.buttons import AnswerButtons
 from bot.answers.request import request_from_message
-from bot.answers.review.lookup import MAX_CANDIDATES
+from bot.answers.review.lookup import MAX_CANDIDATES, provenance_of
 from bot.answers.review.notices import BATCH_SIZE
 from bot.answers.review.verification import AnswerVerifier
 from bot.errors import NotAllowed, PlatformError
 from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Location, Message, Person
-from bot.store import Expert, VerifiedAnswer
+from bot.store import AnswerResult, AnswerSource, Expert, VerifiedAnswer
+from bot.store.models import message_key
+from engine import Scope
 from engine.errors import InvalidQuestion, ModelUnavailable, NotFound
 from tests.support.bot_fixture import BotFixture, run_before
-from tests.support.builders import HALL, ROOF
+from tests.support.builders import HALL, ROOF, make_answer
 from tests.support.fake_platform import START, RecordedReply
 
 ASKED = "When do the Tiles come?"
@@ -323,6 +325,30 @@ async def test_the_answer_of_the_channel_itself_comes_before_those_of_others(bot
         assert (await bot.ask(place, "bob", "Where do the Nails lie, please?")).text.endswith(f"In {place.channel}.")
     yard = await bot.join("YARD", "bob")
     assert (await bot.ask(yard, "bob", "Where do the Nails lie, please?")).text.endswith("In ROOF.")
+
+
+def test_it_rests_on_the_rooms_of_its_sources_of_the_answers_before_it_and_where_it_was_verified() -> None:
+    source = AnswerSource(1, "#vault", "", "Monday", "page", "p1", "slack:T1:VAULT", "slack:T1:VAULT")
+    verified = VerifiedAnswer(
+        *("v1", ROOF, "m1", ASKED, "On Monday [1].", "bob", "", "max", START),
+        sources=(source,),
+        spaces=frozenset({"slack:T1:open"}),
+        rooms=frozenset({HALL.room}),
+    )
+    assert provenance_of(verified).source_scope == Scope(
+        frozenset({"slack:T1:open"}), frozenset({source.room, HALL.room, ROOF.room})
+    )
+
+
+async def test_an_answer_is_verified_with_all_that_it_drew_on(bot: BotFixture) -> None:
+    drawn = AnswerResult("On Monday.", (), frozenset({"d1"}), frozenset({"slack:T1:open"}), frozenset({HALL.room}))
+    stored = make_answer(question=ASKED, message_id="m1")
+    await bot.store.answers.begin(stored)
+    await bot.store.answers.finish(stored.id, drawn)
+    await AnswerVerifier(bot.context).verify(stored, "max")
+    [verified] = await bot.store.verified_answers.list_in_room(ROOF.room)
+    assert (verified.spaces, verified.rooms) == (drawn.spaces, {HALL.room, ROOF.room})
+    assert verified.keys >= {"d1", message_key(ROOF.room, "m1")}
 
 
 async def test_retention_ends_it(bot: BotFixture) -> None:

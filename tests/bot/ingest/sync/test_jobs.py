@@ -78,7 +78,7 @@ async def test_conversations_close_while_the_history_of_a_channel_is_read(
 
 async def test_a_conversation_closes_after_a_quarter_of_an_hour_and_a_reply_opens_it_again(bot: BotFixture) -> None:
     await run_steps(bot, [say("ada", "Who?"), say("ada", "Anyone?", thread=1)])
-    for minute, expected in ((1, True), (18, False)):
+    for minute, expected in ((16, True), (17, False)):
         await bot.ingest_service.run_due_jobs(START.replace(minute=minute))
         assert await is_open(bot) == [expected]
     await run_steps(bot, [say("ada", "Hello?", thread=1, after=7200)])
@@ -121,7 +121,7 @@ async def test_a_reply_that_comes_while_idle_conversations_are_closed_keeps_its_
 
     async def list_before_a_reply(before: datetime) -> list[ConversationRecord]:
         found = await list_idle_since(before)
-        await run_steps(bot, [say("ada", "Hello?", thread=1, after=7200)])
+        await run_steps(bot, [say("ada", "Hello?", thread=1, after=930)])
         return found
 
     await run_steps(bot, [say("ada", "Who?"), say("ada", "Anyone?", thread=1)])
