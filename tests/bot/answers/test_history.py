@@ -103,6 +103,12 @@ async def test_messages_of_a_closed_channel_are_history_for_its_members_only(bot
     assert len(await texts_of(bot, Scope(ROOM.rooms, frozenset()), private=True)) == 1
 
 
+async def test_a_message_of_somebody_unknown_has_no_name(bot: BotFixture) -> None:
+    bot.platform.add_message(THREAD, "ada", "Psst.")
+    del bot.platform.people["ada"]
+    assert await texts_of(bot) == ["Psst."]
+
+
 async def test_forgotten_messages_are_left_out_though_the_platform_shows_them(bot: BotFixture) -> None:
     first = bot.platform.add_message(THREAD, "ada", "Forget this one.")
     bot.platform.add_message(THREAD, "bob", "I am not to be read.")
@@ -133,6 +139,56 @@ async def test_the_message_or_answer_that_a_question_replies_to_is_its_history(b
     await add_answer(bot, "q2", 90, spaces=OPEN.spaces, location=HALL)
     await bot.store.answers.save_reply_ref("q2", "HALL:b9")
     assert await texts_of(bot, OPEN, request_from_message(replace(message, replies_to="b9"))) == [], "it came later"
+
+
+async def test_a_private_answer_that_is_replied_to_is_no_history(bot: BotFixture) -> None:
+    await add_answer(bot, "q1", 0, spaces=OPEN.spaces, location=HALL, private=True)
+    await bot.store.answers.save_reply_ref("q1", "HALL:b7")
+    message = bot.platform.add_message(HALL, "bob", "<@BOT> Which one?", replies_to="b7")
+    assert await texts_of(bot, OPEN, request_from_message(message)) == []
+
+
+async def test_an_answer_that_is_begun_again_is_not_its_own_history(bot: BotFixture) -> None:
+    await add_answer(bot, "q1", spaces=OPEN.spaces)
+    assert await texts_of(bot) == ["q1?", "Tea."]
+    assert await texts_of(bot, id="q1") == []
+
+
+@pytest.mark.parametrize(
+    ("state", "facts", "is_answered"),
+    [
+        ("done", {}, True),
+        ("redacted", {}, True),
+        ("started", {}, False),
+        ("done", {"private": True}, False),
+        ("redacted", {"private": True}, False),
+        ("done", {"location": replace(HALL, channel="YARD")}, False),
+    ],
+)
+async def test_a_thread_below_an_answer_is_one_of_the_bot_and_of_its_asker(
+    bot: BotFixture, state: str, facts: dict[str, Any], *, is_answered: bool
+) -> None:
+    first, history = START + timedelta(minutes=5), ThreadHistory(bot.context)
+    await bot.store.answers.begin(make_answer("q1", **{"location": HALL, "time": first, **facts}))
+    await bot.store.answers.save_reply_ref("q1", "HALL:b7")
+    if state != "started":
+        await bot.store.answers.finish("q1", AnswerResult("Tea.", documents=frozenset({"d1"})))
+    if state == "redacted":
+        await bot.store.answers.redact(["d1"])
+    thread = replace(HALL, thread="b7")
+    askers = frozenset({"ada"} if is_answered else ())
+    assert await history.has_answered(thread) is is_answered
+    assert await history.get_askers(thread) == (askers, first if is_answered else None)
+    await add_answer(bot, "q2", 9, location=thread, asker="bob")
+    assert await history.get_askers(thread) == (askers | {"bob"}, START + timedelta(minutes=9))
+
+
+async def test_an_answer_that_starts_a_thread_may_be_the_latest_in_it(bot: BotFixture) -> None:
+    await add_answer(bot, "q1", 5, location=HALL)
+    await bot.store.answers.save_reply_ref("q1", "HALL:b7")
+    await add_answer(bot, "q2", 3, location=(thread := replace(HALL, thread="b7")), asker="bob")
+    found = await ThreadHistory(bot.context).get_askers(thread)
+    assert found == ({"ada", "bob"}, START + timedelta(minutes=5))
 
 
 @pytest.mark.parametrize("removed", ["the message", "its author", "another message"])

@@ -10,7 +10,10 @@ import pytest
 from bot import texts
 from bot.answers.control.stops import StopRequests
 from bot.answers.history import ThreadHistory
+from bot.context import BotContext
 from bot.dispatch.reply_policy import ReplyPolicy
+from bot.platform.models import Location
+from bot.store import ChannelSettings
 from bot.store.channels import FAR_FUTURE
 from tests.support.bot_fixture import BotFixture
 from tests.support.builders import ROOF
@@ -25,6 +28,20 @@ MENTION: dict[str, Any] = {"reply_to": "mention"}
 async def _answered(bot: BotFixture, tiles: object) -> None:
     await bot.ask(ROOF, "bob", "When do the Tiles come?")
     assert bot.last_reply.target.location == THREAD
+
+
+class WritingStops(StopRequests):
+    """Everybody has an answer that is being written, or nobody has."""
+
+    def __init__(self, context: BotContext, *, is_writing: bool) -> None:
+        super().__init__(context)
+        self._is_writing = is_writing
+
+    async def is_answering(self, location: Location, asker: str) -> bool:
+        return self._is_writing
+
+    async def stop_in_thread(self, location: Location, asker: str) -> bool:
+        return self._is_writing
 
 
 def policy(bot: BotFixture, **settings: Any) -> ReplyPolicy:
@@ -147,6 +164,28 @@ async def test_the_bot_can_be_stopped_in_one_thread(bot: BotFixture, text: str) 
     assert not await policy(bot).can_answer_unmentioned(THREAD)
     reply = await bot.ask(ROOF, "bob", "When do the Tiles come?")
     assert await policy(bot).can_answer_unmentioned(reply.target.location)
+
+
+@pytest.mark.parametrize("is_writing", [True, False])
+async def test_some_words_stop_an_answer_that_is_written_and_some_mute_a_thread(
+    bot: BotFixture, *, is_writing: bool
+) -> None:
+    policy = ReplyPolicy(bot.context, ThreadHistory(bot.context), WritingStops(bot.context, is_writing=is_writing))
+    message = bot.platform.add_message(THREAD, "bob", "")
+    both, only_stop = {"stop", "be quiet", "quiet"}, {"stop it", "cancel", "abort", "enough"}
+    only_stop |= {"stopp", "halt", "arrête", "alto", "pare", "止めて"}
+    for word in sorted(both | only_stop | {"go on"}):
+        await bot.store.channel_settings.save(f"{ROOF.room}:m2", ChannelSettings())  # the thread is not muted
+        spoken = replace(message, text=f"{word}!")
+        expected = word in both or (is_writing and word in only_stop)
+        assert (word, await policy.should_answer(spoken)) == (word, expected)
+        assert (word, await policy.handle_stop(spoken)) == (word, expected)
+
+
+async def test_outside_of_threads_a_word_alone_is_no_reason_to_answer(bot: BotFixture) -> None:
+    await bot.save_settings(ROOF, **ALL)
+    policy = ReplyPolicy(bot.context, ThreadHistory(bot.context), WritingStops(bot.context, is_writing=True))
+    assert not await policy.should_answer(bot.platform.add_message(ROOF, "bob", "stop"))
 
 
 async def test_a_question_about_stopping_is_a_question(bot: BotFixture) -> None:

@@ -22,7 +22,7 @@ from tests.support.bot_fixture import BotFixture, with_settings
 from tests.support.builders import ROOF, make_answer
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.patience import PATIENCE
-from tests.support.steps import DAY, delete, forget_message, run_steps, say
+from tests.support.steps import DAY, Step, delete, forget_message, run_steps, say
 
 pytestmark = pytest.mark.usefixtures("roof")
 EXPIRY_DAY = START.replace(day=30, hour=12)  # when what is ten days old goes
@@ -113,21 +113,26 @@ async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFix
     assert not left
 
 
-async def test_a_reply_that_comes_while_idle_conversations_are_closed_keeps_its_own_open(
-    bot: BotFixture, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("happens", "left"),
+    [(say("ada", "Hello?", thread=1, after=930), [True]), (delete(1, 2), [])],
+    ids=["a reply", "it is deleted"],
+)
+async def test_what_happens_while_idle_conversations_are_closed_is_noticed(
+    bot: BotFixture, monkeypatch: pytest.MonkeyPatch, happens: Step, left: list[bool]
 ) -> None:
     conversations, retention = bot.store.conversations, Retention(bot.context, ConversationDocuments(bot.context))
     list_idle_since = conversations.list_idle_since
 
-    async def list_before_a_reply(before: datetime) -> list[ConversationRecord]:
+    async def list_before_it_happens(before: datetime) -> list[ConversationRecord]:
         found = await list_idle_since(before)
-        await run_steps(bot, [say("ada", "Hello?", thread=1, after=930)])
+        await run_steps(bot, [happens])
         return found
 
     await run_steps(bot, [say("ada", "Who?"), say("ada", "Anyone?", thread=1)])
-    monkeypatch.setattr(conversations, "list_idle_since", list_before_a_reply)
+    monkeypatch.setattr(conversations, "list_idle_since", list_before_it_happens)
     await retention.close_idle(START.replace(minute=18))
-    assert await is_open(bot) == [True]
+    assert await is_open(bot) == left
 
 
 @with_settings(retention_days=10)
