@@ -124,7 +124,8 @@ async def test_an_answer_rests_on_what_supports_the_facts_it_was_shown(
 ) -> None:
     draft = AnswerDraft(make_question("How?"), None, text=text)
     await record_graph_facts(Evidence(is_extractive=is_extractive, is_down=is_down), draft)
-    assert (draft.graph_used_keys, draft.graph_shown_keys) == (used, shown)
+    assert draft.graph_used_keys == used
+    assert draft.graph_shown_keys == shown
     assert draft.is_extractive is is_extractive
 
 

@@ -188,7 +188,7 @@ async def test_an_answer_that_starts_a_thread_may_be_the_latest_in_it(bot: BotFi
     await bot.store.answers.save_reply_ref("q1", "HALL:b7")
     await add_answer(bot, "q2", 3, location=(thread := replace(HALL, thread="b7")), asker="bob")
     found = await ThreadHistory(bot.context).get_askers(thread)
-    assert found == ({"ada", "bob"}, START + timedelta(minutes=5))
+    assert found == (frozenset({"ada", "bob"}), START + timedelta(minutes=5))
 
 
 @pytest.mark.parametrize("removed", ["the message", "its author", "another message"])

@@ -6,6 +6,7 @@ import asyncio
 import random
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -186,6 +187,28 @@ async def test_rooms_of_guests_are_found_by_their_lists(
     expected = ResolvedScope(Scope(frozenset(), rooms), "partial" if broken else "")
     assert await audience.resolve_scope(hall) == expected
     assert broken or (slack.lists, slack.calls.count("channel")) == (2, 1)
+
+
+@pytest.mark.parametrize(("others", "is_complete"), [(1, True), (2, False)])
+async def test_with_too_many_guests_a_channel_sees_itself_alone(
+    slack: PagedPlatform, audience: AudienceResolver, monkeypatch: pytest.MonkeyPatch, *, others: int, is_complete: bool
+) -> None:
+    monkeypatch.setattr("bot.permissions.resolver.MAX_GUESTS", 2)
+    guests = [slack.add_guest(name) for name in ("gus", "gil", "gem")[: 1 + others]]
+    hall, both = slack.add_channel("HALL", "ada", *guests), slack.add_channel("BOTH", *guests)
+    rooms = frozenset({hall.room, both.room} if is_complete else {hall.room})
+    assert await audience.resolve_scope(hall) == ResolvedScope(
+        Scope(frozenset(), rooms), "" if is_complete else "partial"
+    )
+
+
+@pytest.mark.parametrize("facts", [{"kind": "closed"}, {"shared": True}], ids=["closed", "shared"])
+async def test_guests_of_a_channel_with_a_space_of_its_own_cost_no_list(
+    slack: PagedPlatform, audience: AudienceResolver, facts: dict[str, Any]
+) -> None:
+    hall = slack.add_channel("HALL", "ada", slack.add_guest("gus"), **facts)
+    assert await audience.resolve_scope(hall) == ResolvedScope(Scope(frozenset({hall.room}), frozenset()))
+    assert slack.lists == 0
 
 
 async def test_while_shared_spaces_are_suspended_a_person_sees_their_own_and_where_they_are_members(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bot.errors import PlatformError
+from bot.errors import NotConnected, PlatformError
 from bot.permissions.audience import ResolvedScope
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.models import Channel, Location, Person
@@ -159,6 +159,26 @@ async def test_unknown_readers_see_the_room_alone_and_are_looked_up_again(
     assert await scope() == spaces(*(ADAS if person else {OPEN}))
 
 
+async def test_a_person_in_a_room_of_unknown_readers_sees_it_alone_and_nothing_while_spaces_are_suspended(
+    slack: ClockedPlatform, audience: AudienceResolver
+) -> None:
+    slack.failing |= {"channel": DOWN, "person": DOWN}
+    assert await audience.resolve_scope(HALL, "ada") == ResolvedScope(ROOM_ALONE, "unknown")
+    del slack.failing["person"]
+    audience.suspend(WORKSPACE)
+    assert await audience.resolve_scope(HALL, "ada") == ResolvedScope(spaces(*ADAS - {OPEN}), "checking")
+
+
+async def test_the_space_of_a_room_that_only_an_import_knows_is_what_the_import_decided(
+    audience: AudienceResolver, store: BotStore
+) -> None:
+    place = Location("mattermost", "town", "ROOF")
+    await store.imported_spaces.set(place.room, VAULT)
+    assert await audience.get_home_space(place) == VAULT
+    with pytest.raises(NotConnected):
+        await audience.get_home_space(Location("mattermost", "town", "HALL"))
+
+
 async def test_an_unknown_person_does_not_see_a_room_that_they_are_not_in(
     slack: ClockedPlatform, audience: AudienceResolver, store: BotStore
 ) -> None:
@@ -201,8 +221,10 @@ async def test_a_guest_narrows_a_channel_to_rooms_and_sees_their_own_alone(
     hall, yard = await join(store, slack, "HALL", "ada", "gus"), await join(store, slack, "YARD", "gus")
     await join(store, slack, "ROOF", "ada")
     own = frozenset({hall.room, yard.room})
-    assert await audience.scope_for_channel(hall) == Scope(frozenset(), own)
-    assert (await audience.scope_for_person(hall, "gus")).rooms == own
+    for now in (0.0, 61.0):
+        slack.now = now  # later they are known to be open, but not whether the guest is still in them
+        assert await audience.scope_for_channel(hall) == Scope(frozenset(), own)
+        assert (await audience.scope_for_person(hall, "gus")).rooms == own
 
 
 class TwoGuilds(FakePlatform):
@@ -249,6 +271,10 @@ async def test_it_is_known_what_changed_since_a_time(slack: ClockedPlatform, aud
     assert not audience.has_changed_since(ROOF, since=0.0)
     audience.invalidate(WORKSPACE)
     assert audience.has_changed_since(ROOF, since=5.0)
+    slack.now = 6.0
+    audience.invalidate(EVERYWHERE)
+    assert audience.has_changed_since(ROOF, since=6.0)
+    assert not audience.has_changed_since(Location("discord", "T1", "ROOF"), since=0.0)
 
 
 async def test_open_channels_are_not_looked_up_again_unless_they_changed(

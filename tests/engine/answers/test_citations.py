@@ -124,12 +124,28 @@ def test_text_that_only_looks_special_is_unchanged(text: str) -> None:
         ("half [1", "half", ()),
         ("half [", "half [", ()),
         ("[ 2 ] [2\u200b] [２]", "[1] [1] [1]", (2,)),
+        pytest.param("`a [9] | b [2]` [2]", "`a | b [1]` [1]", (2,), id="code that a cell of a table may cut"),
+        pytest.param(f"a{20 * ' '}[99].", "a    .", (), id="many spaces before a dropped one"),
+        pytest.param(f"a{20 * ' '}[3].", f"a{20 * ' '}[1].", (3,), id="many spaces before one that is kept"),
+        pytest.param("[1900] [2099] [1899] [2100].", "[1900] [2099].", (), id="years"),
+        pytest.param("[2020, 2021] [2020-2021]", " [2020-2021]", (), id="a list of years and a span of them"),
     ],
 )
 def test_citations_are_checked_and_renumbered(text: str, expected: str, used: tuple[int, ...]) -> None:
     filter_ = citing()
     assert filter_.feed(text) + filter_.close() == expected
     assert filter_.used_numbers == used
+
+
+def test_a_long_list_of_numbers_behind_spaces_is_waited_for() -> None:
+    filter_ = citing()
+    shown_text = "".join(map(filter_.feed, f"a{10 * ' '}[{62 * '1, '}2]")) + filter_.close()
+    assert shown_text == f"a{10 * ' '}[1][2]"
+
+
+def test_a_source_may_have_the_number_of_a_year() -> None:
+    filter_ = citing((1, 2026))
+    assert filter_.feed("[2026] [2025]") + filter_.close() == "[1] [2025]"
 
 
 @pytest.mark.parametrize(

@@ -347,7 +347,8 @@ async def test_an_answer_is_verified_with_all_that_it_drew_on(bot: BotFixture) -
     await bot.store.answers.finish(stored.id, drawn)
     await AnswerVerifier(bot.context).verify(stored, "max")
     [verified] = await bot.store.verified_answers.list_in_room(ROOF.room)
-    assert (verified.spaces, verified.rooms) == (drawn.spaces, {HALL.room, ROOF.room})
+    assert verified.spaces == drawn.spaces
+    assert verified.rooms == {HALL.room, ROOF.room}
     assert verified.keys >= {"d1", message_key(ROOF.room, "m1")}
 
 
