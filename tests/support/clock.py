@@ -25,3 +25,7 @@ class ManualClock(Clock):
     def advance(self, seconds: float) -> None:
         """Let some seconds pass."""
         self._passed += seconds
+
+    def move_to(self, monotonic: float) -> None:
+        """Let it be this monotonic time."""
+        self._passed = monotonic

@@ -122,7 +122,7 @@ SHOWN = frozenset({f"{WINDOW}:part", PAGE.document})
 async def test_an_answer_rests_on_what_supports_the_facts_it_was_shown(
     text: str, used: set[str], shown: set[str], *, is_extractive: bool, is_down: bool
 ) -> None:
-    draft = AnswerDraft(make_question("How?"), None, text=text)
+    draft = AnswerDraft(make_question("How?"), 0.0, text=text)
     await record_graph_facts(Evidence(is_extractive=is_extractive, is_down=is_down), draft)
     assert draft.graph_used_keys == used
     assert draft.graph_shown_keys == shown

@@ -10,6 +10,7 @@ from bot.errors import NotConnected, PlatformError
 from bot.permissions.channel_facts import ChannelFacts, find_platform
 from bot.platform.models import Channel, Location
 from tests.support.builders import HALL
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import FakePlatform
 
 
@@ -18,7 +19,8 @@ class BusyPlatform(FakePlatform):
 
     def __init__(self) -> None:
         super().__init__()
-        self.now = 1000.0
+        self.manual_clock = ManualClock()
+        self.manual_clock.move_to(1000.0)
         self.add_channel("HALL", "ada")
 
     async def fetch_channel(self, place: Location) -> Channel:
@@ -34,7 +36,7 @@ def slack() -> BusyPlatform:
 
 @pytest.fixture
 def facts(slack: BusyPlatform) -> ChannelFacts:
-    return ChannelFacts({"slack": slack}, 60.0, lambda: slack.now)
+    return ChannelFacts({"slack": slack}, 60.0, slack.manual_clock)
 
 
 @pytest.mark.parametrize(
@@ -59,7 +61,7 @@ async def test_an_open_channel_counts_as_open_for_ten_minutes(
 ) -> None:
     assert facts.find_recently_open(HALL) is None
     await facts.get(HALL)
-    slack.now += later
+    slack.manual_clock.advance(later)
     assert facts.find_recently_open(HALL) == since
 
 
@@ -69,7 +71,7 @@ async def test_a_channel_that_is_found_closed_or_shared_no_longer_counts_as_open
 ) -> None:
     await facts.get(HALL)
     slack.change_channel("HALL", **change)
-    slack.now += 60.0
+    slack.manual_clock.advance(60.0)
     await facts.get(HALL)
     assert facts.find_recently_open(HALL) is None
 

@@ -116,9 +116,10 @@ async def test_up_to_four_changes_since_a_list_are_looked_up_alone(
 async def test_a_list_may_lack_the_changes_of_two_seconds_before_it(
     slack: PagedPlatform, audience: AudienceResolver, direct: Location, later: float, lookups: int
 ) -> None:
-    vault, slack.now = slack.add_channel("VAULT", "ada", kind="closed"), 100.0
+    vault = slack.add_channel("VAULT", "ada", kind="closed")
+    slack.manual_clock.move_to(100.0)
     audience.invalidate(vault, members_only=True)
-    slack.now += later
+    slack.manual_clock.advance(later)
     assert vault.room in (await audience.resolve_scope(direct)).scope.spaces
     assert slack.calls.count("channel") == 1 + lookups  # that of the direct message
 

@@ -107,10 +107,10 @@ async def test_a_room_whose_space_is_unknown_or_suspended_for_now_is_not_refused
     audience = bot.context.audience
     bot.platform.add_channel("HALL", "ada")
     assert await can_read(audience, Provenance(scope(rooms=(ROOF.room,)), {}, 0.0), HALL) is None
-    known = Provenance(scope(), {ROOF.room: OPEN}, audience.clock() + 1.0)
+    known = Provenance(scope(), {ROOF.room: OPEN}, audience.clock.monotonic() + 1.0)
     assert await can_read(audience, known, HALL) is True
     audience.suspend(Location("slack", "T1", ""))
-    assert await can_read(audience, replace(known, recorded_at=audience.clock() + 1.0), HALL) is None
+    assert await can_read(audience, replace(known, recorded_at=audience.clock.monotonic() + 1.0), HALL) is None
 
 
 def test_a_finished_answer_rests_on_the_rooms_of_all_that_was_retrieved() -> None:

@@ -222,7 +222,7 @@ async def test_a_guest_narrows_a_channel_to_rooms_and_sees_their_own_alone(
     await join(store, slack, "ROOF", "ada")
     own = frozenset({hall.room, yard.room})
     for now in (0.0, 61.0):
-        slack.now = now  # later they are known to be open, but not whether the guest is still in them
+        slack.manual_clock.move_to(now)  # later they are known to be open, but not whether the guest is still in them
         assert await audience.scope_for_channel(hall) == Scope(frozenset(), own)
         assert (await audience.scope_for_person(hall, "gus")).rooms == own
 
@@ -271,7 +271,7 @@ async def test_it_is_known_what_changed_since_a_time(slack: ClockedPlatform, aud
     assert not audience.has_changed_since(ROOF, since=0.0)
     audience.invalidate(WORKSPACE)
     assert audience.has_changed_since(ROOF, since=5.0)
-    slack.now = 6.0
+    slack.manual_clock.move_to(6.0)
     audience.invalidate(EVERYWHERE)
     assert audience.has_changed_since(ROOF, since=6.0)
     assert not audience.has_changed_since(Location("discord", "T1", "ROOF"), since=0.0)

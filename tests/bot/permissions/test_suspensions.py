@@ -11,6 +11,7 @@ from bot.permissions.suspensions import VisibilitySuspensions, location_key
 from bot.platform.models import Location
 from engine import Scope
 from tests.support.builders import HALL, ROOF
+from tests.support.clock import ManualClock
 from tests.support.patience import PATIENCE
 
 OPEN, ADULT = "slack:T1:open", "slack:T1:adult"
@@ -20,8 +21,9 @@ class Suspended(VisibilitySuspensions):
     """Its clock is set by hand."""
 
     def __init__(self) -> None:
-        self.now = 1.0
-        super().__init__(lambda: self.now)
+        self.clock = ManualClock()
+        self.clock.move_to(1.0)
+        super().__init__(self.clock)
 
     @property
     def is_hall_suspended(self) -> bool:
@@ -30,7 +32,8 @@ class Suspended(VisibilitySuspensions):
 
 def test_cancelling_a_suspension_leaves_earlier_ones() -> None:
     suspended = Suspended()
-    first, suspended.now = suspended.suspend(HALL), 2.0
+    first = suspended.suspend(HALL)
+    suspended.clock.move_to(2.0)
     second = suspended.suspend(HALL)
     suspended.cancel(HALL, second)
     assert suspended.is_hall_suspended

@@ -345,7 +345,7 @@ async def test_an_answer_is_verified_with_all_that_it_drew_on(bot: BotFixture) -
     stored = make_answer(question=ASKED, message_id="m1")
     await bot.store.answers.begin(stored)
     await bot.store.answers.finish(stored.id, drawn)
-    await AnswerVerifier(bot.context).verify(stored, "max")
+    await AnswerVerifier(bot.context, bot.clock.now()).verify(stored, "max")
     [verified] = await bot.store.verified_answers.list_in_room(ROOF.room)
     assert verified.spaces == drawn.spaces
     assert verified.rooms == {HALL.room, ROOF.room}
