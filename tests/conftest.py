@@ -27,6 +27,7 @@ LOOPBACK = ("127.", "::1", "localhost")
 
 # Every library that could ask the network at import is told not to, before anything imports it.
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 # Each commit waits for its disk, which is two thirds of the time of a test; a file system in memory does not.
 MEMORY = Path("/dev/shm")

@@ -34,6 +34,7 @@ ENVIRONMENT = {
     "engine/storage/surreal_database.py",
     "engine/llm/client/subprocess.py",
     "engine/llm/client/litellm.py",
+    "engine/llm/minilm/__init__.py",
 }
 # The addresses know URL schemes.
 PLATFORM_NAMES = {"engine/answers/links/addresses.py"}
@@ -64,6 +65,13 @@ def test_only_the_settings_read_the_environment() -> None:
         if any(isinstance(node, ast.Attribute) and node.attr in TOUCHES for node in list_nodes(path))
     }
     assert touching <= ENVIRONMENT
+
+
+def test_only_the_embedder_imports_onnxruntime() -> None:
+    """Its package switches off the telemetry of onnxruntime; so no other module may load it."""
+    importing = {relative_name(path) for path in list_modules() if "onnxruntime" in imported_packages(path)}
+    assert importing
+    assert {Path(name).parent.as_posix() for name in importing} == {"engine/llm/minilm"}
 
 
 @every_package

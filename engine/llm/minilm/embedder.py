@@ -14,6 +14,7 @@ import numpy as np
 from engine.errors import EngineError
 from engine.llm.client.limiter import PrioritySemaphore, embedding_rank
 from engine.llm.minilm.model_cache import WEIGHTS_FILE, GraphKind, cached_graph
+from engine.llm.minilm.telemetry import remove_telemetry_files
 from engine.usage import Usage
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class MiniLMEmbedder:
         """The model, read from disk the first time."""
         if self.model is None:
             folder = find_weights_dir()
+            remove_telemetry_files(self.cache_dir)
             words = load_word_table(folder)
             exact, fast = (
                 build_session(cached_graph(folder, self.cache_dir, kind), self.threads, words)
