@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
+from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from bot.admin.access.notices import list_context_notices, list_end_notices
 
 if TYPE_CHECKING:
@@ -18,12 +19,12 @@ class CitedSource(BaseModel):
     """A passage that is cited as [number]."""
 
     number: int
-    title: str
-    label: str
+    title: Line
+    label: Line
     link: str
-    author: str
+    author: Line
     time: str
-    text: str
+    text: Prose
 
     @classmethod
     def of(cls, source: Source) -> CitedSource:
@@ -42,10 +43,10 @@ class CitedSource(BaseModel):
 class CitedAnswer(BaseModel):
     """An answer with the sources that it cites. `notices`: what it leaves out."""
 
-    answer: str
+    answer: Prose
     sources: list[CitedSource]
     incomplete: bool = False
-    notices: list[str] = []
+    notices: list[Prose] = []
 
     @classmethod
     def of(cls, text: str, end: AnswerEnd) -> CitedAnswer:
@@ -57,10 +58,10 @@ class CitedAnswer(BaseModel):
 class RetrievedContext(BaseModel):
     """What was retrieved for a question, without an answer. `notices`: what it leaves out."""
 
-    entities: list[dict[str, Any]]
-    relations: list[dict[str, Any]]
+    entities: list[dict[str, Prose]]
+    relations: list[dict[str, Prose]]
     sources: list[CitedSource]
-    notices: list[str] = []
+    notices: list[Prose] = []
 
     @classmethod
     def of(cls, found: ContextResult) -> RetrievedContext:
@@ -79,10 +80,10 @@ class RetrievedContext(BaseModel):
 class EntityRecord(BaseModel):
     """An entity with its strongest relations."""
 
-    name: str
-    type: str
-    description: str
-    relations: list[dict[str, str]]
+    name: Line
+    type: Line
+    description: Prose
+    relations: list[dict[str, Prose]]
 
     @classmethod
     def of(cls, found: EntityResult) -> EntityRecord:
@@ -97,8 +98,8 @@ class EntityRecord(BaseModel):
 class Neighborhood(BaseModel):
     """Entities around one, with their distance from it, and the relations among them. `has_more`: weaker ones exist."""
 
-    entities: list[dict[str, Any]]
-    relations: list[dict[str, Any]]
+    entities: list[dict[str, Prose | int]]
+    relations: list[dict[str, Prose]]
     has_more: bool
 
     @classmethod
@@ -123,8 +124,8 @@ class ListedDocument(BaseModel):
     """A document with its state. `uri`: of the resource with its text."""
 
     key: str
-    title: str
-    channel: str
+    title: Line
+    channel: Line
     link: str
     status: str
     uri: str

@@ -10,11 +10,13 @@ from mcp.server.mcpserver.exceptions import ResourceError, ToolError
 from mcp.shared.exceptions import MCPError
 from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
+from adapters.common.shown_text import clean_prose
 from adapters.mcp.caller import read_headers
 from bot.admin.documents.requests import GetDocument
 from bot.admin.documents.results import DocumentResult
 from bot.admin.requests import ListDocuments
 from bot.admin.results import DocumentList
+from bot.text.markdown import clean_line
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -70,7 +72,7 @@ class DocumentResources:
             raise ResourceError(str(error)) from error
         end = start + len(found.passages)
         more = [f"The next part: {document_uri(key, end)}"] if end < found.document.passages else []
-        return "\n\n".join([found.document.title, *map(_format_passage, found.passages), *more])
+        return clean_prose("\n\n".join([found.document.title, *map(_format_passage, found.passages), *more]))
 
 
 def _parse_cursor(params: Mapping[str, Any] | None) -> int:
@@ -86,8 +88,8 @@ def _describe(document: DocumentInfo) -> dict[str, Any]:
     return {
         "uri": document_uri(document.key),
         "name": document.key,
-        "title": document.title,
-        "description": described,
+        "title": clean_line(document.title),
+        "description": clean_line(described),
         "mimeType": "text/plain",
     }
 

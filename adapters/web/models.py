@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import AfterValidator, AwareDatetime, BaseModel, BeforeValidator, ConfigDict, Field
 
+from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.scope import OF_TOKEN
 from bot.admin.documents.requests import Summarize
 from bot.admin.requests import Ask
@@ -108,13 +109,13 @@ class SourceItem(BaseModel):
 
     number: int
     document: str
-    title: str
-    label: str
+    title: Line
+    label: Line
     link: str
-    author: str
+    author: Line
     time: datetime | None
-    text: str
-    channel: str
+    text: Prose
+    channel: Line
 
     @classmethod
     def of(cls, source: Source) -> SourceItem:
@@ -146,19 +147,19 @@ class UsageItem(BaseModel):
 class AnswerBody(BaseModel):
     """An answer with its sources. `incomplete`: the model stopped before its end. `notices`: what it leaves out."""
 
-    answer: str
+    answer: Prose
     sources: list[SourceItem]
     usage: list[UsageItem]
     incomplete: bool
-    notices: list[str] = []
+    notices: list[Prose] = []
 
 
 class EntityItem(BaseModel):
     """An entity; `sources` are the numbers of the passages that support it."""
 
-    name: str
-    type: str
-    description: str
+    name: Line
+    type: Line
+    description: Prose
     sources: list[int]
 
     @classmethod
@@ -170,10 +171,10 @@ class EntityItem(BaseModel):
 class RelationItem(BaseModel):
     """A relation of two entities. `weight`: the number of chunks that state it."""
 
-    source: str
-    target: str
-    keywords: str
-    description: str
+    source: Line
+    target: Line
+    keywords: Line
+    description: Prose
     weight: float
     sources: list[int]
 
@@ -198,7 +199,7 @@ class ContextBody(BaseModel):
     sources: list[SourceItem]
     high_keywords: list[str]
     low_keywords: list[str]
-    notices: list[str] = []
+    notices: list[Prose] = []
 
 
 class EntityBody(BaseModel):
@@ -212,14 +213,14 @@ class DocumentItem(BaseModel):
     """A document with its state: pending, searchable, indexed or failed."""
 
     key: str
-    title: str
-    kind: str
-    channel: str
+    title: Line
+    kind: Line
+    channel: Line
     link: str
     time: datetime | None
     status: str
-    error: str
-    hint: str
+    error: Prose
+    hint: Prose
     passages: int
 
     @classmethod
@@ -250,11 +251,11 @@ class PassageItem(BaseModel):
     """A piece of a document with its locator: `label` says where it is (a page, a heading), `link` opens it."""
 
     key: str
-    label: str
+    label: Line
     link: str
-    author: str
+    author: Line
     time: datetime | None
-    text: str
+    text: Prose
 
     @classmethod
     def of(cls, passage: Passage) -> PassageItem:
@@ -292,4 +293,4 @@ class StatusBody(BaseModel):
     entities: int
     relations: int
     waiting: int
-    trouble: str
+    trouble: Prose

@@ -18,6 +18,7 @@ from adapters.web.streams import EVENT_STREAM, StreamFormat, open_stream
 from bot.admin.access.notices import list_end_notices
 from bot.admin.requests import Ask
 from bot.admin.results import AnswerDelta, AnswerEnd
+from bot.text.markdown import Citation, Link, MarkdownMarkup, render_parts
 from engine import ChatTurn
 from engine.errors import InvalidQuestion
 
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
     from bot.admin.results import OperationResult
+    from bot.text.markdown import Part
     from engine import Source
 
 router = APIRouter(prefix="/v1", tags=["OpenAI-compatible"])
@@ -101,15 +103,15 @@ async def complete_chat(http: Request, token: Token, body: ChatBody) -> Any:
 
 def format_citations(end: AnswerEnd) -> str:
     """What follows an answer in Markdown: its sources as a list, and what it leaves out."""
-    lines = [f"[{each.number}] {_format_title(each)}" for each in end.sources]
+    markup = MarkdownMarkup()
+    lines = [render_parts(_source_parts(each), markup) for each in end.sources]
     parts = ["\n".join(lines), *(f"_{each}_" for each in list_end_notices(end))]
     return "".join(f"\n\n{each}" for each in parts if each)
 
 
-def _format_title(source: Source) -> str:
-    words = f"{source.title} · {source.label}" if source.label else source.title
-    title = words.replace("[", "(").replace("]", ")").replace("\n", " ")
-    return f"[{title}]({source.link})" if source.link else title
+def _source_parts(source: Source) -> list[Part]:
+    title = f"{source.title} · {source.label}" if source.label else source.title
+    return [Citation(source.number), Link(title, source.link)]
 
 
 def _build_request(body: ChatBody) -> Ask:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from bot.i18n import gettext
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store import AnswerSource
 from bot.text.excerpts import build_excerpt, lines_citing, source_title, strip_speaker, truncate_line
-from bot.text.markdown import SAFE_CHARACTERS, sanitize_inline
+from bot.text.markdown import is_web_link, sanitize_inline, web_address
 from engine import RewriteStep, StreamRewriter
 
 if TYPE_CHECKING:
@@ -22,9 +21,6 @@ if TYPE_CHECKING:
 MAX_TITLE_LENGTH, MAX_EXCERPT_LENGTH = 100, 140  # characters
 
 _MINUTE_FORMAT = "%Y-%m-%d %H:%M"
-_WEB_SCHEMES = ("https://", "http://")
-
-WEB_SCHEMES = ("https://", "http://")
 CITATION_NUMBER = re.compile(r"\[(\d{1,9})\](?!\()")
 
 
@@ -34,7 +30,7 @@ def build_answer_source(source: Source, answer: str) -> AnswerSource:
     return AnswerSource(
         source.number,
         truncate_line(sanitize_inline(format_source_title(source)), MAX_TITLE_LENGTH),
-        source.link if source.link.startswith(_WEB_SCHEMES) else "",
+        source.link if is_web_link(source.link) else "",
         sanitize_inline(words),
         source.document,
         source.passage,
@@ -80,9 +76,8 @@ def build_answer_footer(
 
 def source_urls(sources: Iterable[Source | AnswerSource]) -> Mapping[int, str]:
     """The URLs of the sources that have one, by number."""
-    return {
-        each.number: quote(each.link, safe=SAFE_CHARACTERS) for each in sources if each.link.startswith(WEB_SCHEMES)
-    }
+    addresses = {each.number: web_address(each.link) for each in sources}
+    return {number: address for number, address in addresses.items() if address}
 
 
 def link_citations(text: str, links: Mapping[int, str]) -> str:

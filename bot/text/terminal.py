@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from unicodedata import east_asian_width
 
 _PART = re.compile(r"\n|[^\S\n]+|\S+")
-# Control sequences in foreign text could move the cursor or change the terminal's state.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Control sequences in foreign text could move the cursor or change the terminal's state; marks of the direction of
+# writing show text in another order; separators of lines and tags of languages are invisible.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 
 
 def strip_control_chars(text: str) -> str:
-    """Remove characters that a terminal interprets instead of showing."""
+    """Remove characters that a terminal, or any other consumer, interprets instead of showing."""
     return _CONTROL.sub("", text.replace("\r\n", "\n").replace("\t", "    "))
 
 

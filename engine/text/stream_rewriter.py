@@ -21,6 +21,8 @@ BACKTICKS = re.compile(rf"`{{1,{MAX_BACKTICKS}}}")
 FENCE = "```"
 TILDES = "~~~"  # a fence in some renderers, text in others
 CONTROLS = dict.fromkeys((*range(9), *range(11, 32), *range(127, 160), 0x2028, 0x2029), " ")
+DIRECTIONS = dict.fromkeys((*range(0x202A, 0x202F), *range(0x2066, 0x206A)), "")  # show text in another order
+REPLACED = CONTROLS | DIRECTIONS
 
 
 class RewriteStep(NamedTuple):
@@ -34,7 +36,7 @@ class StreamRewriter:
     """Base class: ordinary text passes; subclasses override `rewrite_special`, called at characters of `special`.
 
     `certain`: all renderers still agree about what is code. Control characters become spaces, because some renderers
-    end lines and addresses at them and others do not.
+    end lines and addresses at them and others do not; overrides of the direction of writing are left out.
     """
 
     special: re.Pattern[str]
@@ -49,7 +51,7 @@ class StreamRewriter:
 
     def feed(self, delta: str) -> str:
         """Add a piece; returns the text that is final."""
-        self.buffer += delta.translate(CONTROLS)
+        self.buffer += delta.translate(REPLACED)
         return self.run_steps(final=False)
 
     def close(self) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from itertools import zip_longest
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from bot.i18n import gettext
-from bot.text.markdown import SAFE_CHARACTERS
+from bot.text.markdown import Citation, Link, Words, clean_line, is_web_link, render_parts, sanitize_inline
 from bot.text.splitting import close_fence
 
 if TYPE_CHECKING:
@@ -33,6 +32,7 @@ _LINKS = re.compile(
 _CELL_LINK = re.compile(rf"\[(\d{{0,9}})([^\]]{{0,200}})\]\(<?{_URL}>?\)")
 _TABLE_RULER = re.compile(r"\A\s*+\|?(?:\s*+:?-++:?\s*+\|)++(?:\s*+:?-++:?\s*+)?\s*+\Z")
 _DEEP_HEADING = re.compile(r"^#{4,6}\s+(.*?)\s*#*$")
+_MARKS = re.compile(r"([\\`*_~<>|])")
 _NOISE = re.compile(r"<[@#][!&]?\d+>|[*_`~|>#]+|<a?:(\w+):\d+>")
 
 
@@ -57,7 +57,7 @@ def render_partial(markdown: str) -> str:
 def render_sources(footer: AnswerFooter) -> str:
     """Render the sources and the notice below an answer; empty if there are none. No embed: embeds are suppressed."""
     lines = _limit_lines([_render_source(source) for source in footer.sources])
-    notice = " ".join(footer.notice.split())[:_MAX_NOTICE]
+    notice = clean_line(footer.notice)[:_MAX_NOTICE]
     return "\n".join([*([f"**{gettext('Sources')}**"] if lines else []), *lines, *([f"-# {notice}"] if notice else [])])
 
 
@@ -90,12 +90,26 @@ def _limit_lines(lines: Sequence[str]) -> Sequence[str]:
 
 
 def _render_source(source: FooterSource) -> str:
-    title = " ".join(source.title.replace("[", "(").replace("]", ")").split())[:_MAX_TITLE]
+    title = clean_line(source.title)[:_MAX_TITLE]
     time = f" · <t:{int(source.time.timestamp())}:f>" if source.time else ""
-    if not source.link:
-        return f"**[{source.number}]** {title or '—'}{time}"
-    link = quote(source.link, safe=SAFE_CHARACTERS)
-    return f"**[{source.number}]** " + (f"[{title}](<{link}>)" if title else f"<{link}>") + time
+    shown = Link(title or source.link, source.link) if source.link else Words(title or "—")
+    return render_parts([Citation(source.number), shown], DiscordMarkup()) + time
+
+
+class DiscordMarkup:
+    """Implements `Markup` for messages of Discord, whose links have no previews."""
+
+    def render_words(self, words: str) -> str:
+        line = clean_line(words).replace("[", "(").replace("]", ")")
+        return _MARKS.sub(r"\\\1", sanitize_inline(line))
+
+    def render_link(self, words: str, address: str) -> str:
+        return (
+            f"<{address}>" if words == address or is_web_link(words) else f"[{self.render_words(words)}](<{address}>)"
+        )
+
+    def render_citation(self, number: int) -> str:
+        return f"**[{number}]**"
 
 
 def _suppress_preview(found: re.Match[str]) -> str:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import re
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any
-from urllib.parse import quote
 
-from adapters.slack.replies.mrkdwn import defuse_mentions, escape, split_rendered, to_mrkdwn
+from adapters.slack.replies.mrkdwn import MrkdwnMarkup, defuse_mentions, escape, split_rendered, to_mrkdwn
 from bot.i18n import gettext
 from bot.platform.models import SUGGESTION_ACTION, title_with_time
 from bot.text.format import format_utc
-from bot.text.markdown import is_web_link
+from bot.text.markdown import Link, clean_line, escape_markdown, is_web_link, render_parts, web_address
 from bot.text.splitting import split_message
 
 if TYPE_CHECKING:
@@ -132,11 +131,11 @@ def _build_footer(footer: AnswerFooter, asker: str, form: BlockFormat, excerpt_l
 
 
 def footer_text(footer: AnswerFooter) -> str:
-    """Sources and notice as plain text, for the BARE format."""
-    lines = [
-        f"[{source.number}] {title_with_time(source.title, source.time)} {source.link}".rstrip()
-        for source in footer.sources[:MAX_SOURCES]
-    ]
+    """Sources and notice as Markdown, for the BARE format."""
+    lines = []
+    for source in footer.sources[:MAX_SOURCES]:
+        title = title_with_time(escape_markdown(source.title), source.time)
+        lines.append(f"[{source.number}] {title} {web_address(source.link)}".rstrip())
     return "\n".join(filter(None, ("\n".join(lines), footer.notice)))
 
 
@@ -158,14 +157,14 @@ def _citations(sources: Sequence[FooterSource], excerpt_length: int) -> list[Blo
 
 def _citation_elements(source: FooterSource, excerpt_length: int) -> list[Block]:
     """Build the elements of one source: number, title, time and excerpt."""
-    excerpt = source.excerpt[:excerpt_length].strip()
+    excerpt, title = clean_line(source.excerpt[:excerpt_length]), clean_line(source.title)
     date: list[Block] = [{"type": "text", "text": " · "}, _date(source.time)] if source.time else []
     after = [*date, *([{"type": "text", "text": f" — {excerpt}"}] if excerpt else [])]
     if not is_web_link(source.link):
-        return [{"type": "text", "text": f"[{source.number}] {source.title}"}, *after]
+        return [{"type": "text", "text": f"[{source.number}] {title}"}, *after]
     number = {"type": "text", "text": f"[{source.number}] "}
     kind = {"citation_type": "message" if "/archives/" in source.link else "web"}
-    citation = {"type": "citation", "url": source.link, "text": source.title or source.link, "index": source.number}
+    citation = {"type": "citation", "url": source.link, "text": title or source.link, "index": source.number}
     return [number, {**citation, "details": kind}, *after]
 
 
@@ -173,12 +172,9 @@ def _source_sections(sources: Sequence[FooterSource], excerpt_length: int) -> li
     """Build the sources as mrkdwn lines, for the SIMPLE format."""
     lines = []
     for source in sources[:MAX_SOURCES]:
-        title = escape(f"[{source.number}] {source.title}".strip())
-        citation = (
-            f"<{escape(quote(source.link, safe=URL_SAFE_CHARACTERS))}|{title}>" if is_web_link(source.link) else title
-        )
+        citation = render_parts([Link(f"[{source.number}] {source.title}".strip(), source.link)], MrkdwnMarkup())
         citation += f" · {_date_token(source.time)}" if source.time else ""
-        excerpt = escape(source.excerpt[:excerpt_length].strip())
+        excerpt = escape(clean_line(source.excerpt[:excerpt_length]))
         lines.append(f"{citation} — {excerpt}" if excerpt else citation)
     if not lines:
         return []
@@ -195,9 +191,6 @@ def _date(time: datetime) -> Block:
 def _date_token(time: datetime) -> str:
     """A date token of mrkdwn, shown in the reader's time zone."""
     return f"<!date^{int(time.timestamp())}^{DATE_FORMAT}|{format_utc(time)}>"
-
-
-URL_SAFE_CHARACTERS = "/:?#[]@!$&'()*+,;=%-._~"
 
 
 def _context_block(text: str) -> Block:

@@ -43,6 +43,19 @@ def escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
+class MrkdwnMarkup:
+    """Implements `Markup` for sections of Slack."""
+
+    def render_words(self, words: str) -> str:
+        return escape(sanitize_inline(words))
+
+    def render_link(self, words: str, address: str) -> str:
+        return f"<{_escape_url(address)}|{self.render_words(words)}>" if words else f"<{_escape_url(address)}>"
+
+    def render_citation(self, number: int) -> str:
+        return f"[{number}]"
+
+
 def defuse_mentions(markdown: str, name: Callable[[str], str] = lambda _: "") -> str:
     """Replace user mentions by names (`name` maps an id to a name, empty if unknown) and defuse all other mentions.
 

@@ -12,7 +12,7 @@ from adapters.slack.replies.mrkdwn import status_sentence
 from adapters.slack.retries import call_in_turn, is_outcome_unknown
 from bot.i18n import N_, gettext
 from bot.text.format import pluralize
-from bot.text.markdown import is_web_link
+from bot.text.markdown import clean_line, is_web_link
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,7 +52,9 @@ def text_chunk(text: str) -> dict[str, Any]:
 def task_chunk(title: str, *, done: bool, sources: Sequence[FooterSource] = ()) -> dict[str, Any]:
     """Build the chunk of the task above an answer."""
     shown = [
-        {"type": "url", "url": s.link, "text": s.title[:MAX_TITLE_LENGTH]} for s in sources if is_web_link(s.link)
+        {"type": "url", "url": s.link, "text": clean_line(s.title)[:MAX_TITLE_LENGTH]}
+        for s in sources
+        if is_web_link(s.link)
     ][:MAX_TASK_SOURCES]
     status = "complete" if done else "in_progress"
     chunk: dict[str, Any] = {

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
+from adapters.common.shown_text import clean_prose
 from adapters.web.pages.assets import are_built, get_asset_url
 from adapters.web.pages.session import get_viewer
 from bot.errors import NotPermitted
@@ -46,10 +47,16 @@ class NavigationEntry:
     permission: str
 
 
+def _finalize(value: Any) -> Any:
+    """A value as a template shows it: texts without characters that control what is shown or in which order."""
+    return type(value)(clean_prose(value)) if isinstance(value, str) else value
+
+
 _environment = Environment(
     loader=PackageLoader("adapters.web"),
     autoescape=select_autoescape(default=True),
     undefined=StrictUndefined,
+    finalize=_finalize,
     trim_blocks=True,
     lstrip_blocks=True,
 )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from fastapi import Query
 from pydantic import BaseModel, Field, StringConstraints, model_validator
 
+from adapters.common.shown_text import Line, Prose  # noqa: TC001  - read at run time
 from adapters.web.models import MAX_NAME_LENGTH, Body, EntityItem, Instant, Name, Names, RelationItem, SourceItem
 from adapters.web.scope import OF_TOKEN
 from bot.admin.graph.requests import GetSubgraph
@@ -45,8 +46,8 @@ class EntitySummaryItem(BaseModel):
     """An entity in a list: the passages that mention it, and its relations. `key` identifies it, as its name does."""
 
     key: str
-    name: str
-    type: str
+    name: Line
+    type: Line
     mentions: int
     relations: int
 
@@ -67,7 +68,7 @@ class EntitiesBody(BaseModel):
 class NodeItem(EntitySummaryItem):
     """An entity of a subgraph; `ring` is its distance from the center, `relations` counts those not shown, too."""
 
-    description: str
+    description: Prose
     ring: int
 
 
@@ -76,8 +77,8 @@ class EdgeItem(BaseModel):
 
     source: str
     target: str
-    keywords: str
-    description: str
+    keywords: Line
+    description: Prose
     weight: int
 
 
@@ -119,9 +120,9 @@ class SubgraphBody(BaseModel):
 class FactItem(BaseModel):
     """A statement of sources: `label` is the name as written there, or the keywords of a relation."""
 
-    label: str
-    type: str
-    description: str
+    label: Line
+    type: Line
+    description: Prose
     time: datetime | None
     sources: list[int]
 
@@ -248,9 +249,9 @@ class CorrectionItem(BaseModel):
 
     kind: Literal["merge", "separate", "hide", "describe"]
     space: str
-    name: str
-    other: str
-    description: str
+    name: Line
+    other: Line
+    description: Prose
 
     @classmethod
     def of(cls, correction: ManualCorrection) -> CorrectionItem:

@@ -38,7 +38,13 @@ PARTIAL_LINK_TARGET = re.compile(
 )
 ANGLE_LINK = re.compile(r"<([^\s<>|`]+)(?:\|([^<>\n]*))?>")
 PARTIAL_ANGLE_LINK = re.compile(r"<(?:[^\s<>|`]+(?:\|[^<>\n]*)?)?\Z")
-HTML_TAG = re.compile(r"</?[A-Za-z][A-Za-z0-9]*>")
+# Tags without attributes pass, since code in a sentence looks like them, but for those with which HTML acts or hides.
+HTML_TAG = re.compile(
+    r"</?(?!(?:script|style|i?frame|frameset|object|embed|applet|svg|math|form|input|textarea|button|select|option|base"
+    r"|link|meta|title|noscript|noembed|noframes|template|plaintext|xmp|listing|video|audio|canvas|marquee|img|image"
+    r"|dialog|portal|body|html|head)>)[A-Za-z][A-Za-z0-9]*>",
+    re.IGNORECASE,
+)
 ANGLED_CODE = re.compile(
     rf"{MENTION_START.pattern[0]}(?={MENTION_START.pattern[1:]}|[^\s<>|]*[@^]|[A-Za-z][A-Za-z0-9+.-]{{0,31}}:[^:\s])",
     re.IGNORECASE,

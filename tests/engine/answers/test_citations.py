@@ -195,6 +195,8 @@ def test_a_dropped_number_does_not_make_another_one(text: str) -> None:
         (f"{KNOWN}\u00a0x {KNOWN}\u2028x", f"<{KNOWN}> \u00a0x <{KNOWN}> x"),
         ('<a href="//evil.com/x">', f'<{NO_WIDTH}a href="/{JOINER}/evil[.]com/x">'),
         ("https://" + "e" * 3000, "https[:]//" + "e" * 3000),
+        ("<script>x</script> <b>y</b>", f"<{NO_WIDTH}script>x<{NO_WIDTH}/script> <b>y</b>"),
+        ("a\u202eb\u2066c\u200f", "abc\u200f"),
     ],
 )
 def test_only_addresses_of_sources_or_the_question_are_links(text: str, expected: str) -> None:
