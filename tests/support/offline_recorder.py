@@ -73,7 +73,7 @@ def record(listener: socket.socket, report: Path) -> None:
     with report.open("a") as file:
         while True:
             packet, address = listener.recvfrom(65535)
-            if address[2] == socket.PACKET_OUTGOING and (line := describe(packet)):  # type: ignore[attr-defined]
+            if address[2] == socket.PACKET_OUTGOING and (line := describe(packet)):
                 file.write(line + "\n")
                 file.flush()
 
