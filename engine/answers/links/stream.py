@@ -166,6 +166,7 @@ class LinkFilter(StreamRewriter):
         if word.isascii() and not link_syntax.ADDRESS_SIGNS.search(word):
             return word
         read = decode_escapes(word)
+        read = read if read == word else read.translate(PLAIN_BRACKETS)  # no bracket of a link comes from an entity
         before = "x" if word[0] == "." and self.tail[-1:] not in ("", *link_syntax.BLANKS) else ""
         plain = decode_and_normalize(read)
         after = "x" if behind and behind in link_syntax.EDGE_CHARACTERS and plain.endswith((":", ".")) else ""

@@ -72,6 +72,7 @@ FRAGMENTS = [
 @example("[&#91;9&#93;]", [1])
 @example("[๙\\\\[2]", [])
 @example("&#91;𝟗&\u3164#93;[0].ee", [])
+@example(f'[#9&amp;#93;({PLANTED} "")', [])
 def test_any_composition_shows_given_numbers_only_and_the_same_however_it_is_cut(text: str, sizes: list[int]) -> None:
     pieces, rest = [], text
     for size in sizes:
