@@ -9,7 +9,7 @@ from datetime import UTC, timedelta
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from tests.support.clock import MONDAY_NOON, ManualClock
+from tests.support.clock import START, ManualClock
 from tests.support.source_trees import list_modules, list_nodes, relative_name
 
 PACKAGES = ("engine", "bot", "adapters")
@@ -140,7 +140,7 @@ def test_the_wall_time_is_the_same_as_a_date_and_in_seconds() -> None:
 
 def test_a_manual_clock_moves_only_when_it_is_told_to() -> None:
     clock = ManualClock()
-    assert (clock.now(), clock.time(), clock.monotonic()) == (MONDAY_NOON, MONDAY_NOON.timestamp(), 0.0)
+    assert (clock.now(), clock.time(), clock.monotonic()) == (START, START.timestamp(), 0.0)
     clock.advance(90.5)
-    assert (clock.now(), clock.monotonic()) == (MONDAY_NOON + timedelta(seconds=90.5), 90.5)
-    assert clock.time() == MONDAY_NOON.timestamp() + 90.5
+    assert (clock.now(), clock.monotonic()) == (START + timedelta(seconds=90.5), 90.5)
+    assert clock.time() == START.timestamp() + 90.5

@@ -54,7 +54,6 @@ class RecordingBot:
         self.form_errors: dict[str, str] = {}
         self.store = MemoryStore()
         self.settings = Settings()
-        self.clock = Clock()
         self.supervisor = Supervisor()
         self.processes = LocalProcesses()
 

@@ -55,7 +55,7 @@ async def start_bot(platform: str, access: Mapping[str, str]) -> AsyncIterator[D
         web = await stack.enter_async_context(open_web_server())
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setattr(digests, "POLL_SECONDS", 1.0)
-        patch.setattr(pages, "PageFetcher", web.fetcher)
+        patch.setattr(pages, "PageFetcher", lambda _: web.fetcher())
         home = stack.enter_context(tempfile.TemporaryDirectory(prefix="threadlore-day-"))
         adapter_settings = {f"{platform}_{name}": value for name, value in access.items()}
         settings = load_settings(data_dir=Path(home), adapter_settings=adapter_settings, questions_per_minute=60)

@@ -6,13 +6,14 @@ from datetime import UTC, datetime, timedelta
 
 from engine.clock import Clock
 
+START = datetime(2026, 11, 20, 10, tzinfo=UTC)  # a Friday
 MONDAY_NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
 
 
 class ManualClock(Clock):
     """Wall time and monotonic time move together, and only by `advance`."""
 
-    def __init__(self, start: datetime = MONDAY_NOON) -> None:
+    def __init__(self, start: datetime = START) -> None:
         self._start = start
         self._passed = 0.0
 

@@ -12,7 +12,7 @@ from bot.platform.models import Location
 from bot.store import BotStore
 from engine.usage import Usage
 from tests.support.builders import HALL, ROOF
-from tests.support.clock import MONDAY_NOON, ManualClock
+from tests.support.clock import START, ManualClock
 
 OTHER = Location("slack", "T2", "HALL")
 REFUSED, SPENT = texts.TOO_MANY_QUESTIONS, texts.BUDGET_SPENT
@@ -49,7 +49,7 @@ async def test_a_workspace_may_spend_so_many_tokens_in_a_day_also_over_a_restart
         guard = Quotas(store, 10, 100, clock)
         assert await guard.check_question(HALL, "ada") == SPENT
         assert await Quotas(store, 10, 0, clock).check_question(HALL, "ada") == ""
-        assert await store.usage.get_tokens("slack", "T1", MONDAY_NOON.date().isoformat()) == 100
+        assert await store.usage.get_tokens("slack", "T1", START.date().isoformat()) == 100
         clock.advance(24 * 3600)
         assert await guard.check_question(HALL, "ada") == ""
 
