@@ -89,7 +89,7 @@ test-days: $(DEV) $(PAGE) $(CHROMIUM) ## the suite on other days, in other time 
 	$(BIN)/python -m scripts.other_days $(DAYS)
 
 fuzz: $(DEV) $(PAGE) $(CHROMIUM) ## the property tests with new random examples, all cases of which the suite tries a share, two random days
-	$(BIN)/pytest -n 4 --hypothesis-profile=random --thorough -m "hypothesis or thorough" -q
+	$(BIN)/pytest -n 4 --hypothesis-profile=random --thorough -m "hypothesis or thorough or long" -q
 	$(BIN)/python -m scripts.other_days --random 2
 
 lint: $(DEV) $(PAGE) ## ruff, mypy and TypeScript, strict

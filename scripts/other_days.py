@@ -1,8 +1,12 @@
 """Run the suite on other days, in other places and orders: `python -m scripts.other_days [--random 2] [DAY …]`.
 
-Every process of the tests gets a clock that is ahead by the same time, through a file in the virtual environment that
-Python reads at its start. Each run has a time zone, a language, an order of the files and a hash seed of its own, and
-no home directory.
+Every Python process of the tests with their environment gets a clock that is ahead by the same time, through a file in
+the virtual environment that Python reads at its start. PostgreSQL, Chromium, file systems and the workers of parsers
+keep the machine's. Each run has a time zone, a language of this machine, an order of the files and a hash seed of its
+own, no home directory, and, where namespaces can be had, no network but loopback.
+
+A day is one of the list, or a moment with a zone, such as 2031-03-30T00:58@Europe/Berlin. A run that failed prints what
+runs it again.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shlex
 import subprocess
 import sys
 import sysconfig
@@ -18,6 +23,10 @@ from calendar import isleap, monthrange
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 SHIFT = "TEST_CLOCK_SHIFT"  # seconds by which the clock of a test run is ahead
 STARTUP = (
@@ -26,7 +35,7 @@ STARTUP = (
 )
 RANDOM_DAYS = 3_650  # how far ahead a random day is at most
 ZONES = ("UTC", "Asia/Kolkata", "America/St_Johns", "Pacific/Apia", "Pacific/Pago_Pago", "Africa/Casablanca")
-LANGUAGES = ("C", "de_DE.UTF-8", "tr_TR.UTF-8", "ja_JP.UTF-8")
+ALONE = ("unshare", "--map-root-user", "--net", "sh", "-c", 'ip link set lo up && exec "$@"', "sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +86,22 @@ def draw_days(now: datetime, count: int, draw: random.Random) -> list[Day]:
     return [Day(f"random-{number}", now + each, draw.choice(ZONES)) for number, each in enumerate(ahead, 1)]
 
 
-def run_suite(day: Day, draw: random.Random, arguments: list[str]) -> int:
+def parse_day(words: str, days: Mapping[str, Day]) -> Day:
+    """A day of the list by its name, or a moment of UTC with a zone. Raises ValueError."""
+    if words in days:
+        return days[words]
+    moment, _, zone = words.partition("@")
+    return Day(words, datetime.fromisoformat(moment).replace(tzinfo=UTC), zone or "UTC")
+
+
+def list_languages() -> list[str]:
+    """The locales of this machine."""
+    listed = subprocess.run(["locale", "-a"], capture_output=True, text=True, check=False)
+    return listed.stdout.split() or ["C"]
+
+
+def run_suite(day: Day, seed: int, language: str, arguments: list[str]) -> int:
     """Run the suite on this day; gives the exit code of pytest."""
-    seed, language = draw.randrange(2**32), draw.choice(LANGUAGES)
     environment = {name: value for name, value in os.environ.items() if name not in {"HOME", "LANGUAGE"}}
     environment |= {
         SHIFT: str((day.begins - datetime.now(UTC)).total_seconds()),
@@ -88,33 +110,41 @@ def run_suite(day: Day, draw: random.Random, arguments: list[str]) -> int:
         "LANG": language,
         "PYTHONHASHSEED": str(seed),
     }
-    print(f"{day.name}: {day.begins:%Y-%m-%d %H:%M} UTC, {day.zone}, {language}, --shuffle {seed}", flush=True)
-    command = [sys.executable, "-m", "pytest", "-q", f"--shuffle={seed}", *arguments]
+    print(f"{day.name}: {day.begins:%Y-%m-%d %H:%M} UTC, {day.zone}, {language}, seed {seed}", flush=True)
+    alone = subprocess.run([*ALONE, "true"], capture_output=True, check=False).returncode == 0
+    command = [*(ALONE if alone else ()), sys.executable, "-m", "pytest", "-q", f"--shuffle={seed}", *arguments]
     began = time.monotonic()
     code = subprocess.run(command, env=environment, check=False).returncode
-    print(
-        f"{day.name}: {'passed' if code == 0 else f'exit code {code}'} in {time.monotonic() - began:.0f} s", flush=True
-    )
+    print(f"{day.name}: {'failed' if code else 'passed'} in {time.monotonic() - began:.0f} s", flush=True)
+    if code:
+        again = f"{day.begins:%Y-%m-%dT%H:%M}@{day.zone} --suite-seed {seed} --language {language}"
+        print(f"Again: python -m scripts.other_days {again}", flush=True)
     return code
 
 
 def main() -> int:
     now = datetime.now(UTC)
-    days = list_days(now)
+    days, languages = list_days(now), list_languages()
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("days", nargs="*", metavar="DAY", help=f"of {', '.join(days)}; all without --random")
+    parser.add_argument("days", nargs="*", metavar="DAY", help=f"a moment, or of {', '.join(days)}; all by default")
     parser.add_argument("--random", type=int, default=0, help="so many days at random, besides those that are named")
-    parser.add_argument("--seed", type=int, default=random.randrange(2**32), help="of what is random")
+    parser.add_argument("--suite-seed", type=int, help="of the order and the hashes, for all runs")
+    parser.add_argument("--language", choices=languages, help="for all runs")
     parser.add_argument("--tests", default="-n 4 --dist loadfile --no-loadscope-reorder", help="arguments of pytest")
     options = parser.parse_args()
-    if unknown := set(options.days) - set(days):
-        parser.error(f"unknown: {', '.join(sorted(unknown))}")
-    draw = random.Random(options.seed)
-    print(f"--seed {options.seed}", flush=True)
-    chosen = [days[name] for name in options.days or (() if options.random else days)]
+    draw = random.Random()
+    chosen = [parse_day(words, days) for words in options.days or (() if options.random else days)]
     chosen += draw_days(now, options.random, draw)
-    Path(sysconfig.get_path("purelib"), "threadlore_test_clock.pth").write_text(STARTUP, encoding="utf-8")
-    failed = [each.name for each in chosen if run_suite(each, draw, options.tests.split())]
+    startup = Path(sysconfig.get_path("purelib"), "threadlore_test_clock.pth")
+    startup.write_text(STARTUP, encoding="utf-8")
+    failed = []
+    try:
+        for each in chosen:
+            seed = draw.randrange(2**32) if options.suite_seed is None else options.suite_seed
+            if run_suite(each, seed, options.language or draw.choice(languages), shlex.split(options.tests)):
+                failed.append(each.name)
+    finally:
+        startup.unlink()
     print(f"{len(chosen) - len(failed)} passed, {len(failed)} failed{': ' if failed else ''}{', '.join(failed)}")
     return 1 if failed else 0
 

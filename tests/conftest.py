@@ -59,6 +59,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "thorough: set on tests that try more cases with --thorough")
+    config.addinivalue_line("markers", "long: takes many seconds, and runs with --thorough only")
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
@@ -84,7 +85,11 @@ LONG_FILES = (
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Order files: long ones, then those with the most tests; or all as `--shuffle` draws it."""
+    """Leave out long tests, and order files: those that take long, those with many tests; or all by `--shuffle`."""
+    if not config.getoption("--thorough"):
+        long = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=long)
+        items[:] = [item for item in items if not item.get_closest_marker("long")]
     if (share := config.getoption("--share")) > 1:
         items[:] = [item for item in items if crc32(item.name.encode()) % share == 0]
     counts = Counter(item.path for item in items)

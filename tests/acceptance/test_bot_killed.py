@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.texts.control import NOT_THE_ASKER_OR_MANAGER, STOP_BUTTON
 from tests.support.town.bot_process import ANSWER, CHANNEL, Town, open_bot_process
 from tests.support.town.protocol import TownFile
@@ -19,6 +21,7 @@ async def share_file(town: Town, name: str, text: str) -> Any:
     return await town.say("ada", CHANNEL, "Read this.", files=[TownFile(name, text)])
 
 
+@pytest.mark.platforms(pytest.param("slack", marks=pytest.mark.long), "discord")
 async def test_killed_at_any_moment_it_gives_each_answer_and_takes_each_file_once(
     platform: str, tmp_path: Path
 ) -> None:

@@ -116,8 +116,8 @@ async def engine_process(home: Path, url: str, fault: str) -> AsyncIterator[asyn
     "step",
     [
         "ledger.finish_embedding,2,before,0",
-        "ledger.save_extractions,2,before,0",
-        "ledger.write_profiles,2,after,0",
+        pytest.param("ledger.save_extractions,2,before,0", marks=pytest.mark.long),
+        pytest.param("ledger.write_profiles,2,after,0", marks=pytest.mark.long),
         "ledger.finish_batch,2,before,0",
     ],
 )

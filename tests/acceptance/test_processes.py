@@ -24,6 +24,7 @@ from tests.support.verbatim_language import find_secrets
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
+@pytest.mark.long
 async def test_a_kill_loses_repeats_and_reorders_nothing(tmp_path: Path, postgres_url: str) -> None:
     """Also `make bench-processes`: 100 kills."""
     async with open_cluster(SlackTown(), postgres_url, tmp_path) as cluster:
