@@ -17,7 +17,7 @@ COMPILE = $(BIN)/uv pip compile --universal --python-version 3.11 --generate-has
   --override locking/overrides.txt --no-emit-index-url --no-emit-find-links --no-header --annotation-style line --quiet
 
 .DEFAULT_GOAL := help
-.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-offline catalogs lock clean
+.PHONY: help demo demo-slack demo-discord chat page serve test test-postgres test-days fuzz lint format bench bench-scale bench-cost bench-load bench-web bench-door bench-crash bench-processes bench-quality bench-embedder bench-peer bench-injection bench-docs bench-import bench-install bench-mutation bench-offline catalogs lock clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-14s %s\n", $$1, $$2}'
@@ -172,6 +172,10 @@ bench-install: $(DEV) $(PAGE) ## install the wheel by pip and by uv without the 
 
 bench-offline: $(DEV) $(PAGE) ## what each process looks up, connects to and writes elsewhere unasked: nothing (SECONDS_EACH=20)
 	@$(BIN)/python -m benchmarks.offline --seconds $(or $(SECONDS_EACH),20)
+
+bench-mutation: $(DEV) ## plant small faults in the code that decides; do its tests notice? (MODULES="audience history" MUTANTS=0 SEED=1 MINUTES=20)
+	@$(BIN)/python -m benchmarks.mutation $(if $(MODULES),--modules $(MODULES)) $(if $(MUTANTS),--mutants $(MUTANTS)) \
+	  $(if $(SEED),--seed $(SEED)) $(if $(MINUTES),--minutes $(MINUTES))
 
 clean: ## remove everything that these targets created
 	rm -rf $(VENV) adapters/web/static adapters/web/frontend/node_modules .mypy_cache .pytest_cache .ruff_cache .hypothesis .bench
