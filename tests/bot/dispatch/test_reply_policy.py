@@ -91,6 +91,20 @@ async def test_after_somebody_else_posted_only_a_whole_question_to_nobody_by_nam
     assert await answers(bot, text) is answered
 
 
+async def test_only_later_messages_of_the_thread_itself_interrupt_it(bot: BotFixture) -> None:
+    _, latest = await ThreadHistory(bot.context).get_askers(THREAD)
+    assert latest is not None
+    await bot.post(ROOF, "ada", "Lunch?")
+    await bot.receive(replace(bot.platform.add_message(THREAD, "ada", "The Nails were dear."), time=latest))
+    assert await answers(bot, "and the Glue?")
+
+
+async def test_a_reply_to_the_bot_is_for_nobody_else(bot: BotFixture) -> None:
+    [own, *_] = (await bot.stored(bot.last_reply)).reply_message_ids
+    assert await answers(bot, NAILS, replies_to=own)
+    assert not await answers(bot, NAILS, replies_to="m1")
+
+
 async def test_what_others_post_after_a_question_does_not_interrupt_it(bot: BotFixture) -> None:
     question = bot.platform.add_message(THREAD, "bob", "and the Glue?")
     await bot.post(THREAD, "ada", "The Nails were dear.")
@@ -117,7 +131,9 @@ async def test_a_person_who_asks_in_the_thread_is_answered_from_then_on(bot: Bot
     assert await answers(bot, NAILS, "ada")
 
 
-@pytest.mark.parametrize(("text", "answered"), [("the glue then", True), ("thanks!", False), ("<@ada> when?", False)])
+@pytest.mark.parametrize(
+    ("text", "answered"), [("the glue then", True), (WHOLE, True), ("thanks!", False), ("<@ada> when?", False)]
+)
 async def test_with_a_model_the_unclear_ones_are_passed_on(bot: BotFixture, text: str, *, answered: bool) -> None:
     message = bot.platform.add_message(THREAD, "bob", text)
     assert await policy(bot, llm_model="openai/some").should_answer(message) is answered
@@ -154,6 +170,20 @@ async def test_a_channel_may_want_mentions_always_or_answers_to_all_questions(
     await bot.post(THREAD, "ada", "The Nails were dear.")
     for place in (THREAD,) if settings is MENTION else (ROOF, THREAD):
         assert await answers(bot, text, author, place=place) is answered
+
+
+async def test_a_thread_without_an_answer_cannot_be_muted_by_a_word(bot: BotFixture) -> None:
+    elsewhere = replace(ROOF, thread="m1")
+    assert not await policy(bot).can_answer_unmentioned(elsewhere)
+    assert not await answers(bot, "stop", "ada", place=elsewhere)
+
+
+@pytest.mark.parametrize("facts", [{"by_bot": True}, {"own": True}], ids=["another bot", "the bot itself"])
+async def test_bots_are_never_answered(bot: BotFixture, facts: dict[str, Any]) -> None:
+    await bot.save_settings(ROOF, **ALL)
+    for place in (ROOF, THREAD):
+        assert not await answers(bot, WHOLE, "robo", place=place, **facts)
+    assert await answers(bot, WHOLE, "eve", place=ROOF)
 
 
 @pytest.mark.parametrize("text", ["<@BOT> stop", "<@BOT> Stop!", "stop"])
