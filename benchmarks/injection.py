@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.plumbing import temporary_folder
 from bot import log_config
+from engine import SYSTEM_CLOCK
 from tests.acceptance.injection_cases import InjectableLanguage, InjectionTrial
 from tests.support.town.live_bot import open_live_bot, open_models
 from tests.support.town.slack import SlackTown
@@ -61,7 +62,7 @@ def main() -> int:
     if not texts:
         print(f"skipped: no data; give the folder that holds {FOLDER}, as DATA=…")
         return 0
-    log_config.configure_logging(debug=False)
+    log_config.configure_logging(SYSTEM_CLOCK, debug=False)
     return asyncio.run(measure(texts))
 
 

@@ -110,7 +110,7 @@ async def insert_rows(
 @asynccontextmanager
 async def open_lance() -> AsyncIterator[VectorStore]:
     with temporary_folder() as folder:
-        store = await LanceVectors.open(Path(folder) / "vectors", DIM, Supervisor(), cache_bytes=0)
+        store = await LanceVectors.open(Path(folder) / "vectors", DIM, Supervisor(SYSTEM_CLOCK), cache_bytes=0)
         yield store
         print(f"{disk_mib(Path(folder)):.0f} MiB on disk")
         await store.close()
@@ -119,7 +119,7 @@ async def open_lance() -> AsyncIterator[VectorStore]:
 @asynccontextmanager
 async def open_pgvector(partitions: int = 1) -> AsyncIterator[VectorStore]:
     async with open_postgres() as pool:
-        store = await PostgresVectors.open(pool, DIM, Supervisor(), SYSTEM_CLOCK, partitions=partitions)
+        store = await PostgresVectors.open(pool, DIM, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK, partitions=partitions)
         yield store
         async with pool.connection() as connection:
             [[size]] = await (await connection.execute("SELECT pg_database_size(current_database())")).fetchall()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import logging
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from engine import Clock
-
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from engine import Clock
 
 MAX_WARNINGS, WARNING_SECONDS = 30, 60.0  # of one event, and the time in which they are counted
 MAX_EVENTS = 1000  # that are counted
@@ -21,13 +20,13 @@ LIMITED_LEVELS = frozenset({"warning", "error", "critical", "exception"})
 class LogLimiter:
     """Lets through so many warnings of one event in some time; the next one says how many were not shown."""
 
-    def __init__(self, clock: Callable[[], float]) -> None:
+    def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._counts: dict[str, tuple[float, int]] = {}  # the start of the time, and the number since then
 
     def count(self, event: str) -> int | None:
         """Count a warning: None if it is not to be shown, else the number of those before it that were not."""
-        now = self._clock()
+        now = self._clock.monotonic()
         began, number = self._counts.get(event, (now, 0))
         hidden = 0
         if now - began >= WARNING_SECONDS:
@@ -54,23 +53,35 @@ class LogLimiter:
         return hidden is not None
 
 
-def configure_logging(*, debug: bool, serving: bool = False) -> None:
+@dataclass(frozen=True, slots=True)
+class TimeStamper:
+    """Adds the time of the clock to events: in UTC, or `readable` in the time zone of the machine."""
+
+    clock: Clock
+    readable: bool
+
+    def process(self, _: Any, __: str, values: structlog.typing.EventDict) -> structlog.typing.EventDict:
+        """Add the time."""
+        now = self.clock.now()
+        time = f"{now.astimezone():%Y-%m-%d %H:%M:%S}" if self.readable else f"{now.replace(tzinfo=None).isoformat()}Z"
+        return {**values, "timestamp": time}
+
+
+def configure_logging(clock: Clock, *, debug: bool, serving: bool = False) -> None:
     """Log everything (`debug`), info and above (`serving`), or only critical events.
 
     A server logs one JSON line per event, or readable lines on a terminal; of what libraries log it shows warnings.
     Warnings and errors of a server are limited in number. Tracebacks never include the values of variables, because
     these may hold keys and document text.
     """
-    limiter = LogLimiter(Clock().monotonic)
+    limiter = LogLimiter(clock)
     level = logging.DEBUG if debug else logging.INFO if serving else logging.CRITICAL
     readable = not serving or sys.stderr.isatty()
     structlog.configure(
         processors=[
             *([limiter.process] if serving and not debug else []),
             structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="%Y-%m-%d %H:%M:%S", utc=False)
-            if readable
-            else structlog.processors.TimeStamper(fmt="iso", utc=True),
+            TimeStamper(clock, readable=readable).process,
             *(_console_processors() if readable else _json_processors()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -35,9 +35,6 @@ DOORS = {
     "engine/llm/client/client.py": "programs construct `ModelClient`",
     "engine/llm/client/subprocess_main.py": "the main module of another process: no object can be handed to it",
     "engine/llm/default_models.py": "programs call `open_language_model` and `open_picture_describer`",
-    "engine/scheduling/supervisor.py": "programs construct `Supervisor`",
-    "engine/storage/ledger/__init__.py": "programs call `restore_database`",
-    "engine/storage/ledger/database.py": "programs open a `Ledger`",
 }
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from adapters.slack.errors import map_connect_errors
 from bot.errors import PlatformUnavailable
-from engine import Supervisor
 
 if TYPE_CHECKING:
     import asyncio
@@ -19,7 +18,7 @@ if TYPE_CHECKING:
     from adapters.slack.replies.streaming import MessageStreams
     from adapters.slack.retries import RateLimits
     from adapters.slack.workspace.users import UserDirectory
-    from engine import Clock
+    from engine import Clock, Supervisor
 
 NAME = "slack"
 BOT_TOKEN, APP_TOKEN = "THREADLORE_SLACK_BOT_TOKEN", "THREADLORE_SLACK_APP_TOKEN"
@@ -68,7 +67,7 @@ class SlackContext:
     users: UserDirectory
     sender: MessageSender
     streams: MessageStreams
-    supervisor: Supervisor = field(default_factory=Supervisor)
+    supervisor: Supervisor
     active_messages: set[str] = field(default_factory=set)
     refs_by_answer: dict[str, str] = field(default_factory=dict)
     tasks: set[asyncio.Task[None]] = field(default_factory=set)

@@ -87,7 +87,8 @@ def build_context(
     users = UserDirectory(clients.idempotent, identity, rate_limits.clock)
     sender = MessageSender(clients.write, rate_limits)
     streams = MessageStreams(clients.write, rate_limits, users, sender)
-    return SlackContext(clients, identity, rate_limits, users, sender, streams, supervisor or Supervisor())
+    supervisor = supervisor or Supervisor(rate_limits.clock)
+    return SlackContext(clients, identity, rate_limits, users, sender, streams, supervisor)
 
 
 class Workspaces:

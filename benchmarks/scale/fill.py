@@ -231,7 +231,9 @@ async def fill_postgres(home: DataDir, writer: BulkWriter, database: str) -> Non
         pass  # creates the tables
     async with open_pool(database, "vectors", VECTORS_SCHEMA) as pool:
         await write_vectors(
-            home, writer, partial(PostgresVectors.open, pool, HashingEmbedder().dim, Supervisor(), SYSTEM_CLOCK)
+            home,
+            writer,
+            partial(PostgresVectors.open, pool, HashingEmbedder().dim, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK),
         )
     await fill_database(options, home.ledger_path, SYSTEM_CLOCK, replace=True, also=_keep_vectors)
     with psycopg.connect(database, autocommit=True) as connection:
@@ -259,7 +261,9 @@ async def fill(home: Path, corpus: Corpus, database: str = "") -> dict[str, floa
         await fill_postgres(folder, writer, database)
     else:
         await write_vectors(
-            folder, writer, partial(LanceVectors.open, folder.vectors_path, HashingEmbedder().dim, Supervisor())
+            folder,
+            writer,
+            partial(LanceVectors.open, folder.vectors_path, HashingEmbedder().dim, Supervisor(SYSTEM_CLOCK)),
         )
         await write_graph(folder, writer)
     return {

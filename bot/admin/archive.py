@@ -30,7 +30,7 @@ from engine.errors import CorruptFile, CorruptLedger, DiskError, EarlySchema, Ne
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from engine import Engine, EngineOptions
+    from engine import Clock, Engine, EngineOptions
 
 LEDGER_FILE, BOT_FILE = "ledger.db", "bot.db"
 FINGERPRINTS = "fingerprints"
@@ -93,7 +93,9 @@ def restore_backup(path: Path, home: Path, *, force: bool = False) -> None:
         _replace_databases(unpacked, folder)
 
 
-async def restore_into_database(path: Path, home: Path, options: EngineOptions, *, force: bool = False) -> None:
+async def restore_into_database(
+    path: Path, home: Path, options: EngineOptions, clock: Clock, *, force: bool = False
+) -> None:
     """Restore a backup into the empty PostgreSQL database of the options, all or nothing; `force` replaces its data.
 
     `home`: the data directory of this machine. Raises what `restore_backup` does, and DatabaseInUse.
@@ -105,7 +107,7 @@ async def restore_into_database(path: Path, home: Path, options: EngineOptions, 
         bot = unpacked / BOT_FILE
         load_bot = partial(load_store, path=bot if bot.exists() else None, replace=force)
         try:
-            await restore_database(options, unpacked / LEDGER_FILE, replace=force, also=load_bot)
+            await restore_database(options, unpacked / LEDGER_FILE, replace=force, also=load_bot, clock=clock)
         except CorruptLedger as error:
             raise CorruptFile(f"{path} is not a backup ({error}).", hint=archive_format.NOT_A_BACKUP_HINT) from error
         remove_tree(home / FINGERPRINTS)

@@ -162,7 +162,9 @@ def restore(
             from engine import EngineOptions  # noqa: PLC0415  - keeps --help fast
 
             options = EngineOptions(database=database, fts_tokenizer=settings.fulltext_tokenizer)
-            await archive.restore_into_database(file.expanduser(), settings.data_path, options, force=force)
+            await archive.restore_into_database(
+                file.expanduser(), settings.data_path, options, common.clock, force=force
+            )
         else:
             archive.restore_backup(file.expanduser(), settings.data_path, force=force)
         async with connect_or_open(settings, common.clock, replace_embedder=True) as service:

@@ -41,7 +41,7 @@ def serve(
         from bot.server import configured_platforms  # noqa: PLC0415  - keeps --help fast
         from bot.server import serve as serve_platforms  # noqa: PLC0415  - keeps --help fast
 
-        log_config.configure_logging(debug=common.debug, serving=True)
+        log_config.configure_logging(common.clock, debug=common.debug, serving=True)
         stop, loop = asyncio.Event(), asyncio.get_running_loop()
         for each in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(each, _handle_signal, stop, each)

@@ -82,7 +82,7 @@ class EventQueue:
         supervisor: Supervisor | None = None,
         processes: Processes | None = None,
     ) -> None:
-        self._supervisor = supervisor or Supervisor()
+        self._supervisor = supervisor or Supervisor(clock)
         self._rows = store.event_queue
         self._handler = handler
         self._clock = clock

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import structlog
 
-from engine.clock import SYSTEM_CLOCK
 from engine.errors import EngineError
 from engine.scheduling.tasks import cancel_tasks, current_task
 
@@ -79,7 +78,7 @@ class Supervisor:
 
     def __init__(
         self,
-        clock: Clock = SYSTEM_CLOCK,
+        clock: Clock,
         first_wait: float | None = None,
         longest_wait: float | None = None,
     ) -> None:

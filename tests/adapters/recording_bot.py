@@ -54,7 +54,7 @@ class RecordingBot:
         self.form_errors: dict[str, str] = {}
         self.store = MemoryStore()
         self.settings = Settings()
-        self.supervisor = Supervisor()
+        self.supervisor = Supervisor(clock)
         self.processes = LocalProcesses()
 
     @property

@@ -8,6 +8,8 @@ import pytest
 import structlog
 
 from bot import log_config
+from engine import SYSTEM_CLOCK
+from tests.support.clock import ManualClock
 
 
 @pytest.fixture(autouse=True)
@@ -31,7 +33,7 @@ def log_a_failure() -> None:
 
 
 def test_a_trace_shows_where_but_no_values(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.configure_logging(debug=True)
+    log_config.configure_logging(SYSTEM_CLOCK, debug=True)
     log_a_failure()
     shown = capsys.readouterr().err
     assert "worker stopped" in shown
@@ -40,13 +42,13 @@ def test_a_trace_shows_where_but_no_values(capsys: pytest.CaptureFixture[str]) -
 
 
 def test_nothing_is_logged_unless_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.configure_logging(debug=False)
+    log_config.configure_logging(SYSTEM_CLOCK, debug=False)
     log_a_failure()
     assert capsys.readouterr() == ("", "")
 
 
 def test_a_server_tells_its_operator_in_lines_of_json(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.configure_logging(debug=False, serving=True)
+    log_config.configure_logging(SYSTEM_CLOCK, debug=False, serving=True)
     structlog.get_logger("somewhere").debug("a detail")
     structlog.get_logger("somewhere").info("slack.connected", platform="slack")
     [line] = capsys.readouterr().err.splitlines()
@@ -56,17 +58,23 @@ def test_a_server_tells_its_operator_in_lines_of_json(capsys: pytest.CaptureFixt
 
 
 def test_a_server_shows_so_many_warnings_of_one_kind_and_then_how_many_there_were() -> None:
-    now = 0.0
-    limiter = log_config.LogLimiter(lambda: now)
+    clock = ManualClock()
+    limiter = log_config.LogLimiter(clock)
     shown = [limiter.count("refused") for _ in range(100)]
     assert shown == [0] * log_config.MAX_WARNINGS + [None] * (100 - log_config.MAX_WARNINGS)
     assert limiter.count("another") == 0
-    now = 60.0
+    clock.advance(60.0)
     assert [limiter.count("refused") for _ in range(2)] == [100 - log_config.MAX_WARNINGS, 0]
 
 
+def test_a_line_tells_the_time_of_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
+    log_config.configure_logging(ManualClock(), debug=False, serving=True)
+    structlog.get_logger("somewhere").info("slack.connected")
+    assert json.loads(capsys.readouterr().err)["timestamp"] == "2026-03-02T12:00:00Z"
+
+
 def test_nobody_fills_the_log_of_a_server(capsys: pytest.CaptureFixture[str]) -> None:
-    log_config.configure_logging(debug=False, serving=True)
+    log_config.configure_logging(SYSTEM_CLOCK, debug=False, serving=True)
     for number in range(1000):
         log_a_failure()
         logging.getLogger("uvicorn.error").warning("Invalid HTTP request received: %d", number)

@@ -9,6 +9,7 @@ import pytest
 from bot.errors import BadSetting
 from bot.monitoring.health import ServerHealth, ServerState, list_health_problems, serve_monitoring
 from bot.monitoring.metrics import MAX_WORKSPACES, Metrics
+from engine import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
@@ -73,7 +74,7 @@ async def test_health_is_ok_or_says_why_not() -> None:
 
 
 async def test_a_failing_background_task_is_named_and_counted_while_the_bot_works() -> None:
-    supervisor, metrics = Supervisor(), Metrics(ManualClock())
+    supervisor, metrics = Supervisor(SYSTEM_CLOCK), Metrics(ManualClock())
     metrics.register_supervisor(supervisor)
     supervisor.record_failure("embed", StoreError("The disk is full."))
 

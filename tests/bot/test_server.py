@@ -15,7 +15,7 @@ from bot.errors import PlatformError, SetupError
 from bot.server import PlatformConnection, _run_until_stopped, running_bot
 from bot.settings import load_settings
 from bot.store import AnswerResult, AnswerSource
-from engine import Scope
+from engine import SYSTEM_CLOCK, Scope
 from engine.scheduling.supervisor import Supervisor
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
@@ -65,7 +65,7 @@ class FailingAdapter:
 
 async def serve(*adapters: FailingAdapter, wait: float = 0.001) -> None:
     """Run adapters as the server does."""
-    supervisor, stop = Supervisor(first_wait=wait, longest_wait=wait), asyncio.Event()
+    supervisor, stop = Supervisor(SYSTEM_CLOCK, first_wait=wait, longest_wait=wait), asyncio.Event()
     for each in adapters:
         each.stop = stop
     connections = [PlatformConnection(f"p{number}", adapter, stop) for number, adapter in enumerate(adapters)]

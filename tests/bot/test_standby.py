@@ -63,7 +63,7 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
 ) -> None:
     monkeypatch.setattr(standby, "STANDBY_SECONDS", 0.05)
     settings = Settings(data_dir=tmp_path, database=SecretStr(postgres_url), **ISOLATED)
-    health, supervisor = new_health(), Supervisor()
+    health, supervisor = new_health(), Supervisor(SYSTEM_CLOCK)
     async with open_models() as models, AsyncExitStack() as stack:
         async with (
             ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK) as registry,

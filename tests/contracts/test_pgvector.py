@@ -29,7 +29,7 @@ async def open_store(
     url: str, dim: int = DIM, partitions: int = 1, connections: int = 4
 ) -> AsyncIterator[PostgresVectors]:
     async with AsyncConnectionPool(url, min_size=1, max_size=connections) as pool:
-        store = await PostgresVectors.open(pool, dim, Supervisor(), SYSTEM_CLOCK, partitions=partitions)
+        store = await PostgresVectors.open(pool, dim, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK, partitions=partitions)
         yield store
         await store.close()
 
@@ -256,7 +256,7 @@ async def test_vectors_of_another_length_are_refused_until_the_tables_are_erased
 async def test_many_processes_may_create_the_tables_at_once(postgres_url: str) -> None:
     async with AsyncConnectionPool(postgres_url, min_size=4) as pool:
         await asyncio.gather(
-            *(PostgresVectors.open(pool, DIM, Supervisor(), SYSTEM_CLOCK, partitions=2) for _ in range(4))
+            *(PostgresVectors.open(pool, DIM, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK, partitions=2) for _ in range(4))
         )
 
 
@@ -292,5 +292,5 @@ async def test_a_lost_table_and_a_lost_server_are_errors_with_a_fix(postgres_url
         "host=/nowhere dbname=none", min_size=0, max_size=1, open=False, timeout=0.2
     ) as pool:
         with pytest.raises(StoreError, match="does not answer") as caught:
-            await PostgresVectors.open(pool, DIM, Supervisor(), SYSTEM_CLOCK)
+            await PostgresVectors.open(pool, DIM, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK)
         assert "server runs" in caught.value.hint

@@ -40,7 +40,7 @@ async def open_postgres(url: str, partitions: int) -> AsyncIterator[PostgresVect
     # Connections of other repositories have raw cursors.
     options = {"autocommit": True, "cursor_factory": AsyncRawCursor} if partitions > 1 else {}
     async with AsyncConnectionPool(url, kwargs=options, min_size=1, max_size=4) as pool:
-        vectors = await PostgresVectors.open(pool, DIM, Supervisor(), SYSTEM_CLOCK, partitions=partitions)
+        vectors = await PostgresVectors.open(pool, DIM, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK, partitions=partitions)
         yield vectors
         await vectors.close()
 
@@ -62,7 +62,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     vectors: VectorStore = MemoryVectors(DIM)
     if request.param != "memory":
         cache_bytes = VECTOR_CACHE_BYTES if request.param == "lance" else 0
-        vectors = await LanceVectors.open(tmp_path, DIM, Supervisor(), cache_bytes=cache_bytes)
+        vectors = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes=cache_bytes)
     yield vectors
     await vectors.close()
 
@@ -281,7 +281,7 @@ def test_any_sequence_of_calls_and_restarts_equals_a_dict(
     with tempfile.TemporaryDirectory() as folder:
         asyncio.run(
             compare_with_dict(
-                lambda: LanceVectors.open(Path(folder), DIM, Supervisor(), cache_bytes=cache_bytes), steps
+                lambda: LanceVectors.open(Path(folder), DIM, Supervisor(SYSTEM_CLOCK), cache_bytes=cache_bytes), steps
             )
         )
 
@@ -295,7 +295,8 @@ def test_any_sequence_of_calls_on_postgres_equals_a_dict(
         async with AsyncConnectionPool(postgres_url, min_size=1, max_size=2) as pool:
             await PostgresVectors.erase(pool)
             await compare_with_dict(
-                lambda: PostgresVectors.open(pool, DIM, Supervisor(), SYSTEM_CLOCK, partitions=partitions), steps
+                lambda: PostgresVectors.open(pool, DIM, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK, partitions=partitions),
+                steps,
             )
 
     asyncio.run(run())
@@ -320,7 +321,7 @@ async def open_large_store(path: Path, rows: int = 22_000) -> tuple[LanceVectors
     random = np.random.default_rng(3)
     vectors = random_units(100, 32)[random.integers(0, 100, rows)] + 0.1 * random_units(rows, 32, 1)
     spaces = random.choice([0, 1, 2], rows, p=[0.5, 0.495, 0.005])
-    store = await LanceVectors.open(path, 32, Supervisor(), cache_bytes=0)
+    store = await LanceVectors.open(path, 32, Supervisor(SYSTEM_CLOCK), cache_bytes=0)
     keys = [VectorRow(number, int(space), 0, 0) for number, space in enumerate(spaces)]
     await store.upsert("relations", keys, vectors)
     await store.compact()
@@ -356,7 +357,7 @@ async def test_above_twenty_thousand_rows_an_index_finds_what_exact_search_finds
     spaces[:500] = 0
     assert await measure_recall(store, vectors, spaces, [0]) >= 0.98
     await store.close()
-    store = await LanceVectors.open(tmp_path, 32, Supervisor(), cache_bytes=0)
+    store = await LanceVectors.open(tmp_path, 32, Supervisor(SYSTEM_CLOCK), cache_bytes=0)
     assert await measure_recall(store, vectors, spaces, [0, 1]) >= 0.98
     await store.close()
 
@@ -365,7 +366,7 @@ async def test_filter_of_four_thousand_rows_finds_all_its_vectors(tmp_path: Path
     own, foreign = 4_000, 8_000
     vectors = np.concatenate([random_units(1, 32) + 0.02 * random_units(own, 32, 1), random_units(foreign, 32, 2)])
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    store = await LanceVectors.open(tmp_path, 32, Supervisor(), cache_bytes=0)
+    store = await LanceVectors.open(tmp_path, 32, Supervisor(SYSTEM_CLOCK), cache_bytes=0)
     await store.upsert("chunks", [VectorRow(at, int(at >= own), 0, 0) for at in range(own + foreign)], vectors)
     await store.compact()
     assert store._tables["chunks"].is_indexed
@@ -395,12 +396,12 @@ async def test_many_small_writes_are_compacted_in_the_background(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lance, "MAINTENANCE_WRITES", 10)
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor())
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
     for number in range(45):
         await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
     await store.close()
     assert len(list((tmp_path / "chunks.lance" / "data").iterdir())) < 20
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor())
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
     assert len(await store.list_rows("chunks")) == 45
     await store.close()
 
@@ -418,7 +419,7 @@ async def test_writes_during_compaction_are_compacted_when_idle(
         await go_on.wait()
 
     monkeypatch.setattr(TableMaintenance, "_build_indexes", index)
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor())
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
     for number in range(4):
         await store.upsert("chunks", [VectorRow(number, 1, 0, 0)], unit_vector(1, number)[None])
     async with asyncio.timeout(PATIENCE):
@@ -445,26 +446,26 @@ async def test_new_rows_of_an_indexed_table_are_indexed_when_idle(
 
 
 async def test_vectors_of_another_length_are_refused(tmp_path: Path) -> None:
-    await (await LanceVectors.open(tmp_path, DIM, Supervisor())).close()
+    await (await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))).close()
     with pytest.raises(EmbedderMismatch, match="8 dimensions"):
-        await LanceVectors.open(tmp_path, DIM + 1, Supervisor())
+        await LanceVectors.open(tmp_path, DIM + 1, Supervisor(SYSTEM_CLOCK))
 
 
 async def test_broken_files_raise_an_error_with_a_fix(tmp_path: Path) -> None:
-    await (await LanceVectors.open(tmp_path, DIM, Supervisor())).close()
+    await (await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))).close()
     for manifest in (tmp_path / "chunks.lance" / "_versions").iterdir():
         manifest.write_bytes(b"torn")
     with pytest.raises(CorruptProjection) as caught:
-        await LanceVectors.open(tmp_path, DIM, Supervisor())
+        await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
     assert "threadlore reindex" in caught.value.hint
     await LanceVectors.erase(tmp_path)
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor())
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
     assert await store.list_rows("chunks") == []
     await store.close()
 
 
 async def test_a_closed_store_says_so(tmp_path: Path) -> None:
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor())
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
     await store.close()
     await store.close()
     with pytest.raises(StoreError, match="closed"):

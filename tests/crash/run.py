@@ -184,7 +184,9 @@ async def find_lost(home: Path, seed: int) -> list[str]:
     if not address.exists() and not file.exists():
         return ["nothing is there"] if done else []
     ledger = await (
-        PostgresLedger.open(address.read_text(), clock=SYSTEM_CLOCK) if address.exists() else Ledger.open(file)
+        PostgresLedger.open(address.read_text(), clock=SYSTEM_CLOCK)
+        if address.exists()
+        else Ledger.open(file, clock=SYSTEM_CLOCK)
     )
     try:
         async with ledger.read_connection() as db:

@@ -79,7 +79,7 @@ def run_main(description: str | None, run_day: Callable[[StartBot, Show], Corout
     options = parser.parse_args()
     from bot import log_config  # noqa: PLC0415  - the day itself needs no bot
 
-    log_config.configure_logging(debug=options.debug)
+    log_config.configure_logging(SYSTEM_CLOCK, debug=options.debug)
     asyncio.run(run_day(start_bot, _print))
 
 

@@ -20,7 +20,7 @@ LOST = 3
 
 
 async def run(url: str, lease: str) -> None:
-    async with ProcessRegistry.open(url, Supervisor(), SYSTEM_CLOCK) as processes, processes.lease(lease):
+    async with ProcessRegistry.open(url, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK) as processes, processes.lease(lease):
         sys.stdout.write(f"{processes.id}\n")
         sys.stdout.flush()
         ending = asyncio.ensure_future(asyncio.to_thread(sys.stdin.read))

@@ -61,6 +61,6 @@ async def connect_or_open_ledger(settings: Settings, clock: Clock) -> AsyncItera
             yield await stack.enter_async_context(connect_or_open(settings, clock))
             return
         folder.check_ledger()
-        ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer)
+        ledger = await Ledger.open(folder.ledger_path, settings.fulltext_tokenizer, clock=clock)
         stack.push_async_callback(ledger.close)
         yield LedgerService(ledger, SandboxProbe(ParserLimits()))

@@ -8,7 +8,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from engine.clock import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.storage.ledger.content.documents import validate_document
 from engine.storage.ledger.database import Ledger, compute_file_checksum, merge_log, prepare_restored_ledger
@@ -41,7 +40,7 @@ async def open_ledger(
 ) -> LedgerStore:
     """Open or create the ledger in a file, or in the PostgreSQL database with this address, as this `process`."""
     if isinstance(place, Path):
-        return await Ledger.open(place, fts_tokenizer, supervisor, clock)
+        return await Ledger.open(place, fts_tokenizer, supervisor, clock=clock)
     from engine.storage.ledger.postgres.ledger import PostgresLedger  # noqa: PLC0415 - it needs the extra `postgres`
 
     return await PostgresLedger.open(place, fts_tokenizer, supervisor, process, clock=clock)
@@ -53,7 +52,7 @@ async def restore_database(
     *,
     replace: bool,
     also: Callable[[Any], None],
-    clock: Clock = SYSTEM_CLOCK,
+    clock: Clock,
 ) -> None:
     """Fill the database of the options with a ledger file; the next engine builds graph and vectors again.
 

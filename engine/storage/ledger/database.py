@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Literal, Self
 
 import aiosqlite
 
-from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorruptLedger
 from engine.storage.ledger.full_text import fts5
 from engine.storage.ledger.queries.export import compute_checksum
@@ -48,7 +47,8 @@ class Ledger(SqlLedger, SqliteDatabase):
         path: Path,
         fts_tokenizer: FtsTokenizer = "porter unicode61",
         supervisor: Supervisor | None = None,
-        clock: Clock = SYSTEM_CLOCK,
+        *,
+        clock: Clock,
     ) -> Self:
         """Open or create the file, and bring its schema up to date. `supervisor` runs the writer."""
         ledger = cls(path, fts_tokenizer, clock)

@@ -20,6 +20,7 @@ from bot.platform.events import ButtonPressed, MessageReceived
 from bot.platform.models import Button, Card, Location
 from bot.server import PlatformConnection
 from bot.settings import Settings
+from engine import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.conftest import Town
 from tests.adapters.discord.recording_bot import RecordingBot, connected, settings_for, until
@@ -36,7 +37,11 @@ async def serving(
     fake: FakeDiscord, home: Path, **given: str
 ) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
     """The adapter, started again as the program does."""
-    bot, stop, supervisor = RecordingBot(fake.clock), asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
+    bot, stop, supervisor = (
+        RecordingBot(fake.clock),
+        asyncio.Event(),
+        Supervisor(SYSTEM_CLOCK, first_wait=0.01, longest_wait=0.05),
+    )
     bot.supervisor = supervisor
     settings = settings_for(fake, home, **given)
     task = PlatformConnection("discord", lambda: run(cast("Bot", bot), settings, stop), stop).start(supervisor)

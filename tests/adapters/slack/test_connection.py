@@ -19,6 +19,7 @@ from adapters.slack.connection import SocketConnection, SocketReports
 from bot.errors import SetupError
 from bot.platform.events import MessageReceived
 from bot.server import PlatformConnection
+from engine import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.recording_bot import RecordingBot
 from tests.adapters.slack.scene import settings_for
@@ -94,7 +95,7 @@ async def test_pongs_keep_a_silent_socket_whatever_the_clock_of_the_sdk_says(
 async def serving(slack: FakeSlack) -> AsyncIterator[tuple[RecordingBot, asyncio.Task[None]]]:
     """The adapter, restarted as the program does."""
     bot: Any = RecordingBot(slack.clock)
-    stop, supervisor = asyncio.Event(), Supervisor(first_wait=0.01, longest_wait=0.05)
+    stop, supervisor = asyncio.Event(), Supervisor(SYSTEM_CLOCK, first_wait=0.01, longest_wait=0.05)
     task = PlatformConnection("slack", lambda: run(bot, settings_for(slack), stop), stop).start(supervisor)
     try:
         yield bot, task

@@ -98,7 +98,7 @@ async def test_without_the_database_only_reads_and_removals_go_on() -> None:
 
 async def test_processes_count_calls_and_waits_together(postgres_url: str, slack: FakeSlack) -> None:
     async with AsyncExitStack() as stack:
-        stack.push_async_callback((supervisor := Supervisor()).stop)
+        stack.push_async_callback((supervisor := Supervisor(SYSTEM_CLOCK)).stop)
         session = await stack.enter_async_context(aiohttp.ClientSession())
         limits = [
             (await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK))).call_limits

@@ -59,7 +59,9 @@ async def test_a_backup_moves_to_a_database_and_back(tmp_path: Path, postgres_ur
         await fill(engine, store)
         before = await state(engine, store, tmp_path / "1")
         await archive.create_backup(engine, tmp_path / "first")
-    await archive.restore_into_database(tmp_path / "first", tmp_path / "home", EngineOptions(database=postgres_url))
+    await archive.restore_into_database(
+        tmp_path / "first", tmp_path / "home", EngineOptions(database=postgres_url), SYSTEM_CLOCK
+    )
     async with open_place(tmp_path / "home", postgres_url) as (engine, store):
         assert await state(engine, store, tmp_path / "2") == before
         assert await is_clean(engine)
@@ -81,16 +83,20 @@ async def test_a_backup_replaces_what_a_database_holds_only_by_force(tmp_path: P
         before = await state(engine, store, tmp_path / "1")
         await archive.create_backup(engine, tmp_path / "backup")
         with pytest.raises(StoreError):  # its data directory is in use
-            await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options, force=True)
+            await archive.restore_into_database(
+                tmp_path / "backup", tmp_path / "home", options, SYSTEM_CLOCK, force=True
+            )
         with pytest.raises(DatabaseInUse):
-            await archive.restore_into_database(tmp_path / "backup", tmp_path / "other", options, force=True)
+            await archive.restore_into_database(
+                tmp_path / "backup", tmp_path / "other", options, SYSTEM_CLOCK, force=True
+            )
         await engine.forget("a")
         await store.delete_workspace("slack", "T1")
     (tmp_path / "home" / archive.FINGERPRINTS).write_text("a file that is ingested")
     with pytest.raises(StoreError, match="already contains") as caught:
-        await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options)
+        await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options, SYSTEM_CLOCK)
     assert "--force" in caught.value.hint
-    await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options, force=True)
+    await archive.restore_into_database(tmp_path / "backup", tmp_path / "home", options, SYSTEM_CLOCK, force=True)
     assert not (tmp_path / "home" / archive.FINGERPRINTS).exists()
     async with open_place(tmp_path / "home", postgres_url) as (engine, store):
         assert await state(engine, store, tmp_path / "2") == before
@@ -105,7 +111,7 @@ async def test_rows_of_a_bot_alone_are_not_overwritten(tmp_path: Path, postgres_
         await store.opt_outs.opt_out("slack", "T1", "U9")
     with pytest.raises(StoreError, match="data of a bot"):
         await archive.restore_into_database(
-            tmp_path / "backup", tmp_path / "home", EngineOptions(database=postgres_url)
+            tmp_path / "backup", tmp_path / "home", EngineOptions(database=postgres_url), SYSTEM_CLOCK
         )
     async with open_place(tmp_path / "home", postgres_url) as (engine, store):
         assert await canonical_export(engine) == []
@@ -138,6 +144,6 @@ async def test_rows_that_do_not_fit_leave_the_database_as_it_is(
     held[file] = (tmp_path / "x.db").read_bytes()
     packed(tmp_path / "odd", *(entry(*each) for each in held.items()))
     with pytest.raises(CorruptFile):
-        await archive.restore_into_database(tmp_path / "odd", tmp_path / "home", options, force=True)
+        await archive.restore_into_database(tmp_path / "odd", tmp_path / "home", options, SYSTEM_CLOCK, force=True)
     async with open_place(tmp_path / "home", postgres_url) as (engine, store):
         assert await state(engine, store, tmp_path / "2") == before

@@ -244,7 +244,7 @@ async def test_what_waits_for_a_platform_is_reported_and_tried_at_once_when_it_i
 ) -> None:
     monkeypatch.setattr(module, "FIRST_DELAY", 300.0)
     worker.failing["process 1"] = [UNAVAILABLE] * 2
-    supervisor, clock = Supervisor(), ManualClock()
+    supervisor, clock = Supervisor(SYSTEM_CLOCK), ManualClock()
     async with EventQueue(store, worker, clock, supervisor) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: len(worker.failing["process 1"]) == 1)
@@ -354,7 +354,7 @@ async def test_the_queue_is_read_on_after_an_unforeseen_error(
         return await list_workspaces()
 
     monkeypatch.setattr(store.event_queue, "list_workspaces", fail_twice)
-    supervisor = Supervisor(first_wait=0.01)
+    supervisor = Supervisor(SYSTEM_CLOCK, first_wait=0.01)
     async with EventQueue(store, worker, SYSTEM_CLOCK, supervisor) as queue:
         await queue.enqueue(event(), "event:1")
         await worker.until(lambda: worker.processed)

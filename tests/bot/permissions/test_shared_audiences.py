@@ -49,7 +49,7 @@ class Process:
 
 async def start(url: str) -> Process:
     stack, platform = AsyncExitStack(), FakePlatform()
-    registry = await stack.enter_async_context(ProcessRegistry.open(url, Supervisor(), SYSTEM_CLOCK))
+    registry = await stack.enter_async_context(ProcessRegistry.open(url, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK))
     store = await stack.enter_async_context(BotStore.open(url, SYSTEM_CLOCK, registry.id))
     resolver = AudienceResolver({"slack": platform}, store, FOREVER, SYSTEM_CLOCK)
     for channel, members in (("ROOF", "ada bob"), ("HALL", "ada bob")):

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
 from engine.ingest import amendment
 from engine.ingest.amendment import rechunk_region
@@ -54,7 +55,7 @@ async def opened(
     path: Path, document: Document, tokenizer: Any, packing: ChunkingOptions
 ) -> AsyncIterator[LedgerFixture]:
     """A ledger with one document."""
-    ledger = LedgerFixture(await Ledger.open(path))
+    ledger = LedgerFixture(await Ledger.open(path, clock=SYSTEM_CLOCK))
     chunks = build_chunks(document.passages, tokenizer, packing)
     await ledger.write(documents.upsert_document, document, chunks)
     yield ledger

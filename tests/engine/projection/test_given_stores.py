@@ -70,7 +70,9 @@ async def test_an_engine_works_with_vectors_in_postgres_and_refills_lost_ones(
     tmp_path: Path, postgres_url: str
 ) -> None:
     async with AsyncConnectionPool(postgres_url, min_size=1, max_size=4) as pool:
-        vectors = await PostgresVectors.open(pool, HashEmbedder().dim, Supervisor(), SYSTEM_CLOCK, partitions=2)
+        vectors = await PostgresVectors.open(
+            pool, HashEmbedder().dim, Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK, partitions=2
+        )
         stores = Stores(MemoryGraph(), vectors)
         async with opened(tmp_path, stores) as engine:
             await add_indexed(engine, "Ada met Bob.", "Zoe saw Kim.")

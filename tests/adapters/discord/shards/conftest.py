@@ -14,6 +14,7 @@ from adapters.discord import run
 from bot.bot import Bot
 from bot.platform.events import MessageReceived
 from bot.platform.models import Location
+from engine import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from tests.adapters.discord.recording_bot import RecordingBot, settings_for, until
 from tests.support.discord_server import Channel, FakeDiscord, Guild, Person
@@ -80,7 +81,7 @@ class Cluster:
     def join(self, **given: str) -> Member:
         """Start another process."""
         bot, stop = RecordingBot(self.fake.clock), asyncio.Event()
-        bot.supervisor = Supervisor(first_wait=0.01, longest_wait=0.05)
+        bot.supervisor = Supervisor(SYSTEM_CLOCK, first_wait=0.01, longest_wait=0.05)
         first = self.members[0].bot if self.members else None
         bot.processes = MemberProcesses(cast("MemberProcesses", first.processes) if first else None)
         bot.store = first.store if first else bot.store

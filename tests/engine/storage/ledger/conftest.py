@@ -39,6 +39,10 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
 @pytest.fixture
 async def ledger(place: Path | str) -> AsyncIterator[LedgerFixture]:
     """An empty ledger, with short ways to fill it."""
-    opened = await (PostgresLedger.open(place, clock=SYSTEM_CLOCK) if isinstance(place, str) else Ledger.open(place))
+    opened = await (
+        PostgresLedger.open(place, clock=SYSTEM_CLOCK)
+        if isinstance(place, str)
+        else Ledger.open(place, clock=SYSTEM_CLOCK)
+    )
     yield LedgerFixture(opened)
     await opened.close()

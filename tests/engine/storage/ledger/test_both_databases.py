@@ -39,7 +39,7 @@ ODD_TEXTS = (
 async def both(tmp_path: Path, postgres_ledger_url: str) -> AsyncIterator[list[LedgerFixture]]:
     """An empty ledger in a file, and one in a server."""
     ledgers = [
-        LedgerFixture(await Ledger.open(tmp_path / "ledger.db")),
+        LedgerFixture(await Ledger.open(tmp_path / "ledger.db", clock=SYSTEM_CLOCK)),
         LedgerFixture(await PostgresLedger.open(postgres_ledger_url, clock=SYSTEM_CLOCK)),
     ]
     yield ledgers
@@ -97,7 +97,7 @@ async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path)
     checksum = await served.ledger.copy_to(copied)
     assert checksum == await compute_file_checksum(copied)
     check_file(copied, FILE_SCHEMA)
-    embedded = LedgerFixture(await Ledger.open(copied))
+    embedded = LedgerFixture(await Ledger.open(copied, clock=SYSTEM_CLOCK))
     assert await export(embedded) == await export(served)
     assert await search(embedded) == await search(served) != []
     assert isinstance(served.ledger, PostgresLedger)
@@ -109,7 +109,7 @@ async def test_a_copy_moves_both_ways(both: list[LedgerFixture], tmp_path: Path)
     await embedded.ledger.close()
     await empty_database(served)
     await served.ledger.load_file(copied)
-    embedded = LedgerFixture(await Ledger.open(copied))
+    embedded = LedgerFixture(await Ledger.open(copied, clock=SYSTEM_CLOCK))
     assert await export(embedded) == await export(served)
     await change(served, "even later")
     await change(embedded, "even later")

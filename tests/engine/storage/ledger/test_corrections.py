@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import CorrectionChanged, InvalidQuestion, NotFound
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.api import Corrections
@@ -161,7 +162,7 @@ def test_undoing_every_merge_restores_everything(tmp_path: Path, merges: list[tu
     async def merge_and_undo() -> None:
         path = tmp_path / "ledger.db"
         path.unlink(missing_ok=True)
-        ledger = LedgerFixture(await Ledger.open(path))
+        ledger = LedgerFixture(await Ledger.open(path, clock=SYSTEM_CLOCK))
         await ledger.add_facts(
             "a", extraction("Ada", "Bob", "Carla"), extraction("Ada", "Dora"), extraction("Bob", "Dora")
         )

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import DiskError, EngineError, StoreError
 from engine.storage.ledger import Ledger
 from engine.storage.ledger.work import work_queue
@@ -27,7 +28,7 @@ def log_limit() -> int:
 @pytest.fixture
 async def ledger(tmp_path: Path, log_limit: int, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Ledger]:
     monkeypatch.setattr(database_file, "MAX_LOG_SIZE", log_limit)
-    opened = await Ledger.open(tmp_path / "ledger.db")
+    opened = await Ledger.open(tmp_path / "ledger.db", clock=SYSTEM_CLOCK)
     yield opened
     await opened.close()
 
@@ -66,8 +67,8 @@ async def test_a_cancelled_reader_gives_its_connection_back(ledger: Ledger, canc
 
 
 async def test_the_tokenizer_of_the_first_start_stays(tmp_path: Path) -> None:
-    await (await Ledger.open(tmp_path / "ledger.db", "trigram")).close()
-    ledger = LedgerFixture(await Ledger.open(tmp_path / "ledger.db", "porter unicode61"))
+    await (await Ledger.open(tmp_path / "ledger.db", "trigram", clock=SYSTEM_CLOCK)).close()
+    ledger = LedgerFixture(await Ledger.open(tmp_path / "ledger.db", "porter unicode61", clock=SYSTEM_CLOCK))
     assert "trigram" in (await ledger.column("SELECT sql FROM sqlite_schema WHERE name = 'chunk_fts'"))[0]
     await ledger.ledger.close()
 
@@ -82,7 +83,7 @@ async def test_a_file_that_cannot_be_opened_is_refused_with_a_hint(
 ) -> None:
     (tmp_path / "ledger.db").write_bytes(content)
     with pytest.raises(error) as caught:
-        await Ledger.open(tmp_path / folder / "ledger.db")
+        await Ledger.open(tmp_path / folder / "ledger.db", clock=SYSTEM_CLOCK)
     assert words in str(caught.value)
     assert caught.value.hint
 

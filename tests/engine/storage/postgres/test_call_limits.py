@@ -23,7 +23,7 @@ from engine.storage.postgres.process_registry import ProcessRegistry
 async def both(postgres_url: str) -> AsyncIterator[list[CallLimits]]:
     """The limits of two processes."""
     async with AsyncExitStack() as stack:
-        stack.push_async_callback((supervisor := Supervisor()).stop)
+        stack.push_async_callback((supervisor := Supervisor(SYSTEM_CLOCK)).stop)
         opened = [
             await stack.enter_async_context(ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK))
             for _ in range(2)
@@ -78,7 +78,7 @@ async def test_windows_that_nobody_uses_are_deleted_at_a_start(both: list[CallLi
     with psycopg.connect(postgres_url, options="-c search_path=threadlore_process") as admin:
         admin.execute("UPDATE call_window SET calls = ARRAY[now() - interval '2 days'] WHERE name = 'old'")
         admin.commit()
-        async with ProcessRegistry.open(postgres_url, supervisor := Supervisor(), SYSTEM_CLOCK):
+        async with ProcessRegistry.open(postgres_url, supervisor := Supervisor(SYSTEM_CLOCK), SYSTEM_CLOCK):
             assert admin.execute("SELECT name FROM call_window").fetchall() == [("new",)]
         await supervisor.stop()
 

@@ -26,7 +26,7 @@ from tests.support.running_process import LOST
 @asynccontextmanager
 async def registered(url: str, count: int = 2) -> AsyncIterator[list[ProcessRegistry]]:
     """Several registrations, as of several processes."""
-    supervisor = Supervisor(first_wait=0.05)
+    supervisor = Supervisor(SYSTEM_CLOCK, first_wait=0.05)
     async with AsyncExitStack() as stack:
         stack.push_async_callback(supervisor.stop)
         yield [
@@ -249,7 +249,7 @@ async def test_broken_connections_of_leases_and_notifications_are_replaced(
 
 
 async def test_a_process_that_must_be_alone_is_refused_and_refuses_others(postgres_url: str) -> None:
-    supervisor = Supervisor()
+    supervisor = Supervisor(SYSTEM_CLOCK)
     async with registered(postgres_url, 1):
         with pytest.raises(DatabaseInUse):
             async with ProcessRegistry.open(postgres_url, supervisor, SYSTEM_CLOCK, alone=True):

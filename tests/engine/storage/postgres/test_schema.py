@@ -38,7 +38,7 @@ class ScriptedSchema(PostgresSchema):
 @asynccontextmanager
 async def running(url: str, *scripts: str) -> AsyncIterator[PostgresDatabase]:
     """The database as a process of the version with these scripts opens it."""
-    supervisor = Supervisor()
+    supervisor = Supervisor(SYSTEM_CLOCK)
     async with ProcessRegistry.open(url, supervisor, SYSTEM_CLOCK) as processes:
         database = PostgresDatabase(url, ScriptedSchema("none", "notes", "notes", scripts), SYSTEM_CLOCK, processes.id)
         await database._start(supervisor)

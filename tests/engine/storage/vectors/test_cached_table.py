@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.vector_columns import ExactColumns, RoundedColumns
 from engine.storage.vectors.base import VectorFilter, VectorRow, VectorStore
@@ -28,8 +29,8 @@ async def fill_rooms(store: VectorStore, rows: int) -> np.ndarray:
 
 
 async def test_rows_in_memory_are_found_as_on_disk(tmp_path: Path) -> None:
-    in_memory = await LanceVectors.open(tmp_path / "memory", 32, Supervisor())
-    on_disk = await LanceVectors.open(tmp_path / "disk", 32, Supervisor(), cache_bytes=0)
+    in_memory = await LanceVectors.open(tmp_path / "memory", 32, Supervisor(SYSTEM_CLOCK))
+    on_disk = await LanceVectors.open(tmp_path / "disk", 32, Supervisor(SYSTEM_CLOCK), cache_bytes=0)
     await in_memory.fetch("chunks", [0])  # loads the rows, so that the writes change them
     vectors = await fill_rooms(in_memory, 3_000)
     await fill_rooms(on_disk, 3_000)
@@ -59,7 +60,9 @@ async def test_rows_in_memory_are_found_as_on_disk(tmp_path: Path) -> None:
 
 
 async def test_table_that_outgrows_its_memory_is_searched_on_disk(tmp_path: Path) -> None:
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor(), cache_bytes=4 * row_bytes(RoundedColumns(DIM)))
+    store = await LanceVectors.open(
+        tmp_path, DIM, Supervisor(SYSTEM_CLOCK), cache_bytes=4 * row_bytes(RoundedColumns(DIM))
+    )
     await fill_store(store)
     assert len(await search_ids(store, VectorFilter(frozenset({1, 2, 3})))) == 4
     await store.upsert("chunks", [VectorRow(9, 1, 5, 0)], unit_vector(1)[None])
@@ -77,7 +80,7 @@ async def test_large_table_is_rounded_in_memory_and_still_finds_the_nearest(tmp_
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
     space = 2 * 9_000 * row_bytes(RoundedColumns(32))
     assert space < 4 * 9_000 * row_bytes(ExactColumns(32))
-    store = await LanceVectors.open(tmp_path, 32, Supervisor(), cache_bytes=space)
+    store = await LanceVectors.open(tmp_path, 32, Supervisor(SYSTEM_CLOCK), cache_bytes=space)
     await store.upsert("relations", [VectorRow(at, at % 2, 0, 0) for at in range(9_000)], vectors)
     async with asyncio.timeout(PATIENCE):
         while not store._tables["relations"].is_cached:
@@ -96,7 +99,7 @@ async def test_large_table_is_rounded_in_memory_and_still_finds_the_nearest(tmp_
 
 async def test_search_sees_a_write_as_soon_as_it_has_returned(tmp_path: Path) -> None:
     """Writes and first searches at once: no row may be missing from what a load and the writes beside it leave."""
-    store = await LanceVectors.open(tmp_path, DIM, Supervisor())
+    store = await LanceVectors.open(tmp_path, DIM, Supervisor(SYSTEM_CLOCK))
 
     async def write(first: int) -> None:
         for number in range(first, first + 20):

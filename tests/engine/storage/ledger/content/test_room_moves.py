@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
 from engine.knowledge.manual_facts import build_manual_document
 from engine.models import Extraction, Mention, Passage
@@ -158,7 +159,10 @@ STEPS = ("add old", "add new", "move old", "move new", "amend", "forget", "state
 @given(st.lists(st.sampled_from(STEPS), max_size=7))
 @settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_once_moved_a_room_is_never_in_two_spaces(tmp_path_factory: Any, steps: list[str]) -> None:
-    ledger, moved = LedgerFixture(await Ledger.open(tmp_path_factory.mktemp("ledger") / "ledger.db")), ""
+    ledger, moved = (
+        LedgerFixture(await Ledger.open(tmp_path_factory.mktemp("ledger") / "ledger.db", clock=SYSTEM_CLOCK)),
+        "",
+    )
     for number, step in enumerate(steps):
         what, _, space = step.partition(" ")
         if what == "add":

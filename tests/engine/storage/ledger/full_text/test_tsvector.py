@@ -41,7 +41,7 @@ async def test_a_search_gives_the_scores_of_sqlite(tmp_path: Path, postgres_url:
     texts = [f"ferry {'harbor ' * (n % 5)} 港の船 number{n} {'sail ' * (n % 3)} O'Hara \\ path" for n in range(12)]
     scores = []
     for opened in (
-        await Ledger.open(tmp_path / "ledger.db", tokenizer),
+        await Ledger.open(tmp_path / "ledger.db", tokenizer, clock=SYSTEM_CLOCK),
         await PostgresLedger.open(postgres_url, tokenizer, clock=SYSTEM_CLOCK),
     ):
         ledger = LedgerFixture(opened)

@@ -123,7 +123,11 @@ async def test_rows_of_an_earlier_version_are_indexed_again_step_by_step(
 
     async def open_ledger() -> LedgerFixture:
         return LedgerFixture(
-            await (PostgresLedger.open(place, clock=SYSTEM_CLOCK) if isinstance(place, str) else Ledger.open(place))
+            await (
+                PostgresLedger.open(place, clock=SYSTEM_CLOCK)
+                if isinstance(place, str)
+                else Ledger.open(place, clock=SYSTEM_CLOCK)
+            )
         )
 
     with monkeypatch.context() as earlier:

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from engine.clock import SYSTEM_CLOCK
 from engine.errors import NotFound
 from engine.storage.ledger import Ledger, corrections, facts
 from engine.storage.ledger.joins import refresh
@@ -240,7 +241,8 @@ def test_the_aliases_follow_from_what_is_there_now(steps: list[tuple[Any, ...]])
         with tempfile.TemporaryDirectory() as home:
             present: dict[str, str] = {}
             changed, fresh = [
-                LedgerFixture(await Ledger.open(Path(home) / name)) for name in ("changed.db", "fresh.db")
+                LedgerFixture(await Ledger.open(Path(home) / name, clock=SYSTEM_CLOCK))
+                for name in ("changed.db", "fresh.db")
             ]
             try:
                 for step, *rest in steps:

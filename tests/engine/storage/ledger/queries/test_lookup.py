@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.clock import SYSTEM_CLOCK
 from engine.models import Passage
 from engine.storage.ledger import Ledger, corrections
 from engine.storage.ledger.queries import filters, lookup
@@ -157,7 +158,7 @@ async def test_a_filtered_question_searches_the_names_that_its_chunks_state(ledg
 
 
 async def test_trigrams_find_part_of_a_run_without_spaces(tmp_path: Path) -> None:
-    ledger = LedgerFixture(await Ledger.open(tmp_path / "trigrams.db", fts_tokenizer="trigram"))
+    ledger = LedgerFixture(await Ledger.open(tmp_path / "trigrams.db", fts_tokenizer="trigram", clock=SYSTEM_CLOCK))
     await ledger.add(doc("a", "昨日は東京都庁で会議", "the ferry sails"))
     found = [await search(ledger, question) for question in ("東京都庁の場所は", "ferry", "東京")]
     assert found == [["昨日は東京都庁で会議"], ["the ferry sails"], []]
