@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path  # noqa: TC003  - typer reads it at run time
 from typing import Annotated
 
@@ -11,6 +12,7 @@ from bot.cli import ask, chat, corrections, documents, history_import, maintenan
 from bot.cli.access import mcp, tokens
 from bot.cli.doctor import command as doctor
 from bot.cli.runner import GlobalOptions
+from engine import Clock
 
 ABOUT = """Threadlore answers questions about your channels and files, with citations.
 
@@ -54,8 +56,9 @@ def common(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Show the version.")
     ] = False,
 ) -> None:
-    """Options before every command."""
-    context.obj = GlobalOptions(data_dir, debug, env_file)
+    """Options before every command. A program that runs the command line may give its clock as `obj`."""
+    options = GlobalOptions(data_dir, debug, env_file)
+    context.obj = replace(options, clock=context.obj) if isinstance(context.obj, Clock) else options
 
 
 chat.register(app)

@@ -21,6 +21,7 @@ from bot.__main__ import app
 from bot.admin.results import IngestFailure, IngestResult, ProgressUpdate
 from bot.cli.documents import INGEST_HELP, ingest_exit_code
 from engine import describe_formats
+from tests.support.clock import ManualClock
 
 ROOT = Path(__file__).parents[3]
 COMMANDS = set(get_command(app).commands)  # type: ignore[attr-defined]
@@ -208,3 +209,9 @@ def test_a_pipe_that_is_closed_early_is_no_error() -> None:
 def test_an_ingest_is_a_success_only_if_all_of_it_is_indexed(events: list[Any], code: int) -> None:
     assert ingest_exit_code(events) == code
     assert describe_formats() in INGEST_HELP
+
+
+def test_the_command_line_takes_the_clock_of_the_program_that_runs_it() -> None:
+    shown = CliRunner().invoke(app, ["doctor", "--json"], obj=ManualClock())
+    texts = {finding["name"]: finding["text"] for finding in json.loads(shown.stdout)}
+    assert texts["clock"].startswith("It is 2026-03-02 12:00 UTC")
