@@ -54,7 +54,7 @@ class LogLimiter:
 
 
 @dataclass(frozen=True, slots=True)
-class TimeStamper:
+class TimestampAdder:
     """Adds the time of the clock to events: in UTC, or `readable` in the time zone of the machine."""
 
     clock: Clock
@@ -81,7 +81,7 @@ def configure_logging(clock: Clock, *, debug: bool, serving: bool = False) -> No
         processors=[
             *([limiter.process] if serving and not debug else []),
             structlog.processors.add_log_level,
-            TimeStamper(clock, readable=readable).process,
+            TimestampAdder(clock, readable=readable).process,
             *(_console_processors() if readable else _json_processors()),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(level),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from datetime import UTC, timedelta
 
@@ -10,9 +11,8 @@ import pytest
 
 from engine.clock import SYSTEM_CLOCK
 from tests.support.clock import START, ManualClock
-from tests.support.source_trees import list_modules, list_nodes, relative_name
+from tests.support.source_trees import PACKAGES, ROOT, list_modules, list_nodes, name_of, relative_name
 
-PACKAGES = ("engine", "bot", "adapters")
 CLOCK = "engine/clock.py"
 
 _COUNTERS = ("time", "monotonic", "perf_counter", "process_time", "thread_time")
@@ -28,14 +28,50 @@ CONVERTERS = {"time.localtime": 0, "time.gmtime": 0, "time.ctime": 0, "time.asct
 # Modules that read the time themselves, and why they cannot be given a clock.
 READING_REASONS: dict[str, str] = {}
 
-# Modules of the engine that use the clock of the machine where they are given none.
+# Modules that use the clock of the machine, where a program gives none.
 DOORS = {
     "engine/__init__.py": "exports it",
     "engine/engine.py": "`Engine.open` is called by programs",
     "engine/llm/client/client.py": "programs construct `ModelClient`",
     "engine/llm/client/subprocess_main.py": "the main module of another process: no object can be handed to it",
     "engine/llm/default_models.py": "programs call `open_language_model` and `open_picture_describer`",
+    "bot/cli/runner.py": "a command that is typed is given no clock",
 }
+
+# Modules that tell a time which is not that of the clock, and why; by what tells it.
+STILL = "a wait: a clock that stands still must not hang it"
+SHARED = "processes share the clock of their database"
+FOLDER = "ages of files are those of their file system, which may have another clock"
+OTHER_TIMES: dict[str, dict[str, str]] = {
+    "an event loop": {
+        "adapters/web/admission.py": "ends a wait at once",
+        "adapters/web/security.py": STILL,
+        "bot/permissions/shared_audiences.py": STILL,
+        "engine/llm/client/client.py": STILL,
+        "engine/llm/client/limiter.py": STILL,
+        "engine/scheduling/foreground.py": "how long the loop has served one task alone",
+        "engine/storage/memory_copy.py": STILL,
+    },
+    "a database": {
+        "bot/store/shared/visibility.py": SHARED,
+        "engine/storage/postgres/call_limits.py": SHARED,
+        "engine/storage/postgres/process_statements.py": SHARED,
+        "engine/storage/postgres/schema.sql": SHARED,
+    },
+    "a file system": {
+        "bot/admin/documents/uploads.py": FOLDER,
+        "bot/cli/doctor/checks.py": "checks the clock against them",
+        "bot/store/file_fingerprints.py": "identifies a version of a file",
+        "engine/llm/minilm/model_cache.py": FOLDER,
+    },
+    "structlog": {},
+}
+LOOPS = {"get_running_loop", "get_event_loop"}
+SQL_TIME = re.compile(
+    r"\b(now|\w+_timestamp|timeofday|unixepoch|julianday)\s*\(\s*\)|\bcurrent_(timestamp|time|date)\b|\(\s*'now'",
+    re.IGNORECASE,
+)
+FILE_TIME = re.compile(r"(st_([acm]|birth)time(_ns)?|get[acm]time)")
 
 
 def imported_names(nodes: tuple[ast.AST, ...]) -> dict[str, str]:
@@ -83,15 +119,73 @@ def test_only_the_clock_reads_the_time(package: str) -> None:
     assert {path for path in allowed if path.startswith(package) and not readings.get(path)} == set()
 
 
-def test_below_its_doors_the_engine_is_given_its_clock() -> None:
-    using = {relative_name(path) for path in list_modules("engine") if uses_system_clock(list_nodes(path))}
-    assert using == DOORS.keys()
+def test_below_the_doors_everything_is_given_its_clock() -> None:
+    using = {relative_name(path) for path in list_modules() if any(map(is_system_clock, list_nodes(path)))}
+    assert using - {CLOCK} == DOORS.keys()
 
 
-def uses_system_clock(nodes: tuple[ast.AST, ...]) -> bool:
-    return any(
-        isinstance(node, ast.ImportFrom) and "SYSTEM_CLOCK" in {each.name for each in node.names} for node in nodes
-    )
+def is_system_clock(node: ast.AST) -> bool:
+    """Whether a node uses the clock of the machine, imports it or makes another one."""
+    if isinstance(node, ast.Call):
+        return name_of(node) == "Clock"
+    if isinstance(node, ast.keyword):
+        return node.arg == "default_factory" and last_name(node.value) == "Clock"
+    return "SYSTEM_CLOCK" in {last_name(node), getattr(node, "name", "")}
+
+
+def last_name(node: ast.AST | None) -> str:
+    return str(getattr(node, "attr", getattr(node, "id", "")))
+
+
+@pytest.mark.parametrize("source", OTHER_TIMES)
+def test_only_named_modules_tell_the_time_of(source: str) -> None:
+    modules = {relative_name(path) for path in list_modules() if source in find_other_times(list_nodes(path))}
+    assert modules | (find_sql_files() if source == "a database" else set()) == OTHER_TIMES[source].keys()
+
+
+def find_sql_files() -> set[str]:
+    files = [path for package in PACKAGES for path in (ROOT / package).rglob("*.sql")]
+    assert files
+    return {relative_name(path) for path in files if SQL_TIME.search(strip_comments(path.read_text("utf-8")))}
+
+
+def strip_comments(script: str) -> str:
+    return re.sub(r"--.*", "", script)
+
+
+def find_other_times(nodes: tuple[ast.AST, ...]) -> set[str]:
+    """What tells a module the time, besides the clock."""
+    loops, found = named_loops(nodes), set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Attribute) and node.attr == "time" and is_loop(node.value, loops):
+            found.add("an event loop")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and SQL_TIME.search(node.value):
+            found.add("a database")
+        elif FILE_TIME.fullmatch(last_name(node)):
+            found.add("a file system")
+        elif "TimeStamper" in {last_name(node), getattr(node, "name", "")}:
+            found.add("structlog")
+    return found
+
+
+def named_loops(nodes: tuple[ast.AST, ...]) -> set[str]:
+    """The names that event loops are assigned to, and that are declared as one."""
+    names = set[str]()
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            pairs = [pair for target in node.targets for pair in zip(unpack(target), unpack(node.value), strict=False)]
+            names |= {last_name(target) for target, value in pairs if is_loop(value, set())}
+        elif isinstance(node, ast.arg | ast.AnnAssign) and last_name(node.annotation) == "AbstractEventLoop":
+            names.add(node.arg if isinstance(node, ast.arg) else last_name(node.target))
+    return names
+
+
+def unpack(value: ast.expr) -> list[ast.expr]:
+    return value.elts if isinstance(value, ast.Tuple) else [value]
+
+
+def is_loop(value: ast.expr, names: set[str]) -> bool:
+    return name_of(value) in LOOPS if isinstance(value, ast.Call) else last_name(value) in names
 
 
 @pytest.mark.parametrize(
@@ -127,6 +221,56 @@ def test_a_reading_is_noticed(code: str) -> None:
 )
 def test_a_time_that_is_given_is_no_reading(code: str) -> None:
     assert not list(find_readings(tuple(ast.walk(ast.parse(code)))))
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from engine import SYSTEM_CLOCK as machine",
+        "import engine\nengine.SYSTEM_CLOCK.now()",
+        "Clock().monotonic",
+        "import engine\nengine.Clock()",
+        "clock: Clock = field(default_factory=Clock)",
+    ],
+)
+def test_the_clock_of_the_machine_is_noticed(code: str) -> None:
+    assert any(map(is_system_clock, ast.walk(ast.parse(code))))
+
+
+@pytest.mark.parametrize(
+    ("code", "source"),
+    [
+        ("asyncio.get_running_loop().time()", "an event loop"),
+        ("stop, loop = asyncio.Event(), asyncio.get_running_loop()\nloop.time()", "an event loop"),
+        ("self._loop = asyncio.get_event_loop()\nself._loop.time()", "an event loop"),
+        ("def wait(loop: asyncio.AbstractEventLoop): return loop.time", "an event loop"),
+        ("'UPDATE process SET seen_at = now()'", "a database"),
+        ("f'SELECT {what}, clock_timestamp()'", "a database"),
+        ("'DELETE FROM call WHERE day < CURRENT_DATE'", "a database"),
+        ("\"SELECT datetime('now')\"", "a database"),
+        ("path.stat().st_mtime_ns", "a file system"),
+        ("os.path.getmtime(path)", "a file system"),
+        ("structlog.processors.TimeStamper(fmt='iso')", "structlog"),
+        ("from structlog.processors import TimeStamper as Stamp", "structlog"),
+    ],
+)
+def test_another_time_is_noticed(code: str, source: str) -> None:
+    assert find_other_times(tuple(ast.walk(ast.parse(code)))) == {source}
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "clock.now(), self._clock.time()",
+        "'You may ask now (again).'",
+        "moment.time()\nloop = asyncio.get_running_loop()\nloop.call_later(1.0, stop)",
+        "context.obj if isinstance(context.obj, Clock) else None",
+    ],
+)
+def test_the_time_of_a_given_clock_is_no_other_time(code: str) -> None:
+    nodes = tuple(ast.walk(ast.parse(code)))
+    assert not find_other_times(nodes)
+    assert not any(map(is_system_clock, nodes))
 
 
 def test_the_wall_time_is_the_same_as_a_date_and_in_seconds() -> None:

@@ -11,7 +11,6 @@ from engine.errors import ModelError, ModelRefused, ModelTimeout, ModelUnavailab
 from engine.llm.base import hash_parts
 from engine.llm.client.client import OUTPUT_LIMIT_HINT, ChatRequest, ModelClient
 from engine.llm.client.errors import is_response_format_error
-from engine.llm.client.limiter import ThinkingTime
 from engine.llm.formats import shared_calls
 from engine.llm.formats.json_extraction import is_addressed_to_bot, parse_json_extraction, parse_search_query
 from engine.llm.formats.proposed_filters import parse_filtered_query
@@ -204,7 +203,7 @@ class LiteLLMModel:
     async def answer(self, prompt: Prompt, meter: UsageMeter) -> AsyncGenerator[str, None]:
         model = self.config.answer_model.with_model(prompt.model)
         thinking, has_text = ThinkingFilter(), False
-        thoughts = ThinkingTime(model.model, self.client.timeouts.thinking)
+        thoughts = self.client.limit_thinking(model.model)
         overview = prompt.context.overview
         days = f"{overview.days}\n\n" if overview and overview.days else ""
         request = ChatRequest(model, "answer", self.build_answer_messages(prompt))

@@ -7,6 +7,7 @@ import importlib
 from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.admin.rpc import socket
@@ -25,8 +26,7 @@ if TYPE_CHECKING:
     from bot.settings import Settings
     from engine import Clock, Document
 
-START_TIMEOUT_SECONDS = 10.0  # for another process to answer after it locked the data directory
-POLL_SECONDS = 0.1
+START_ATTEMPTS, POLL_SECONDS = 100, 0.1  # for another process to answer after it locked the data directory
 
 
 class AdminService(Protocol):
@@ -117,7 +117,7 @@ async def _open_local(
 ) -> AdminService:
     bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
     models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
-    deadline = asyncio.get_running_loop().time() + START_TIMEOUT_SECONDS
+    attempts = count(1)
     while True:
         opened = bootstrap.open_engine(settings, models, clock, replace_embedder=replace_embedder)
         try:
@@ -126,7 +126,7 @@ async def _open_local(
             # The other process may be starting (no socket yet) or stopping.
             if remote := await socket.find_service(settings.data_path):
                 return remote
-            if asyncio.get_running_loop().time() > deadline:
+            if next(attempts) >= START_ATTEMPTS:
                 raise
             await asyncio.sleep(POLL_SECONDS)
         else:

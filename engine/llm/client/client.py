@@ -92,6 +92,10 @@ class ModelClient:
             wait_jitter=self.timeouts.jitter,
         )
 
+    def limit_thinking(self, model: str) -> ThinkingTime:
+        """The time that a model may think in one reply."""
+        return ThinkingTime(model, self.timeouts.thinking, self._clock)
+
     async def preload(self) -> None:
         """Load now what would delay the first call by seconds."""
         await self._provider.preload()
@@ -231,7 +235,7 @@ class _TextStream:
         self._deltas = pieces
         self._clock = clock
         self._model = model
-        self._thinking = ThinkingTime(model.model, thinking)
+        self._thinking = ThinkingTime(model.model, thinking, clock)
         self.spent = TokenUsage()
         self.finish = ""
         self._received = 0

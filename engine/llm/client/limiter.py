@@ -14,6 +14,8 @@ from engine.scheduling.foreground import is_urgent
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from engine.clock import Clock
+
 # A question embeds its own text and two lists of keywords. More texts mean background work, unless the task is in the
 # foreground: an answer by quotation compares a hundred sentences.
 MAX_QUESTION_TEXTS = 3
@@ -124,14 +126,15 @@ class PrioritySemaphore:
 class ThinkingTime:
     """Adds up the seconds from a first thought to the next text; at most `seconds` in all."""
 
-    def __init__(self, model: str, seconds: float) -> None:
+    def __init__(self, model: str, seconds: float, clock: Clock) -> None:
         self._model = model
+        self._clock = clock
         self._seconds = self._left = seconds
         self._since: float | None = None
 
     def record_thought(self) -> None:
         """Record a thought. Raises ModelTimeout once the model has thought for too long."""
-        now = asyncio.get_running_loop().time()
+        now = self._clock.monotonic()
         self._since = now if self._since is None else self._since
         if now - self._since >= self._left:
             raise thinking_timeout_error(self._model, self._seconds)
@@ -139,5 +142,5 @@ class ThinkingTime:
     def record_text(self) -> None:
         """Record a text: thinking has ended."""
         if self._since is not None:
-            self._left -= asyncio.get_running_loop().time() - self._since
+            self._left -= self._clock.monotonic() - self._since
             self._since = None

@@ -126,7 +126,7 @@ async def test_what_is_forgotten_without_the_bot_is_redacted_in_its_answers() ->
 
 
 async def test_a_program_that_holds_the_folder_without_answering_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(service, "START_TIMEOUT_SECONDS", 0.0)
+    monkeypatch.setattr(service, "START_ATTEMPTS", 1)
     settings = load_settings()
     with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
         async with connect_or_open(settings, SYSTEM_CLOCK):

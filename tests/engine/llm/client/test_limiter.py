@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from engine.errors import ModelTimeout
 from engine.llm.client import limiter
-from engine.llm.client.limiter import PrioritySemaphore
+from engine.llm.client.limiter import PrioritySemaphore, ThinkingTime
+from tests.support.clock import ManualClock
 from tests.support.patience import PATIENCE
 
 QUESTION, SUMMARY, EXTRACTION = 0, 1, 2  # ranks
@@ -135,3 +137,18 @@ async def test_replies_to_background_work_wait_for_the_next_call_of_a_question()
     assert loop.time() - since < 0.1
     await semaphore.give_way(EXTRACTION)
     assert loop.time() - since >= 0.19
+
+
+def test_thinking_is_measured_by_the_clock_and_ends_with_text() -> None:
+    clock = ManualClock()
+    thinking = ThinkingTime("fake/model", 10.0, clock)
+    thinking.record_thought()
+    clock.advance(6.0)
+    thinking.record_text()
+    clock.advance(100.0)
+    thinking.record_thought()
+    clock.advance(3.9)
+    thinking.record_thought()
+    clock.advance(0.2)
+    with pytest.raises(ModelTimeout):
+        thinking.record_thought()
