@@ -6,7 +6,7 @@ import json
 import os
 import subprocess
 import sys
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,21 +14,13 @@ import pytest
 from bot.cli.doctor import checks
 from bot.cli.doctor.finding import CheckContext
 from bot.settings import Settings
-from engine import SYSTEM_CLOCK, Clock
 from engine.parsers.sandbox.kernel.landlock import find_version
+from tests.support.clock import MONDAY_NOON, ManualClock
 from tests.support.source_trees import ROOT
 
 NAMES = ["data directory", "disk space", "clock", "sandbox"]
 HAS_LANDLOCK = sys.platform == "linux" and bool(find_version())
 WORDS = ["-m", "bot", "--data-dir"]
-
-
-class FixedClock(Clock):
-    def __init__(self, now: datetime) -> None:
-        self._now = now
-
-    def now(self) -> datetime:
-        return self._now
 
 
 def run_doctor(home: Path, *words: str, without: str = "", **environment: str) -> tuple[int, str]:
@@ -47,8 +39,9 @@ def home(tmp_path: Path) -> Path:
     return folder
 
 
-def look(home: Path, clock: Clock = SYSTEM_CLOCK) -> CheckContext:
-    return CheckContext(Settings(data_dir=home), clock)
+def look(home: Path, passed: timedelta = timedelta()) -> CheckContext:
+    """What the checks see when so much time has passed since Monday noon."""
+    return CheckContext(Settings(data_dir=home), ManualClock(MONDAY_NOON + passed))
 
 
 @pytest.mark.skipif(not HAS_LANDLOCK, reason="this kernel has no Landlock")
@@ -82,10 +75,11 @@ async def test_a_data_directory_that_is_a_file_is_a_failure(home: Path) -> None:
 
 
 async def test_a_clock_behind_the_files_is_a_failure(home: Path) -> None:
-    (home / "ledger.db").write_text("x")
-    now = datetime.now(UTC)
-    assert (await checks.check_clock(look(home, FixedClock(now - timedelta(hours=2))))).state == "ok"
-    finding = await checks.check_clock(look(home, FixedClock(now - timedelta(days=40, hours=1))))
+    written = home / "ledger.db"
+    written.write_text("x")
+    os.utime(written, times=(MONDAY_NOON.timestamp(),) * 2)
+    assert (await checks.check_clock(look(home, timedelta(hours=-2)))).state == "ok"
+    finding = await checks.check_clock(look(home, timedelta(days=-40, hours=-1)))
     assert (finding.state, "40 days newer" in finding.text) == ("failed", True)
 
 
