@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import asyncio
 import re
 from collections.abc import Iterator
 from datetime import UTC, timedelta
@@ -10,7 +11,8 @@ from datetime import UTC, timedelta
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from tests.support.clock import START, ManualClock
+from tests.support.clock import START, ManualClock, ShiftedClock
+from tests.support.patience import PATIENCE
 from tests.support.source_trees import PACKAGES, ROOT, list_modules, list_nodes, name_of, relative_name
 
 CLOCK = "engine/clock.py"
@@ -285,3 +287,37 @@ def test_a_manual_clock_moves_only_when_it_is_told_to() -> None:
     clock.advance(90.5)
     assert (clock.now(), clock.monotonic()) == (START + timedelta(seconds=90.5), 90.5)
     assert clock.time() == START.timestamp() + 90.5
+
+
+def test_a_manual_clock_never_goes_back() -> None:
+    clock = ManualClock()
+    clock.move_to(2.0)
+    with pytest.raises(AssertionError):
+        clock.move_to(1.9)
+    with pytest.raises(AssertionError):
+        clock.advance(-0.1)
+    assert clock.monotonic() == 2.0
+
+
+async def test_a_sleep_on_a_manual_clock_is_over_at_once() -> None:
+    clock = ManualClock()
+    await clock.sleep(3600.0)
+    assert (clock.now(), clock.monotonic()) == (START + timedelta(hours=1), 3600.0)
+
+
+async def test_a_clock_that_runs_wakes_those_who_sleep_on_it_when_it_is_moved() -> None:
+    clock = ShiftedClock(START)
+    asleep = asyncio.create_task(clock.sleep(3600.0))
+    await asyncio.sleep(0)
+    clock.advance(3600.0)
+    await asyncio.wait_for(asleep, PATIENCE)
+    assert timedelta(hours=1) <= clock.now() - START < timedelta(hours=2)
+
+
+def test_the_wall_time_and_the_monotonic_time_of_a_clock_that_runs_move_together() -> None:
+    clock = ShiftedClock(START)
+    apart = clock.time() - clock.monotonic()
+    clock.advance(86_400.0)
+    assert clock.time() - clock.monotonic() == pytest.approx(apart, abs=60.0)
+    with pytest.raises(AssertionError):
+        clock.advance(-0.1)

@@ -14,13 +14,13 @@ from engine.errors import DatabaseUnreachable
 from engine.scheduling.processes import CallLimits
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
-from tests.adapters.sleepers_clock import SleepersClock
+from tests.support.clock import ManualClock
 from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Fault
 
 
 async def test_no_more_than_the_limit_within_any_span() -> None:
-    clock = SleepersClock()
+    clock = ManualClock()
     window = SlidingWindow(20, 60.0, clock, clock.sleep)
     calls = []
     for _ in range(400):
@@ -36,7 +36,7 @@ async def test_no_more_than_the_limit_within_any_span() -> None:
     ids=["waits for its turn", "gives up at once if no turn comes in time", "waits for a turn in time"],
 )
 async def test_a_call_over_the_limit(now: float, within: float | None, later: float, *, acquired: bool) -> None:
-    clock = SleepersClock()
+    clock = ManualClock()
     window = SlidingWindow(1, 60.0, clock, clock.sleep)
     assert await window.try_acquire()
     assert not await window.try_acquire()
@@ -46,7 +46,7 @@ async def test_a_call_over_the_limit(now: float, within: float | None, later: fl
 
 
 async def test_a_blocked_window_opens_after_the_time_that_slack_asked_for() -> None:
-    clock = SleepersClock()
+    clock = ManualClock()
     window = SlidingWindow(5, 1.0, clock, clock.sleep)
     window.block(30.0)
     assert not await window.try_acquire()
@@ -55,7 +55,7 @@ async def test_a_blocked_window_opens_after_the_time_that_slack_asked_for() -> N
 
 
 async def test_a_workspace_has_twenty_starts_and_a_hundred_appends_a_minute() -> None:
-    clock = SleepersClock()
+    clock = ManualClock()
     limits = RateLimits(clock, sleep=clock.sleep)
     starts = appends = 0
     for _ in range(600):
@@ -85,7 +85,7 @@ class LostLimits:
 
 
 async def test_without_the_database_only_reads_and_removals_go_on() -> None:
-    clock = SleepersClock()
+    clock = ManualClock()
     limits = RateLimits(clock, "T1", LostLimits(), clock.sleep)
     assert not await limits.updates.try_acquire()
     assert not await limits.starts.acquire(within=0.5)

@@ -23,10 +23,10 @@ from tests.support.patience import PATIENCE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from tests.support.clock import ShiftedClock
     from tests.support.discord_server.model import Channel, Message, Ping
     from tests.support.discord_server.people.person import Person
     from tests.support.discord_server.routing import ApiCall
-    from tests.support.shifted_clock import ShiftedClock
 
 __all__ = ["FakeDiscord", "channels", "interactions", "messages"]
 POLL_SECONDS = 0.005

@@ -8,6 +8,7 @@ import secrets
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tests.support.clock import ShiftedClock
 from tests.support.discord_server.errors import ApiError
 from tests.support.discord_server.model import (
     Attachment,
@@ -23,7 +24,6 @@ from tests.support.discord_server.model import (
     User,
 )
 from tests.support.discord_server.permissions import ALL, MANAGING, NOTHING, Permission, channel_permissions
-from tests.support.shifted_clock import ShiftedClock
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Self, TypeVar
 
 from aiohttp import web
 
+from tests.support.clock import ShiftedClock
 from tests.support.patience import PATIENCE
-from tests.support.shifted_clock import ShiftedClock
 from tests.support.slack_server.app import App
 from tests.support.slack_server.changes import Changes
 from tests.support.slack_server.interactions import Interactions

@@ -15,7 +15,7 @@ from aiohttp import WSMsgType, web
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
 
-    from tests.support.shifted_clock import ShiftedClock
+    from tests.support.clock import ShiftedClock
     from tests.support.slack_server.request_url import RequestUrl
     from tests.support.slack_server.state import JSON
 

@@ -11,7 +11,7 @@ from tests.support.slack_server.state import JSON, Channel, Message, Ping, Slack
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.support.shifted_clock import ShiftedClock
+    from tests.support.clock import ShiftedClock
     from tests.support.slack_server.app import App
     from tests.support.slack_server.state import ChannelKind, Kind
 

@@ -18,6 +18,7 @@ from adapters.discord.shards import router, session_starts, shard, shard_set
 from bot.bot import Bot
 from bot.platform.models import Location
 from bot.texts.control import STOP_BUTTON
+from tests.support.clock import ShiftedClock
 from tests.support.discord_server import (
     Channel,
     FakeDiscord,
@@ -33,7 +34,6 @@ from tests.support.discord_server.faults import Fault
 from tests.support.discord_server.gateway import Session
 from tests.support.discord_server.routing import ApiCall
 from tests.support.discord_server.scenario import BOT
-from tests.support.shifted_clock import ShiftedClock
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished
 from tests.support.verbatim_language import QUESTION
 

@@ -14,7 +14,7 @@ from adapters.slack.http_receiver import PATH
 from bot.bot import Bot
 from bot.platform.models import Location
 from tests.demos.slack_day import load_manifest
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.clock import ShiftedClock
 from tests.support.slack_server import Entry, FakeSlack, Fault, File, Person, RateSettings, Room, SentMessage
 from tests.support.slack_server.request_url import SIGNING_SECRET, RequestUrl
 from tests.support.town.protocol import HANGING, Asked, BotPost, ShownForm, TownFile, Way, is_finished

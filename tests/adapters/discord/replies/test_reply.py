@@ -10,7 +10,7 @@ from adapters.discord.replies.refs import InteractionHandle, ReplyRef
 from adapters.discord.replies.reply import EDIT_INTERVAL, DiscordReply, EditThrottle
 from bot.platform.models import AnswerFooter, Button, FooterSource
 from bot.store.models import parse_message_ids
-from tests.adapters.sleepers_clock import SleepersClock
+from tests.support.clock import ManualClock
 
 FOOTER = AnswerFooter(
     "a1", (FooterSource(1, "Ada", "https://discord.com/channels/1/2/3"),), "", (Button("👍", "up", "a1"),)
@@ -20,7 +20,7 @@ FOOTER = AnswerFooter(
 class FakeSink:
     """A channel of messages; `expired`: it refuses writes."""
 
-    def __init__(self, channel: str, clock: SleepersClock) -> None:
+    def __init__(self, channel: str, clock: ManualClock) -> None:
         self.channel, self.clock, self.handle = channel, clock, ""
         self.messages: dict[str, MessageContent] = {}
         self.writes: list[float] = []
@@ -46,7 +46,7 @@ class FakeDestination:
     """A first sink and the one that follows once it expired."""
 
     def __init__(self) -> None:
-        self.clock = SleepersClock()
+        self.clock = ManualClock()
         self.sink, self.fallback = FakeSink("c", self.clock), FakeSink("d", self.clock)
         self.is_private = False
 
@@ -172,7 +172,7 @@ async def test_the_ref_of_a_private_answer_has_the_handle_that_can_change_it(to:
 
 
 def test_the_interval_doubles_with_every_refusal_and_shrinks_again() -> None:
-    throttle = EditThrottle(SleepersClock())
+    throttle = EditThrottle(ManualClock())
     throttle.record_write(1)
     assert (throttle.interval, throttle.can_write_soon) == (2 * EDIT_INTERVAL, False)
     throttle.record_write(2)

@@ -15,7 +15,7 @@ from tests.support.slack_server.state import SlackError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tests.support.shifted_clock import ShiftedClock
+    from tests.support.clock import ShiftedClock
     from tests.support.slack_server.fake_slack import FakeSlack
     from tests.support.slack_server.state import JSON
 

@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from aiohttp import web
 
-from tests.support.shifted_clock import ShiftedClock
+from tests.support.clock import ShiftedClock
 from tests.support.slack_server.app import App
 from tests.support.slack_server.distributed.grants import Grants, Organization
 from tests.support.slack_server.fake_slack import FakeSlack

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from aiohttp import web
 
-    from tests.support.shifted_clock import ShiftedClock
+    from tests.support.clock import ShiftedClock
     from tests.support.slack_server.server import Server
     from tests.support.slack_server.state import JSON, Channel
     from tests.support.slack_server.workspace import Workspace
