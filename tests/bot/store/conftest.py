@@ -10,6 +10,7 @@ import pytest
 
 from bot.store import BotStore
 from tests.support.clock import ManualClock
+from tests.support.fake_platform import START
 from tests.support.postgres_server import PostgresServer, fresh_database
 
 TEMPLATE = "template_bot"
@@ -39,5 +40,5 @@ def place(request: pytest.FixtureRequest, tmp_path: Path) -> Path | str:
 
 @pytest.fixture
 async def store(place: Path | str) -> AsyncIterator[BotStore]:
-    async with BotStore.open(place, ManualClock()) as opened:
+    async with BotStore.open(place, ManualClock(START)) as opened:
         yield opened
