@@ -14,8 +14,8 @@ from bot.errors import PermissionDenied, PlatformError
 from bot.platform.models import AnswerFooter, Card, Channel, ListedChannel, Location, Message, Person, Upload
 from bot.platform.ports import MessageLimits, Reaction, ReplyTarget, ThreadPage
 from bot.platform.traits import PlatformTraits
-from engine import Clock
 from engine.errors import DocumentTooLarge, InvalidDocument
+from tests.support.clock import ManualClock, ShiftedClock
 
 TRAITS = {"slack": slack_settings.TRAITS, "discord": discord_settings.TRAITS}
 START = datetime(2026, 11, 20, 10, tzinfo=UTC)
@@ -92,10 +92,13 @@ class FakePlatform:
     `posts` are (place, card), `private_messages` (target, card); `reactions`: by message, in order; `calls`: the names
     of all calls. `posted`: each message as it was posted first. A history has `page_size` messages a page; the first
     message is posted a minute after `start_time`. `listed_messages`: what lists show, if they lack messages or are old.
-    `can_edit_private`: private answers can be changed later. `clock`: for all bots on it.
+    `can_edit_private`: private answers can be changed later. `clock`: for all bots on it; it moves ahead with the
+    messages, and starts at START and runs unless another is given.
     """
 
-    def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
+    def __init__(
+        self, name: str = "slack", workspace: str = "T1", clock: ManualClock | ShiftedClock | None = None
+    ) -> None:
         self.name = name
         self.traits = TRAITS.get(name, PlatformTraits())
         self.workspace = workspace
@@ -110,7 +113,8 @@ class FakePlatform:
         self.failing: dict[str, Exception] = {}
         self.page_size = 50
         self.can_edit_private = True
-        self.start_time = START
+        self.clock = clock or ShiftedClock(START)
+        self.start_time = self._time = self.clock.now() if clock else START
         self.posts: list[tuple[Location, Card]] = []
         self.private_messages: list[tuple[ReplyTarget, Card]] = []
         self.reactions: dict[str, list[Reaction | None]] = {}
@@ -120,8 +124,6 @@ class FakePlatform:
         self.unserved: set[str] = set()
         self._fail_after: dict[str, tuple[int, Exception]] = {}
         self._count = 0
-        self._waited = timedelta()
-        self.clock = PlatformClock(self)
 
     def serves(self, workspace: str) -> bool:
         return workspace not in self.unserved
@@ -130,12 +132,13 @@ class FakePlatform:
         self.calls.append(f"forget_cached {location.room}")
 
     def current_time(self) -> datetime:
-        """The time of the latest message, and the seconds that passed since."""
-        return (self.messages[-1].time if self.messages else self.start_time) + self._waited
+        """The time of the latest message, and what a test let pass since; a running clock is a little ahead."""
+        return self._time
 
     def advance(self, seconds: float) -> None:
-        """Let time pass without a message."""
-        self._waited += timedelta(seconds=seconds)
+        """Let time pass without a message, also by the clock."""
+        self._time += timedelta(seconds=seconds)
+        self.clock.advance(seconds)
 
     def place(self, channel: str, thread: str = "") -> Location:
         return Location(self.name, self.workspace, channel, thread)
@@ -178,13 +181,12 @@ class FakePlatform:
     ) -> Message:
         """Somebody posts a message, `after` seconds later than the last one."""
         self._count += 1
-        time = self.current_time() + timedelta(seconds=after)
-        made = Message(f"m{self._count}", place, author, text, time, tuple(uploads), "", by_bot, title)
+        self.advance(after)
+        made = Message(f"m{self._count}", place, author, text, self._time, tuple(uploads), "", by_bot, title)
         made = replace(made, replies_to=replies_to)
         self.people.setdefault(author, Person(author, author.title(), is_bot=by_bot))
         self.messages.append(made)
         self.posted[made.id] = made
-        self._waited = timedelta()
         return made
 
     def add_file(self, name: str, data: bytes, *, size: int | None = None, kind: str = "text/plain") -> Upload:
@@ -344,20 +346,3 @@ class FakePlatform:
 
 def _message_key(message: Message) -> tuple[str, str]:
     return message.location.channel, message.id
-
-
-class PlatformClock(Clock):
-    """The clock of all bots on a platform in memory: its wall time is the platform's, and moves on as time passes.
-
-    It never goes back, also when the last message is deleted.
-    """
-
-    def __init__(self, platform: FakePlatform) -> None:
-        self._platform = platform
-        self._began = super().monotonic()
-        self._latest = START
-
-    def now(self) -> datetime:
-        passed = timedelta(seconds=super().monotonic() - self._began)
-        self._latest = max(self._latest, self._platform.current_time() + passed)
-        return self._latest

@@ -62,7 +62,7 @@ async def test_a_channel_is_indexed_from_its_first_message_on_if_it_can_be_told_
     if not may_post:
         bot.platform.failing["post"] = PermissionDenied("not in channel")
         await bot.ingest_service.handle(BotAdded(place))
-    await bot.post(place, "ada", "One.")
+    await bot.post(place, "ada", "One.", after=1.0)
     assert (await bot.document_texts(place), len(bot.platform.posts)) == (documents, posts)
     assert bot.platform.calls.count("post") == (1 if kind == "open" else 0)
 

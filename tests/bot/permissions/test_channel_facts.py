@@ -18,9 +18,8 @@ class BusyPlatform(FakePlatform):
     """One of its channels cannot be looked up for now; its clock is set by hand."""
 
     def __init__(self) -> None:
-        super().__init__()
-        self.manual_clock = ManualClock()
-        self.manual_clock.move_to(1000.0)
+        super().__init__(clock=ManualClock())
+        self.advance(1000.0)
         self.add_channel("HALL", "ada")
 
     async def fetch_channel(self, place: Location) -> Channel:
@@ -36,7 +35,7 @@ def slack() -> BusyPlatform:
 
 @pytest.fixture
 def facts(slack: BusyPlatform) -> ChannelFacts:
-    return ChannelFacts({"slack": slack}, 60.0, slack.manual_clock)
+    return ChannelFacts({"slack": slack}, 60.0, slack.clock)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +60,7 @@ async def test_an_open_channel_counts_as_open_for_ten_minutes(
 ) -> None:
     assert facts.find_recently_open(HALL) is None
     await facts.get(HALL)
-    slack.manual_clock.advance(later)
+    slack.advance(later)
     assert facts.find_recently_open(HALL) == since
 
 
@@ -71,7 +70,7 @@ async def test_a_channel_that_is_found_closed_or_shared_no_longer_counts_as_open
 ) -> None:
     await facts.get(HALL)
     slack.change_channel("HALL", **change)
-    slack.manual_clock.advance(60.0)
+    slack.advance(60.0)
     await facts.get(HALL)
     assert facts.find_recently_open(HALL) is None
 

@@ -26,13 +26,12 @@ class PagedPlatform(FakePlatform):
     """Its lists come in pages of three channels, between which something `happens`. `broken`: pages that fail."""
 
     def __init__(self) -> None:
-        super().__init__("slack", "T1")
+        super().__init__(clock=ManualClock())
         self.listable_workspaces = {"T1"}
         self.people["ada"] = Person("ada", "Ada")
         self.happens: Callable[[], None] = lambda: None
         self.broken: set[int] = set()
         self.lists = 0
-        self.manual_clock = ManualClock()
 
     async def list_channels(self, workspace: str, person: str = "") -> list[ListedChannel]:
         self.lists += 1
@@ -61,7 +60,7 @@ def slack() -> PagedPlatform:
 @pytest.fixture
 def audience(slack: PagedPlatform, store: BotStore, monkeypatch: pytest.MonkeyPatch) -> AudienceResolver:
     monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 0.01)
-    return AudienceResolver({"slack": slack}, store, 60.0, slack.manual_clock)
+    return AudienceResolver({"slack": slack}, store, 60.0, slack.clock)
 
 
 @pytest.fixture
@@ -93,7 +92,7 @@ async def test_a_change_of_members_is_looked_up_alone_and_many_are_one_list(
     for number in range(1, 20):
         slack.change_channel(f"V{number:02}", members=frozenset())
         audience.invalidate(slack.place(f"V{number:02}"), members_only=True)
-    slack.manual_clock.advance(10.0)
+    slack.advance(10.0)
     slack.calls.clear()
     assert (await audience.resolve_scope(direct)).scope.spaces == ADA | {crew.room}
     assert (slack.lists, slack.calls.count("channel")) == (2, 0)
@@ -117,9 +116,9 @@ async def test_a_list_may_lack_the_changes_of_two_seconds_before_it(
     slack: PagedPlatform, audience: AudienceResolver, direct: Location, later: float, lookups: int
 ) -> None:
     vault = slack.add_channel("VAULT", "ada", kind="closed")
-    slack.manual_clock.move_to(100.0)
+    slack.advance(100.0)
     audience.invalidate(vault, members_only=True)
-    slack.manual_clock.advance(later)
+    slack.advance(later)
     assert vault.room in (await audience.resolve_scope(direct)).scope.spaces
     assert slack.calls.count("channel") == 1 + lookups  # that of the direct message
 
@@ -241,7 +240,7 @@ async def test_no_scope_holds_what_was_not_so_at_any_time_since_it_was_asked(
             )
 
     def change() -> None:
-        slack.manual_clock.advance(chance.choice((0.0, 0.0, 1.0, 70.0)))
+        slack.advance(chance.choice((0.0, 0.0, 1.0, 70.0)))
         if chance.random() < 0.5:
             return
         name = chance.choice(names)

@@ -29,8 +29,7 @@ class ClockedPlatform(FakePlatform):
     """Its clock is set by hand; look-ups of channels wait for the gate."""
 
     def __init__(self, name: str = "slack", workspace: str = "T1") -> None:
-        super().__init__(name, workspace)
-        self.manual_clock = ManualClock()
+        super().__init__(name, workspace, ManualClock())
         self.gate = asyncio.Event()
         self.gate.set()
         self.looking = asyncio.Event()
@@ -52,7 +51,7 @@ def slack() -> ClockedPlatform:
 @pytest.fixture
 def audience(slack: ClockedPlatform, store: BotStore, monkeypatch: pytest.MonkeyPatch) -> AudienceResolver:
     monkeypatch.setattr("bot.permissions.resolver.SUSPENSION_WAIT", 0.01)
-    return AudienceResolver({"slack": slack}, store, 60.0, slack.manual_clock)
+    return AudienceResolver({"slack": slack}, store, 60.0, slack.clock)
 
 
 async def join(store: BotStore, slack: FakePlatform, name: str, *members: str, kind: Any = "open") -> Location:
@@ -72,9 +71,9 @@ async def test_a_fact_is_kept_for_its_time_and_shared_by_those_who_ask_at_once(
     found = await asyncio.gather(*(audience.scope_for_channel(HALL) for _ in range(20)))
     assert set(found) == {spaces(OPEN)}
     slack.change_channel("HALL", kind="closed")
-    slack.manual_clock.advance(59.9)
+    slack.advance(59.9)
     assert await audience.scope_for_channel(HALL) == spaces(OPEN)
-    slack.manual_clock.advance(0.1)
+    slack.advance(0.1)
     assert await audience.scope_for_channel(HALL) == spaces(OPEN, HALL.room)
     assert slack.calls == ["channel", "channel"]
 
@@ -100,7 +99,7 @@ async def test_a_move_of_everything_ends_each_suspension_of_before(
     slack: ClockedPlatform, audience: AudienceResolver, place: Location
 ) -> None:
     audience.suspend(place)
-    slack.manual_clock.advance(1.0)
+    slack.advance(1.0)
     audience.resume(EVERYWHERE, 0.5)
     assert await audience.resolve_scope(HALL) == ResolvedScope(spaces(OPEN))
     audience.suspend(place)
@@ -221,8 +220,8 @@ async def test_a_guest_narrows_a_channel_to_rooms_and_sees_their_own_alone(
     hall, yard = await join(store, slack, "HALL", "ada", "gus"), await join(store, slack, "YARD", "gus")
     await join(store, slack, "ROOF", "ada")
     own = frozenset({hall.room, yard.room})
-    for now in (0.0, 61.0):
-        slack.manual_clock.move_to(now)  # later they are known to be open, but not whether the guest is still in them
+    for passed in (0.0, 61.0):
+        slack.advance(passed)  # later they are known to be open, but not whether the guest is still in them
         assert await audience.scope_for_channel(hall) == Scope(frozenset(), own)
         assert (await audience.scope_for_person(hall, "gus")).rooms == own
 
@@ -264,14 +263,14 @@ async def test_only_channels_that_matter_are_looked_up_again(
 
 
 async def test_it_is_known_what_changed_since_a_time(slack: ClockedPlatform, audience: AudienceResolver) -> None:
-    slack.manual_clock.advance(5.0)
+    slack.advance(5.0)
     audience.invalidate(Location("slack", "T1", "HALL", "thread"))
     assert audience.has_changed_since(HALL, since=5.0)
     assert not audience.has_changed_since(HALL, since=5.1)
     assert not audience.has_changed_since(ROOF, since=0.0)
     audience.invalidate(WORKSPACE)
     assert audience.has_changed_since(ROOF, since=5.0)
-    slack.manual_clock.move_to(6.0)
+    slack.advance(1.0)
     audience.invalidate(EVERYWHERE)
     assert audience.has_changed_since(ROOF, since=6.0)
     assert not audience.has_changed_since(Location("discord", "T1", "ROOF"), since=0.0)
@@ -283,7 +282,7 @@ async def test_open_channels_are_not_looked_up_again_unless_they_changed(
     await join(store, slack, "ROOF", "ada")
     await join(store, slack, "VAULT", "ada", kind="closed")
     first = await audience.scope_for_person(HALL, "ada")
-    slack.manual_clock.advance(61.0)
+    slack.advance(61.0)
     slack.calls.clear()
     assert await audience.scope_for_person(HALL, "ada") == first
     assert slack.calls.count("channel") == 2  # where it is read, and the closed one

@@ -54,15 +54,15 @@ def test_what_is_finished_and_what_the_bot_left_is_pending_no_more() -> None:
 @pytest.mark.usefixtures("roof")
 @pytest.mark.parametrize("error", [PermissionDenied("hidden"), PlatformError("busy")])
 async def test_a_channel_that_stays_hidden_is_asked_for_less_and_less_often(
-    bot: BotFixture, monkeypatch: pytest.MonkeyPatch, error: PlatformError
+    bot: BotFixture, error: PlatformError
 ) -> None:
     await bot.ingest_service.start_reconciliation("slack")
     bot.platform.failing["history"] = error
-    start, asked = bot.clock.monotonic(), list[float]()
+    asked = list[float]()
     for passed in range(0, int(4 * MAX_RETRY_SECONDS), int(FIRST_RETRY_SECONDS)):
-        monkeypatch.setattr(bot.clock, "monotonic", lambda now=start + passed: now)
         before = bot.platform.calls.count("history")
         await bot.ingest_service.run_sync()
+        bot.platform.advance(FIRST_RETRY_SECONDS)
         asked += [passed / FIRST_RETRY_SECONDS] * (bot.platform.calls.count("history") - before)
     assert asked == [0, 1, 3, 7, 15, 31, 63, 123, 183]
     bot.platform.failing.clear()
