@@ -272,6 +272,8 @@ async def test_a_route_has_a_limit_per_channel_and_all_together_another(club: Cl
     club.fake.rates.overall = RateRule(4, 60.0)
     assert (await club.call("GET", "/users/@me"))["global"]
     assert await club.code("POST", "/interactions/1/x/callback", {"type": 5}) == 10062
+    club.fake.clock.advance(60.0)
+    assert (await club.code("GET", "/users/@me"), (await club.post())["content"]) == (0, "hello")
 
 
 async def test_a_call_that_is_cut_was_not_done_and_a_lost_one_was(club: Club) -> None:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from tests.support.discord_server.errors import ApiError
 
 if TYPE_CHECKING:
+    from engine import Clock
     from tests.support.discord_server.routing import ApiCall
 
 Trouble = Literal["status", "hang", "reset", "lost"]
@@ -74,7 +74,8 @@ class RateRule:
 class RateLimiter:
     """Counts calls; a test may add `rules` (per route and major parameter) and change `overall`."""
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self.rules: dict[tuple[str, str], RateRule] = {}
         self.overall = RateRule(50, 1.0)
         self._windows: dict[str, tuple[float, int]] = {}
@@ -91,7 +92,7 @@ class RateLimiter:
         headers = {
             "X-RateLimit-Limit": str(rule.limit),
             "X-RateLimit-Remaining": str(max(0, left)),
-            "X-RateLimit-Reset": f"{time.time() + reset:.3f}",
+            "X-RateLimit-Reset": f"{self._clock.time() + reset:.3f}",
             "X-RateLimit-Reset-After": f"{reset:.3f}",
             "X-RateLimit-Bucket": hashlib.md5(f"{call.method} {call.template}".encode()).hexdigest(),
         }
@@ -101,7 +102,7 @@ class RateLimiter:
 
     def _use(self, key: str, rule: RateRule) -> tuple[int, float]:
         """The calls left (negative: refused) and the seconds until the window ends."""
-        now = time.monotonic()
+        now = self._clock.monotonic()
         start, used = self._windows.get(key, (now, 0))
         if now - start >= rule.per:
             start, used = now, 0

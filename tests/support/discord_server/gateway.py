@@ -7,7 +7,6 @@ import contextlib
 import json
 import math
 import secrets
-import time
 from typing import TYPE_CHECKING, Any
 
 from aiohttp import WSMsgType, web
@@ -197,7 +196,7 @@ class Gateway:
 
     def _may_identify(self, shard: int) -> bool:
         """Whether enough time has passed since the last IDENTIFY of the bucket; counts the new session."""
-        bucket, now = shard % self.world.max_concurrency, time.monotonic()
+        bucket, now = shard % self.world.max_concurrency, self.world.clock.monotonic()
         allowed_at = self._identified_at.get(bucket, -math.inf) + self.world.identify_seconds
         if now < allowed_at or self.world.sessions_left <= 0:
             return False

@@ -86,7 +86,7 @@ class RestApi:
 
     def __init__(self, world: World) -> None:
         self.world = world
-        self.rates = RateLimiter()
+        self.rates = RateLimiter(world.clock)
         self.faults: list[Fault] = []
         self.calls: list[ApiCall] = []
         self.closing = asyncio.Event()
