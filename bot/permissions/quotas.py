@@ -22,7 +22,7 @@ class Quotas:
         self.store = store
         self.per_minute = per_minute
         self.per_day = per_day
-        self.clock = clock
+        self._clock = clock
 
     async def check_question(self, location: Location, person: str) -> str:
         """Count a question; returns why it is refused, empty if it is not."""
@@ -35,7 +35,7 @@ class Quotas:
         if not self.per_minute:
             return True
         who = (location.platform, location.workspace, person)
-        return await self.store.recent_questions.count_if_below(who, self.per_minute, self.clock.time())
+        return await self.store.recent_questions.count_if_below(who, self.per_minute, self._clock.time())
 
     async def check_budget(self, location: Location) -> str:
         """Why no more tokens may be spent today in a workspace; empty if they may."""
@@ -59,4 +59,4 @@ class Quotas:
 
     def current_day(self) -> str:
         """The day (UTC) that tokens are counted for."""
-        return self.clock.now().date().isoformat()
+        return self._clock.now().date().isoformat()
