@@ -17,6 +17,7 @@ from tests.support.clock import ManualClock
 from tests.support.exports import START, TEAM, SlackExportFiles, slack_message, slack_user, ts_at
 
 ROOF = Location("slack", TEAM, "ROOF")
+TUESDAY_BEGINS = datetime(2026, 3, 2, 10, tzinfo=UTC)  # where clocks are fourteen hours ahead
 
 
 def build(tmp_path: Path, files: SlackExportFiles, **options: Any) -> SlackExport:
@@ -235,17 +236,18 @@ def test_ids_that_are_none_of_slack_are_left_out(tmp_path: Path) -> None:
 
 def test_files_of_days_that_do_not_exist_or_begin_nowhere_yet_are_ignored(tmp_path: Path) -> None:
     path = roof(slack_message("U1", 0, "Tiles.")).write_folder(tmp_path / "export")
-    for day in ("2026-99-99", "9999-12-31", "0000-01-01", "2026-11-22"):
+    for day in ("2026-99-99", "9999-12-31", "0000-01-01", "2026-03-04"):
         (path / "roof" / f"{day}.json").write_text("[]")
-    source = open_export(path, ExportOptions(), clock=ManualClock())
+    source = open_export(path, ExportOptions(), clock=ManualClock(TUESDAY_BEGINS))
     assert read(source) == ["Tiles."]
     assert source.until == datetime(2026, 3, 3, tzinfo=UTC)
 
 
 def test_the_file_of_a_day_that_has_begun_somewhere_counts(tmp_path: Path) -> None:
     path = roof(slack_message("U1", 0, "Tiles.")).write_folder(tmp_path / "export")
-    (path / "roof" / "2026-11-21.json").write_text("[]")
-    assert open_export(path, ExportOptions(), clock=ManualClock()).until == datetime(2026, 11, 22, tzinfo=UTC)
+    (path / "roof" / "2026-03-03.json").write_text("[]")
+    source = open_export(path, ExportOptions(), clock=ManualClock(TUESDAY_BEGINS))
+    assert source.until == datetime(2026, 3, 4, tzinfo=UTC)
 
 
 def test_a_channel_that_is_listed_twice_is_closed(tmp_path: Path) -> None:
