@@ -63,12 +63,11 @@ class Bot:
 
     def __init__(self, context: BotContext, attached: AttachedPlatforms, parser: FileParser) -> None:
         self.context = context
-        self.clock = context.clock
         self.settings = context.settings
         self.store = context.store
-        self.metrics = Metrics(self.clock)
+        self.metrics = Metrics(context.clock)
         limits = context.settings.questions_per_minute, context.settings.daily_token_budget
-        self.quotas = Quotas(context.store, *limits, self.clock)
+        self.quotas = Quotas(context.store, *limits, context.clock)
         self.ingest_service = IngestService(context, parser)
         self.answer_service = AnswerService(context, self.quotas, self.ingest_service.files, self.metrics)
         self.supervisor = context.engine_context.engine.supervisor
@@ -76,7 +75,7 @@ class Bot:
         services = (self.ingest_service, self.answer_service)
         self.dispatcher = Dispatcher(context, services, self.metrics, self._retry_visibility)
         processes = context.engine_context.engine.processes
-        self.event_queue = EventQueue(context.store, self.dispatcher, self.clock, self.supervisor, processes)
+        self.event_queue = EventQueue(context.store, self.dispatcher, context.clock, self.supervisor, processes)
         self._visibility_changes = VisibilityChanges(context, self.event_queue, self.ingest_service)
         self.corrector = AnswerCorrector(context)
         self.digests = DigestWriter(
@@ -84,6 +83,11 @@ class Bot:
         )
         self._attached = attached
         self._filter_suggestions = FilterSuggestions(context)
+
+    @property
+    def clock(self) -> Clock:
+        """The clock that the bot was opened with."""
+        return self.context.clock
 
     @classmethod
     @asynccontextmanager

@@ -60,7 +60,7 @@ class RateLimits:
         shared: CallLimits | None = None,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
-        self.clock = clock
+        self._clock = clock
         self.sleep = sleep
 
         def build_window(limit: int, span: float, name: str) -> SlidingWindow:
@@ -74,6 +74,11 @@ class RateLimits:
         self.urgent = SlidingWindow(8, 10.0, clock, sleep)
         self._build_window = build_window
         self._posts: dict[str, SlidingWindow] = {}
+
+    @property
+    def clock(self) -> Clock:
+        """The clock by which the limits are kept."""
+        return self._clock
 
     def posts(self, channel: str) -> SlidingWindow:
         """The limit for posts in a channel."""

@@ -45,13 +45,18 @@ class AudienceResolver:
     def __init__(self, platforms: Mapping[str, Platform], store: BotStore, max_age: float, clock: Clock) -> None:
         self.platforms = platforms
         self.store = store
-        self.clock = clock
+        self._clock = clock
         self.channel_lists = ChannelListCache(platforms, max_age, clock)
         self._channels = ChannelFacts(platforms, max_age, clock)
         self._people: TTLCache[Person] = TTLCache(max_age, clock)
         self._changed_at: dict[tuple[str, ...], float] = {}
         self._suspensions = VisibilitySuspensions(clock)
         self.shared = SharedAudiences(store.shared_visibility, self._suspensions, self._apply_change)
+
+    @property
+    def clock(self) -> Clock:
+        """The clock of changes and suspensions."""
+        return self._clock
 
     async def get_channel(self, location: Location) -> Channel:
         """The facts of a channel. Raises PlatformError, and StoreError if other processes' news cannot be read."""
@@ -92,7 +97,7 @@ class AudienceResolver:
     def invalidate(self, location: Location, *, members_only: bool = False) -> None:
         """Drop cached facts of a channel, or of a workspace. `members_only`: the kind of channel is unchanged."""
         key = location_key(location)
-        self._changed_at[key] = self.clock.monotonic()
+        self._changed_at[key] = self._clock.monotonic()
         self._channels.invalidate(key)
         self._people.invalidate(key[:2])
         self.channel_lists.record_change(location, members_only=members_only)

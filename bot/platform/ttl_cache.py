@@ -43,7 +43,7 @@ class TTLCache(Generic[Value]):
 
     def __init__(self, max_age: float, clock: Clock, patience: float | None = None, kept: int | None = None) -> None:
         self.max_age = max_age
-        self.clock = clock
+        self._clock = clock
         self.patience = patience
         self.kept = kept
         self._entries: dict[CacheKey, _Entry[Value]] = {}
@@ -82,14 +82,14 @@ class TTLCache(Generic[Value]):
         return fact if fact and (not fact.task.done() or self._is_fresh(fact)) else None
 
     def _is_fresh(self, fact: _Entry[Value]) -> bool:
-        return self.clock.monotonic() - fact.started_at < self.max_age
+        return self._clock.monotonic() - fact.started_at < self.max_age
 
     def _start_lookup(self, key: CacheKey, scan: Callable[[], Awaitable[Value]]) -> _Entry[Value]:
         if len(self._entries) >= (self.kept or MAX_ENTRIES):
             self._entries = {key: fact for key, fact in self._entries.items() if self._is_fresh(fact)}
         task = asyncio.create_task(_with_timeout(scan, LOOKUP_TIMEOUT if self.patience is None else self.patience))
         task.add_done_callback(_consume_exception)
-        fact = self._entries[key] = _Entry(task, self.clock.monotonic())
+        fact = self._entries[key] = _Entry(task, self._clock.monotonic())
         return fact
 
 
