@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -16,7 +15,7 @@ from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot
 from tests.support.town.protocol import Asked, Way
 from tests.support.town.slack import SlackTown
-from tests.support.verbatim_language import QUESTION, find_secrets
+from tests.support.verbatim_language import QUESTION, Gate, find_secrets
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 SLACK, DISCORD = pytest.mark.platforms("slack"), pytest.mark.platforms("discord")
@@ -32,7 +31,7 @@ async def test_rate_limited_slack_answer_is_complete(live: LiveBot[SlackTown]) -
     await live.build_square()
     slack, sentences = live.town.slack, [f"This is sentence {number} of agate." for number in range(4)]
     slack.fail_next("chat.stopStream", Fault("ratelimited", seconds=1), times=2)
-    gates = [asyncio.Event() for _ in sentences]
+    gates = [Gate() for _ in sentences]
     script = [each for pair in zip((f"{each} " for each in sentences), gates, strict=True) for each in pair]
     live.language.scripts["safe"] = [*script, "[1]"]
     asked = await live.town.ask("ada", "square")

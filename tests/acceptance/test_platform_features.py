@@ -13,6 +13,7 @@ from bot.bootstrap import EngineModels
 from tests.demos.slack_day import load_manifest
 from tests.support.discord_server import Permission
 from tests.support.discord_server.permissions import EVERYONE
+from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack
 from tests.support.town.discord import DiscordTown
 from tests.support.town.live_bot import LiveBot, open_live_bot
@@ -35,7 +36,7 @@ async def test_everything_works_on_a_free_plan(tmp_path: Path, models: EngineMod
         go = live.script_answer("Slowly", "From", " what is said here, it is agate [1]. ", "And so on. " * 50)
         asked = await town.ask("ada", "square", "Slowly: what is the password?")
         await live.wait_for(lambda: town.reactions(asked.handle))
-        await asyncio.sleep(0.3)
+        await asyncio.wait_for(go.reached.wait(), PATIENCE)
         assert town.posts(asked) == []
         go.set()
         [answer] = await live.posts(asked)

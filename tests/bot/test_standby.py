@@ -22,11 +22,18 @@ from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import PostgresSchema
+from tests.support.patience import PATIENCE
 from tests.support.town.live_bot import ISOLATED, open_models
 
 
 def new_health() -> ServerHealth:
     return ServerHealth(Metrics(SYSTEM_CLOCK))
+
+
+async def wait_until_standing_by(health: ServerHealth) -> None:
+    async with asyncio.timeout(PATIENCE):
+        while health.state is not ServerState.STANDING_BY:  # noqa: ASYNC110 - there is no event for it
+            await asyncio.sleep(0.01)
 
 
 async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
@@ -42,9 +49,8 @@ async def test_a_bot_waits_while_another_process_is_alone_on_the_database(
             waiting = asyncio.create_task(
                 standby.open_when_free(stack, second, models, SYSTEM_CLOCK, asyncio.Event(), health)
             )
-            await asyncio.sleep(0.2)
+            await wait_until_standing_by(health)
             assert not waiting.done()
-            assert health.state is ServerState.STANDING_BY
         context = await waiting
         assert context is not None
         assert context.engine.database
@@ -74,8 +80,7 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
             waiting = asyncio.create_task(
                 standby.open_when_free(stack, settings, models, SYSTEM_CLOCK, asyncio.Event(), health)
             )
-            while health.state is not ServerState.STANDING_BY:  # noqa: ASYNC110 - there is no event for it
-                await asyncio.sleep(0.01)
+            await wait_until_standing_by(health)
             await older.opt_outs.opt_out("slack", "T1", "ada")
             assert not waiting.done()
         context = await waiting
@@ -87,7 +92,7 @@ async def test_a_bot_of_a_newer_version_waits_until_those_of_the_former_one_have
 
 
 async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url: str) -> None:
-    stop = asyncio.Event()
+    stop, health = asyncio.Event(), new_health()
     first, second = (
         Settings(data_dir=tmp_path / name, database=SecretStr(postgres_url), **ISOLATED) for name in ("first", "second")
     )
@@ -96,8 +101,8 @@ async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url:
         AsyncExitStack() as stack,
         bootstrap.open_engine(first, models, SYSTEM_CLOCK, replace_embedder=True),
     ):
-        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, SYSTEM_CLOCK, stop, new_health()))
-        await asyncio.sleep(0.1)
+        waiting = asyncio.create_task(standby.open_when_free(stack, second, models, SYSTEM_CLOCK, stop, health))
+        await wait_until_standing_by(health)
         stop.set()
         assert await waiting is None
 

@@ -244,6 +244,17 @@ def run_before(owner: Any, name: str, action: Callable[[], Any]) -> None:
     setattr(owner, name, call)
 
 
+async def wait_for_call(owner: Any, name: str) -> None:
+    """Wait until an asynchronous method is called the next time."""
+    called = asyncio.Event()
+
+    async def record_call() -> None:
+        called.set()
+
+    run_before(owner, name, record_call)
+    await asyncio.wait_for(called.wait(), PATIENCE)
+
+
 def with_settings(**settings: Any) -> pytest.MarkDecorator:
     """Open the `bot` of a test with these settings."""
     return pytest.mark.parametrize("bot", [settings], indirect=True, ids=["bot"])

@@ -17,13 +17,22 @@ SECRETS = (
     *("nephrite", "obsidian", "pearl", "quartz", "ruby", "sapphire", "topaz", "zircon"),
 )
 
-Piece = str | asyncio.Event
+
+class Gate(asyncio.Event):
+    """What follows in an answer waits for it. `reached`: all that comes before was taken."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.reached = asyncio.Event()
+
+
+Piece = str | Gate
 
 
 class VerbatimLanguage(OfflineModel):
     """Answers with its context and history word for word.
 
-    `scripts`: pieces of other answers, by words of the question; it waits for the events among them. `questions` are
+    `scripts`: pieces of other answers, by words of the question; it waits for the gates among them. `questions` are
     those of every answer; `extraction_count` counts extractions.
     """
 
@@ -41,7 +50,8 @@ class VerbatimLanguage(OfflineModel):
         self.questions.append(prompt.question)
         script = next((pieces for words, pieces in self.scripts.items() if words in prompt.question), None)
         for piece in _render_prompt(prompt) if script is None else script:
-            if isinstance(piece, asyncio.Event):
+            if isinstance(piece, Gate):
+                piece.reached.set()
                 await piece.wait()
             else:
                 yield piece

@@ -158,10 +158,10 @@ async def test_the_url_is_verified_by_its_challenge(town: SlackHttpTown, bot: Re
 
 async def test_a_stranger_does_not_choose_the_decoder(town: SlackHttpTown, bot: RecordingBot) -> None:
     body = b"a-" * 100_000
-    began = time.monotonic()
+    began = time.process_time()
     for charset in ("punycode", "no-such-charset"):
         assert await post(town, body, {"Content-Type": f"application/json; charset={charset}"}) == 401
-    assert time.monotonic() - began < 1
+    assert time.process_time() - began < 1
     assert not bot.events
 
 

@@ -28,7 +28,7 @@ from tests.support.patience import PATIENCE
 from tests.support.town.discord import DiscordTown
 from tests.support.town.protocol import Asked, BotPost, TownFile, Way
 from tests.support.town.slack import SlackTown
-from tests.support.verbatim_language import QUESTION, VerbatimLanguage
+from tests.support.verbatim_language import QUESTION, Gate, VerbatimLanguage
 
 POLL_SECONDS = 0.01
 ISOLATED: dict[str, Any] = {"_env_prefix": "NOBODY_", "_env_file": None}  # no settings from outside
@@ -158,9 +158,9 @@ class LiveBot(Generic[AnyTown]):
         self.town.add_channel("square", "ada bob")
         await self.post_passwords(square="agate")
 
-    def script_answer(self, words: str, *pieces: str) -> asyncio.Event:
-        """The answer to questions with these words; what follows the first piece waits for the event."""
-        go = asyncio.Event()
+    def script_answer(self, words: str, *pieces: str) -> Gate:
+        """The answer to questions with these words; what follows the first piece waits for the gate."""
+        go = Gate()
         self.language.scripts[words] = [pieces[0], go, *pieces[1:]]
         return go
 

@@ -16,6 +16,7 @@ from bot.errors import NotConnected, PermissionDenied, PlatformError
 from bot.platform.events import MessageReceived, MessagesDeleted, VisibilityChanged, WorkspaceLeft
 from bot.platform.models import Location
 from tests.adapters.slack.install.scene import Installing, open_hub
+from tests.support.bot_fixture import wait_for_call
 from tests.support.engine_fixture import find_files_containing
 from tests.support.patience import PATIENCE
 from tests.support.slack_server import FakeSlack, Fault, Person, Room, Timing, shapes
@@ -50,6 +51,12 @@ def texts(installing: Installing) -> list[tuple[str, str]]:
     """What the bot received, with its workspace."""
     received = installing.bot.all(MessageReceived)
     return [(each.message.location.workspace, each.message.text) for each in received]
+
+
+async def wait_for_update(installing: Installing) -> None:
+    """Wait until all installations were looked at once more, from the beginning to the end."""
+    for _ in range(2):  # a look begins with this call, and the next one after it ended
+        await wait_for_call(installing.bot.store.installations, "list_all")
 
 
 # Routing.
@@ -214,7 +221,7 @@ async def test_revoked_tokens_of_people_leave_the_bot_in(installing: Installing)
         await install_both(installing)
         installing.ours.changes.emit("tokens_revoked", {"tokens": {"oauth": ["U1"], "bot": []}})
         await installing.ours.wait_until_delivered()
-        await asyncio.sleep(0.1)
+        await wait_for_update(installing)
         assert installing.served() == {"T0URS", "T0THEIRS"}
 
 
@@ -233,7 +240,8 @@ async def test_a_removal_that_slack_reports_late_does_not_end_a_newer_installati
         await install_both(installing)
         await installing.ours.uninstalls()
         await installing.wait_for(lambda: installing.served() == {"T0THEIRS"})
-        await asyncio.sleep(1.1)  # the times of events are whole seconds
+        for each in installing.ours.socket.deliveries:
+            each.payload["event_time"] -= 1  # they happened before the app was installed again
         installing.ours.space.tokens.clear()
         await installing.install(installing.ours)
         await installing.wait_until_served(installing.ours, installing.theirs)
@@ -241,7 +249,7 @@ async def test_a_removal_that_slack_reports_late_does_not_end_a_newer_installati
         for kind in ("tokens_revoked", "app_uninstalled"):
             installing.ours.redelivers(kind)
         await installing.ours.wait_until_delivered()
-        await asyncio.sleep(0.2)
+        await wait_for_update(installing)
         assert installing.served() == {"T0URS", "T0THEIRS"}
         assert len(bot.all(WorkspaceLeft)) == before
 
@@ -311,7 +319,7 @@ async def test_tokens_are_rotated_before_they_expire(installing: Installing, mon
         monkeypatch.setattr(accesses, "ROTATE_BEFORE_MINUTES", 24 * 60)
         await installing.wait_for(lambda: len([each for each in hub.calls if "refresh_token" in each.args]) >= 2)
         monkeypatch.setattr(accesses, "ROTATE_BEFORE_MINUTES", 0)
-        await asyncio.sleep(0.3)
+        await wait_for_update(installing)
         after = await installing.stored_tokens()
         assert set(before.values()).isdisjoint(after.values())
         hub.clock.advance(120)
@@ -357,7 +365,7 @@ async def test_a_lost_key_opens_no_workspace_and_deletes_nothing(installing: Ins
     async with installing.serving():
         await install_both(installing)
     async with installing.serving(encryption_keys=Fernet.generate_key().decode()) as bot:
-        await asyncio.sleep(0.2)
+        await wait_for_update(installing)
         assert installing.served() == set()
         assert bot.all(WorkspaceLeft) == []
     async with installing.serving():

@@ -18,7 +18,7 @@ from bot.platform.models import Location, Message
 from bot.store import VerifiedAnswer
 from bot.store.models import ConversationRecord
 from engine.errors import StoreError
-from tests.support.bot_fixture import BotFixture, with_settings
+from tests.support.bot_fixture import BotFixture, wait_for_call, with_settings
 from tests.support.builders import ROOF, make_answer
 from tests.support.fake_platform import START, FakePlatform
 from tests.support.patience import PATIENCE
@@ -105,9 +105,10 @@ async def test_a_daily_comparison_that_could_not_begin_is_not_postponed_for_a_da
 
 
 async def test_the_jobs_end_also_if_something_happens_at_that_moment(bot: BotFixture) -> None:
+    updated = bot.ingest_service._membership.updated
     task = asyncio.create_task(bot.ingest_service.run())
-    await asyncio.sleep(0.1)
-    bot.ingest_service._membership.updated.set()
+    await wait_for_call(updated, "wait")
+    updated.set()
     task.cancel()
     _, left = await asyncio.wait({task}, timeout=PATIENCE)
     assert not left
