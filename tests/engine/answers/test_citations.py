@@ -143,6 +143,22 @@ def test_a_long_list_of_numbers_behind_spaces_is_waited_for() -> None:
     assert shown_text == f"a{10 * ' '}[1][2]"
 
 
+@pytest.mark.parametrize(
+    ("pieces", "expected"),
+    [
+        (["a [1&#93", ";x"], "a [1]x"),
+        (["a [1&#93", "4;x"], "a [1&#934;x"),
+        (["a [1&#93"], "a [1]"),
+        (["half [see 1"], "half [see 1"),
+        (["[" + 60 * "word 1 "], "[" + 60 * "word 1 "),
+    ],
+    ids=["closed by an entity", "another entity", "an entity at the end", "words at the end", "many words"],
+)
+def test_what_closes_a_bracket_is_waited_for_and_words_are_no_numbers(pieces: list[str], expected: str) -> None:
+    filter_ = citing()
+    assert "".join(map(filter_.feed, pieces)) + filter_.close() == expected
+
+
 def test_a_source_may_have_the_number_of_a_year() -> None:
     filter_ = citing((1, 2026))
     assert filter_.feed("[2026] [2025]") + filter_.close() == "[1] [2025]"
