@@ -172,7 +172,8 @@ def _change_constant(node: ast.Constant, *, by_factor: bool) -> Iterator[Alterna
         case bool(value):
             yield ast.Constant(not value), ""
         case int(value) | float(value):
-            yield from ((ast.Constant(new), "") for new in ((value * FACTOR,) if by_factor else (value + 1, value - 1)))
+            others = (value * FACTOR,) if by_factor and value else (value + 1, value - 1)
+            yield from ((ast.Constant(new), "") for new in others)
 
 
 def _change_expression(node: ast.AST) -> Iterator[Alternative]:
