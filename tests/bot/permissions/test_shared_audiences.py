@@ -12,6 +12,8 @@ import pytest
 from bot.permissions import audience as audiences
 from bot.permissions import shared_audiences
 from bot.permissions.resolver import AudienceResolver
+from bot.permissions.shared_audiences import Comparison, SharedAudiences
+from bot.permissions.suspensions import VisibilitySuspensions
 from bot.platform.models import Location
 from bot.store import BotStore
 from engine import SYSTEM_CLOCK
@@ -20,6 +22,7 @@ from engine.models import Scope
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
 from tests.support.builders import HALL, ROOF
+from tests.support.clock import ManualClock
 from tests.support.fake_platform import FakePlatform
 
 FOREVER = 1e9  # seconds for which a fact is cached
@@ -64,6 +67,23 @@ async def pair(postgres_url: str) -> AsyncIterator[tuple[Process, Process]]:
     yield one, other
     await other.stack.aclose()
     await one.stack.aclose()
+
+
+async def test_a_process_alone_keeps_and_ends_its_own_suspensions() -> None:
+    suspended = VisibilitySuspensions(ManualClock())
+    shared = SharedAudiences(None, suspended, lambda *_: None)
+    at = suspended.suspend(HALL)
+    shared.record_saved(HALL, at)
+    shared.save_suspension(HALL, at)
+    await shared.record_change(HALL, members_only=False)
+    await shared.synchronize()
+    assert suspended.list_saved() == []
+    assert suspended.is_suspended("slack", "T1")
+    comparison = await shared.begin_comparison(at)
+    assert comparison == Comparison(at, 0)
+    await shared.end_comparison(EVERYTHING, comparison)
+    assert not suspended.is_suspended("slack", "T1")
+    assert await shared.list_abandoned() == []
 
 
 async def test_who_left_a_channel_loses_it_on_every_process_at_once(pair: tuple[Process, Process]) -> None:
