@@ -70,7 +70,7 @@ def test_a_server_shows_so_many_warnings_of_one_kind_and_then_how_many_there_wer
 def test_a_line_tells_the_time_of_the_clock(capsys: pytest.CaptureFixture[str]) -> None:
     log_config.configure_logging(ManualClock(), debug=False, serving=True)
     structlog.get_logger("somewhere").info("slack.connected")
-    assert json.loads(capsys.readouterr().err)["timestamp"] == "2026-03-02T12:00:00Z"
+    assert json.loads(capsys.readouterr().err)["timestamp"] == "2026-11-20T10:00:00Z"
 
 
 def test_nobody_fills_the_log_of_a_server(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from adapters.discord.export import DiscordExport, open_export
 from bot.platform.export_readers import ExportOptions
 from bot.platform.models import Location
 from engine.errors import InvalidDocument
-from tests.support.clock import MONDAY_NOON, ManualClock
+from tests.support.clock import ManualClock
 from tests.support.exports import START, discord_file, discord_id, discord_message, write_files
 
 HALL = Location("discord", "77", "500")
@@ -46,7 +46,10 @@ def test_messages_have_the_ids_times_and_links_of_the_platform(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     ("exported_at", "until"),
-    [("2026-03-02T11:00:00+00:00", "2026-03-02T11:00:00+00:00"), ("2031-01-01T00:00:00", MONDAY_NOON.isoformat())],
+    [
+        ("2026-03-02T11:00:00+00:00", "2026-03-02T11:00:00+00:00"),
+        ("2031-01-01T00:00:00", ManualClock().now().isoformat()),
+    ],
 )
 def test_an_export_ends_when_it_was_made_and_never_after_today(tmp_path: Path, exported_at: str, until: str) -> None:
     source = build(tmp_path, hall(discord_message("1", 0, "Tiles."), exportedAt=exported_at))
