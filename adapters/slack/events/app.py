@@ -57,6 +57,7 @@ def mentions_other_app(event: Mapping[str, Any], identity: BotIdentity) -> bool:
 def build_app(client: AsyncWebClient, workspaces: Workspaces, installed: InstalledWorkspaces | None = None) -> AsyncApp:
     """Build the app with its listeners. `installed`: what follows the installations, if there can be several."""
     app = AsyncApp(
+        name=__name__,  # without a name, Bolt searches all loaded modules for that of its caller
         client=client,
         logger=client.logger,
         authorize=_build_authorize(workspaces),
