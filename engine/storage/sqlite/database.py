@@ -48,6 +48,12 @@ PRAGMAS = (
 )
 
 
+def configure(db: sqlite3.Connection, cache: int) -> None:
+    """Set how a connection reads and writes; `cache`: KiB."""
+    for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
+        db.execute(pragma)
+
+
 class SqliteDatabase:
     """A SQLite file in WAL mode. Waiting writes share a commit; each is atomic, and durable when it returns.
 
@@ -201,8 +207,7 @@ class SqliteDatabase:
             raise
         self._connections.append(connection)
         try:
-            for pragma in (*PRAGMAS, f"PRAGMA cache_size = -{cache}"):
-                await connection.execute(pragma)
+            await run_in_thread(connection, lambda db: configure(db, cache))
         except sqlite3.Error:
             await self._disconnect(connection)
             raise

@@ -5,6 +5,7 @@ The log is kept short because every read searches it, and emptied to remove dele
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -66,7 +67,7 @@ def check_file(file: Path, schema: Schema) -> None:
 def log_size(database: Path) -> int:
     """The size of a database's log in bytes; 0 if there is none."""
     try:
-        return database.with_name(f"{database.name}-wal").stat().st_size
+        return os.stat(f"{database}-wal").st_size  # noqa: PTH116 - before each commit, and a third of the time
     except OSError:
         return 0
 
