@@ -17,6 +17,7 @@ from zlib import crc32
 import pytest
 import structlog
 from hypothesis import settings
+from xdist.scheduler import LoadFileScheduling
 
 from engine import Engine
 
@@ -36,7 +37,7 @@ if MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > 4 * 2**30:
 
 # How fast a machine is, and what it loads first, is no fact about the code. A change of the code decides whether
 # the suite passes, never a new seed; `make fuzz` draws new examples.
-settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("random", deadline=None)
 settings.load_profile("repeatable")
 
@@ -68,6 +69,12 @@ def pytest_itemcollected(item: pytest.Item) -> None:
         item.add_marker("thorough")
 
 
+# Tests of the source code. One worker parses all modules once.
+SOURCE_TREE_FILES = {
+    *("tests/test_arrows.py", "tests/test_background_tasks.py", "tests/test_clock.py", "tests/test_linear_time.py"),
+    *("tests/test_locks.py", "tests/test_names.py", "tests/bot/test_engine_errors.py"),
+}
+
 # Files of few, long tests. They start first, so that at the end no worker runs them alone.
 LONG_FILES = (
     *("test_bot_killed.py", "test_linear_time.py", "test_graph_contract.py", "test_downtime.py", "test_processes.py"),
@@ -97,6 +104,19 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     items.sort(key=lambda item: (rank.get(item.path.name, len(rank)), -counts[item.path], item.path))
     if (seed := config.getoption("--shuffle")) is not None:
         shuffle_files(items, random.Random(seed))
+
+
+class FileScheduling(LoadFileScheduling):
+    """Give a file to one worker as a whole, and all that look at the same large thing to the same worker."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        file = super()._split_scope(nodeid)
+        return "source trees" if file in SOURCE_TREE_FILES else file
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> FileScheduling | None:
+    return FileScheduling(config, log) if config.getoption("dist") == "loadfile" else None
 
 
 def shuffle_files(items: list[pytest.Item], draw: random.Random) -> None:
@@ -164,6 +184,15 @@ def shared_minilm() -> Iterator[None]:
     from tests.support.shared_minilm import load_minilm_once  # noqa: PLC0415 - after the environment is set
 
     with load_minilm_once():
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def empty_databases() -> Iterator[None]:
+    """New databases of a worker are copies."""
+    from tests.support.empty_databases import copy_new_databases  # noqa: PLC0415 - after the environment is set
+
+    with copy_new_databases():
         yield
 
 

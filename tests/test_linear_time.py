@@ -1,7 +1,7 @@
 """Patterns and scanners that see foreign text cost no more than twice as much for twice the text.
 
 Both are found by walking the modules: every compiled pattern of a module or class, and every public function of a
-module without I/O whose arguments can be made of a text alone. Each is tried on a sixth of the hostile texts, another
+module without I/O whose arguments can be made of a text alone. Each is tried on a twelfth of the hostile texts, another
 one for another name; on all of them with --thorough.
 """
 
@@ -44,7 +44,7 @@ CONFIRMED = 11.0  # times as long for four times the text again: a line takes 4,
 CHANCES = 2, 4, 9  # calls in each of the measurements that must all say so: the machine may be busy
 TICK = 0.004  # seconds
 LATE = 3.0  # seconds after which one call has failed
-SHARE = 6  # one in so many texts is tried
+SHARE = 12  # one in so many texts is tried
 
 SINGLE = "aA1é字 \t\n\r.,;:!?-_'\"`~*#@&$%/\\|<>()[]{}=+^€\u00a0\u2028’“–\x00\x1f\u200b。"
 REPEATED = (

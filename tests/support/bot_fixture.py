@@ -24,7 +24,6 @@ from bot.permissions.quotas import Quotas
 from bot.permissions.resolver import AudienceResolver
 from bot.platform.events import BotAdded, MessageEdited, MessageReceived, MessagesDeleted, QuestionAsked
 from bot.platform.models import Location, Message, Upload
-from bot.settings import Settings
 from bot.store import BotStore, ChannelSettings, StoredAnswer
 from engine import Clock, Engine, FileParser, ParserLimits, PictureDescriber
 from engine.llm.base import Embedder
@@ -36,6 +35,7 @@ from tests.support.clock import ManualClock
 from tests.support.databases import find_database
 from tests.support.fake_platform import START, FakePlatform, RecordedReply
 from tests.support.patience import PATIENCE
+from tests.support.plain_settings import plain_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +216,7 @@ async def open_bot(
     clock = platform.clock
     metrics = Metrics(clock)
     limits = replace(limits or ParserLimits(workers=1), describes_pictures=describer is not None)
-    chosen = Settings(data_dir=home, **settings)
+    chosen = plain_settings(data_dir=home, **settings)
     async with (
         echo_language.open_engine_context(home, language, embedder, clock) as opened,
         BotStore.open(find_database(home) or home / "bot.db", clock) as store,

@@ -25,6 +25,7 @@ from tests.support.databases import find_database
 from tests.support.discord_server import Permission
 from tests.support.parsing import parse_in_this_process
 from tests.support.patience import PATIENCE
+from tests.support.plain_settings import plain_settings
 from tests.support.town.discord import DiscordTown
 from tests.support.town.protocol import Asked, BotPost, TownFile, Way
 from tests.support.town.slack import SlackTown
@@ -212,7 +213,7 @@ async def reply(town: Any, word: str) -> Any:
 @contextlib.asynccontextmanager
 async def open_models() -> AsyncIterator[EngineModels]:
     """The offline models, to be shared by several bots."""
-    async with bootstrap.open_models(Settings(**ISOLATED), SYSTEM_CLOCK) as models:
+    async with bootstrap.open_models(plain_settings(**ISOLATED), SYSTEM_CLOCK) as models:
         yield models
 
 
@@ -228,7 +229,7 @@ async def open_live_bot(
             secrets = {name: SecretStr(value) for name, value in town.adapter_settings.items()}
             database = SecretStr(find_database(home))
             chosen = {"questions_per_minute": 1000, "database": database, **ISOLATED, **given}
-            settings = Settings(data_dir=home, adapter_settings=secrets, **chosen)
+            settings = plain_settings(data_dir=home, adapter_settings=secrets, **chosen)
             made = language(models.embedder)
             live = LiveBot(town, settings, replace(models, language=made), made)
             await live.start()
