@@ -106,11 +106,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         shuffle_files(items, random.Random(seed))
 
 
-class FileScheduling(LoadFileScheduling):
+class FileScheduling(LoadFileScheduling):  # type: ignore[misc]  # the library has no types
     """Give a file to one worker as a whole, and all that look at the same large thing to the same worker."""
 
     def _split_scope(self, nodeid: str) -> str:
-        file = super()._split_scope(nodeid)
+        file: str = super()._split_scope(nodeid)
         return "source trees" if file in SOURCE_TREE_FILES else file
 
 

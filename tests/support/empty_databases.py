@@ -41,7 +41,8 @@ def copy_new_databases() -> Iterator[None]:
 
 def is_new(db: sqlite3.Connection) -> bool:
     """Whether nothing was ever written to a database."""
-    return db.execute("PRAGMA schema_version").fetchone() == (0,)
+    [[version]] = db.execute("PRAGMA schema_version")
+    return int(version) == 0
 
 
 def serialize(db: sqlite3.Connection) -> bytes:
