@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from bot.errors import PermissionDenied
 from bot.ingest.conversations import MessageRun, message_digest, to_indexed_message, to_message_record
+from bot.ingest.shared_file import UploadsInWork
 from bot.permissions.audience import home_space
 from bot.store.models import message_key
 from engine import Document, Scope
@@ -29,12 +30,16 @@ if TYPE_CHECKING:
 
 
 class ConversationDocuments:
-    """The documents of conversations. A caller that changes a room holds its `lock`."""
+    """The documents of conversations. A caller that changes a room holds its `lock`.
+
+    `uploads_in_work`: files that will become documents.
+    """
 
     def __init__(self, context: BotContext) -> None:
         self._context = context
         self._engine = context.engine_context.engine
         self._store = context.store
+        self.uploads_in_work = UploadsInWork()
 
     def lock(self, room: str) -> AbstractAsyncContextManager[None]:
         """The lock that protects the state of a room from other tasks, here and in other processes."""

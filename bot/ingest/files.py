@@ -94,7 +94,7 @@ class FileIngest:
             return []
         if not quiet:
             await self._set_reaction(message, "working")
-        return [each for upload in message.uploads for each in await self._ingest_upload(shared, upload)]
+        return await self._ingest_uploads(shared, message.uploads)
 
     async def ingest_from_command(self, event: QuestionAsked | CommandInvoked, time: datetime) -> list[FileResult]:
         """Ingest the files of a command; those of a private question go to the asker's own space."""
@@ -110,7 +110,7 @@ class FileIngest:
         reason = await self.get_rejection(shared) or ("" if space or event.may_write else gettext(texts.CANNOT_WRITE))
         if reason:
             return [RejectedFile(each.name, reason) for each in event.uploads]
-        return [each for upload in event.uploads for each in await self._ingest_upload(shared, upload)]
+        return await self._ingest_uploads(shared, event.uploads)
 
     async def confirm(self, message: Message, outcomes: Sequence[FileResult]) -> None:
         """Add a reaction to a message once its files are searchable, or report below it why they are not."""
@@ -172,6 +172,11 @@ class FileIngest:
             return gettext(texts.LINKS_NOT_READ)
         known = await self._context.store.messages.get(message.location.room, message.id)
         return "" if known and known.digest == message_digest(message) else gettext(texts.MESSAGE_CHANGED)
+
+    async def _ingest_uploads(self, shared: SharedFiles, uploads: Sequence[Upload]) -> list[FileResult]:
+        """Ingest files one after another; an edit of their message meanwhile can see which are in work."""
+        with self._documents.uploads_in_work.enter([shared.build_record(each) for each in uploads]):
+            return [each for upload in uploads for each in await self._ingest_upload(shared, upload)]
 
     async def _ingest_upload(self, shared: SharedFiles, upload: Upload) -> list[FileResult]:
         """Ingest a file, its further parts and its attachments, each as a document; the last may be a rejection."""

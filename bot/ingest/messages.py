@@ -185,8 +185,10 @@ class MessageIngest:
         )
 
     async def reconcile_files(self, message: Message) -> tuple[Upload, ...]:
-        """Forget files that a message no longer has; returns the new ones."""
+        """Forget files that a message no longer has, also those that are still being read; returns the new ones."""
         room, now = message.location.room, {each.id for each in message.uploads}
+        in_work = self._documents.uploads_in_work.list_by_message(room, message.id)
+        await self._store.messages.add_tombstones(room, in_work - now)
         before = await self._store.files.list_by_messages(room, [message.id])
         for file in before:
             if file.upload_id not in now and not file.upload_id.startswith(LINK_PREFIX):

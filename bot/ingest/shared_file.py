@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bot.store import FileRecord
 
 if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator
+
     from bot.platform.models import Message, Upload
 
 
@@ -37,3 +41,23 @@ class SharedFiles:
         return FileRecord(
             f"{room}:file:{message.id}:{upload.id}", room, message.id, upload.id, message.author, message.time
         )
+
+
+class UploadsInWork:
+    """The uploads that are to be fetched, or are being read. They have no record yet."""
+
+    def __init__(self) -> None:
+        self._records: Counter[FileRecord] = Counter()
+
+    @contextmanager
+    def enter(self, records: Collection[FileRecord]) -> Iterator[None]:
+        """While inside, the uploads of these records are in work."""
+        self._records.update(records)
+        try:
+            yield
+        finally:
+            self._records -= Counter(records)
+
+    def list_by_message(self, room: str, message: str) -> set[str]:
+        """The ids of the uploads of a message that are in work."""
+        return {each.upload_id for each in self._records if (each.room, each.message_id) == (room, message)}

@@ -293,6 +293,15 @@ async def read_messages_only(bot: BotFixture) -> None:
 OPTED_OUT = texts.opted_out_notice(TRAITS["slack"])
 
 
+async def test_a_file_that_its_message_lost_while_it_was_fetched_is_left_out(bot: BotFixture, roof: Location) -> None:
+    kept, lost = bot.platform.add_file("kept.txt", TILES), bot.platform.add_file("lost.txt", b"The Safe is green.")
+    message = bot.share(roof, kept, lost)
+    without = replace(message, uploads=(kept,))
+    run_before(bot.platform, "fetch_file", lambda: bot.ingest_service.handle(MessageEdited(without)))
+    await bot.ingest_service.files.ingest(message)
+    assert [each.key for each in await bot.list_documents(roof)] == [f"{roof.room}:file:{message.id}:{kept.id}"]
+
+
 @pytest.mark.parametrize(
     ("change", "shared_with", "reason"),
     [
