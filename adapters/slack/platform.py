@@ -183,7 +183,10 @@ class SlackPlatform:
     def _build_message(self, card: Card, note: str = "") -> OutgoingMessage:
         text = f"{card.text}\n\n{note}" if note else card.text
         return OutgoingMessage(
-            defuse_mentions(text, self._context.users.get_name), buttons=card.buttons, mentions=card.mentions
+            defuse_mentions(text, self._context.users.get_name),
+            buttons=card.buttons,
+            mentions=card.mentions,
+            is_card=True,
         )
 
     async def replace_answer(self, target: ReplyTarget, text: str) -> None:

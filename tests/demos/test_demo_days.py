@@ -54,9 +54,9 @@ async def test_a_day_in_a_small_workspace() -> None:
     assert "fibreglass spars" in reviewed.partition("in:#workshop from:@Bo")[2].partition("catch-up")[0]
     assert "The digest of this channel comes weekly monday 09:00" in reviewed
     assert "Bo asks you as an expert" in day.partition("presses: Ask an expert")[2].partition("Ada changes")[0]
-    assert "`askers` is now members" in day.partition("Who may ask: everyone → members")[2]
+    assert "`askers` is now *members*" in day.partition("Who may ask: everyone → members")[2]
     digest = day.partition("A week goes by")[2].partition("Bo asks for a date")[0]
-    assert "Digest. What is new in this channel, from" in digest
+    assert "*Digest.* What is new in this channel, from" in digest
     assert "New files\n  │     - wind-test-report.md [6]" in digest
     moved = day.partition("Ada moves it by an edit")[2].partition("Bo deletes")[0]
     assert "14 April" in moved.partition("A source of this answer was removed")[0]

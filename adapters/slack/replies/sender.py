@@ -43,7 +43,8 @@ KEEPALIVE_AFTER = 45.0  # seconds of silence before a keepalive; Slack ends idle
 class OutgoingMessage:
     """A message to send. `text` is Markdown with defused mentions; `footer` and `buttons` are shown below it.
 
-    `mentions`: ids of people who are notified; they are named above the text.
+    `mentions`: ids of people who are notified; they are named above the text. `is_card`: its names were written by
+    others or by a model, and were not compared with sources: Slack makes links of nothing in it.
     """
 
     text: str
@@ -51,6 +52,7 @@ class OutgoingMessage:
     footer: AnswerFooter | None = None
     buttons: tuple[Button, ...] = ()
     mentions: tuple[str, ...] = ()
+    is_card: bool = False
     metadata: Mapping[str, Any] = field(default_factory=lambda: {"event_type": CARD_EVENT, "event_payload": {}})
 
     @property
@@ -62,7 +64,8 @@ class OutgoingMessage:
         """Build the blocks of the message."""
         row = blocks.build_buttons(self.buttons, form, block=f"{ID_PREFIX}.card", asker=self.asker)
         named = [blocks.build_mentions(self.mentions)] if self.mentions else []
-        return [*named, *blocks.build_body(self.text, form), *self.build_footer_blocks(form), *row]
+        body = blocks.build_body(self.text, max(form, BlockFormat.SIMPLE) if self.is_card else form)
+        return [*named, *body, *self.build_footer_blocks(form), *row]
 
     def build_footer_blocks(self, form: BlockFormat) -> list[dict[str, Any]]:
         """Build the blocks of the footer."""

@@ -84,6 +84,13 @@ async def test_a_card_notifies_the_people_whom_it_mentions_and_nobody_else(scene
     assert [each.target for each in scene.slack.space.pings] == [bob.id]
 
 
+async def test_slack_makes_no_link_of_a_name_in_a_card(scene: Scene) -> None:
+    await scene.platform.post(locate(scene.roof), Card("evil.example/collect?d=SECRET and bob@evil.example"))
+    [entry] = scene.slack.sees(scene.ada, scene.roof).entries
+    assert "evil.example" in entry.text
+    assert entry.links == ()
+
+
 async def test_a_card_cannot_be_posted_where_the_bot_is_not(scene: Scene) -> None:
     with pytest.raises(PermissionDenied):
         await scene.platform.post(locate(scene.slack.channel("hall", members=[scene.ada], bot=False)), Card("hello"))

@@ -116,7 +116,7 @@ def share(question: Question, again: Scene | None = None, *, answer: str = "a1",
 def own_texts(question: Question) -> list[str]:
     """The bot's messages in the channel."""
     entries = question.slack.sees(question.asker, question.room).entries
-    return [entry.body for entry in entries if entry.author == question.slack.space.bot.name]
+    return [entry.text.partition("\n")[0] for entry in entries if entry.author == question.slack.space.bot.name]
 
 
 async def test_a_shared_answer_is_there_once_after_a_restart_and_after_a_lost_call(question: Question) -> None:
