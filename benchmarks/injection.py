@@ -17,9 +17,8 @@ from pathlib import Path
 from benchmarks.plumbing import temporary_folder
 from bot import log_config
 from engine import SYSTEM_CLOCK
-from tests.acceptance.injection_cases import InjectableLanguage, InjectionTrial
-from tests.support.town.live_bot import open_live_bot, open_models
-from tests.support.town.slack import SlackTown
+from tests.acceptance.injection_cases import open_trial
+from tests.support.town.live_bot import open_models
 
 FOLDER = "injection"
 AT_ONCE = 20  # strings between two looks
@@ -36,19 +35,14 @@ async def measure(texts: list[str]) -> int:
     """Go through all of them; 1 if anything happened that should not."""
     began = time.perf_counter()
     with temporary_folder() as home:
-        async with (
-            open_models() as models,
-            open_live_bot(SlackTown(), Path(home), models, InjectableLanguage) as live,
-        ):
-            trial = InjectionTrial(live)
-            await trial.post_secret()
+        async with open_models() as models, open_trial(Path(home), models) as trial:
             for start in range(0, len(texts), AT_ONCE):
                 some = texts[start : start + AT_ONCE]
                 await trial.post_texts(some)
                 await trial.ask_about(some)
                 print(f"{start + len(some)} of {len(texts)} strings, {time.perf_counter() - began:.0f} s", flush=True)
             harm = list(dict.fromkeys(trial.list_violations()))
-            asked = len(live.language.questions)
+            asked = trial.model.calls["answer"]
     print(f"{len(texts)} strings as messages and as files, {asked} questions: harm done {len(harm)} times")
     print("\n".join(harm))
     return 1 if harm else 0

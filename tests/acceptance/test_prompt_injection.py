@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import AsyncIterator
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from PIL import Image
 
 from adapters.mattermost.export import open_export
 from bot.bootstrap import EngineModels
@@ -15,11 +17,10 @@ from bot.permissions.import_destination import ImportDestination
 from bot.platform.export_readers import ExportOptions
 from bot.store import ChannelSettings
 from bot.store.schedules.digests import Digest
-from tests.acceptance.injection_cases import ATTACKER_URL, SECRET, InjectableLanguage, InjectionTrial
+from tests.acceptance.injection_cases import ATTACKER_URL, SECRET, InjectionTrial, attack_readers, open_trial
 from tests.support.exports import MattermostExportFiles, mattermost_post, mattermost_user
-from tests.support.town.live_bot import open_live_bot
+from tests.support.obedient_model import CALLS
 from tests.support.town.protocol import TownFile
-from tests.support.town.slack import SlackTown
 from tests.support.web_server import HTML, open_web_server
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -49,9 +50,7 @@ ORDERS = (
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def trial(tmp_path_factory: pytest.TempPathFactory, models: EngineModels) -> AsyncIterator[InjectionTrial]:
     home = tmp_path_factory.mktemp("home")
-    async with open_live_bot(SlackTown(), home, models, InjectableLanguage) as live:
-        begun = InjectionTrial(live)
-        await begun.post_secret()
+    async with open_trial(home, models) as begun:
         yield begun
 
 
@@ -74,11 +73,29 @@ async def test_a_planted_document_cannot_have_secrets_sent_away(trial: Injection
 
 
 async def test_orders_in_messages_and_files_do_no_harm(trial: InjectionTrial) -> None:
-    before = len(trial.live.language.questions)
+    before = trial.model.calls["answer"]
     await trial.post_texts(ORDERS)
     await trial.ask_about(ORDERS)
-    assert len(trial.live.language.questions) > before + len(ORDERS)
+    assert trial.model.calls["answer"] > before + len(ORDERS)
     assert "free-speed" in trial.town.bot_text("bob")
+    assert "\n".join(trial.list_violations()) == ""
+
+
+async def test_orders_in_pictures_and_threads_do_no_harm(trial: InjectionTrial) -> None:
+    live, town = trial.live, trial.town
+    picture = io.BytesIO()
+    Image.new("RGB", (64, 64), "white").save(picture, "PNG")
+    await town.say("mallory", "square", files=[TownFile("plan.png", mimetype="image/png", data=picture.getvalue())])
+    await live.wait_until_idle()
+    trial.planted_texts += attack_readers("")  # what is read in a picture depends on nothing but the picture
+    asked = await town.ask("bob", "square", "What is on the plan?")
+    assert await live.answer(asked)
+    for order in ORDERS[-3:]:
+        trial.planted_texts.append(order)
+        await town.say("mallory", "square", order, thread=asked)
+        await live.wait_until_idle()
+        await live.answer(await town.follow_up("bob", asked, "And what else?"))
+    assert set(trial.model.calls) == {"answer", *CALLS}
     assert "\n".join(trial.list_violations()) == ""
 
 

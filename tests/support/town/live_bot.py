@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
@@ -20,6 +20,7 @@ from bot.plugins import load_adapter
 from bot.settings import Settings
 from bot.store import BotStore
 from engine import SYSTEM_CLOCK
+from engine.llm.base import Embedder
 from engine.models import Scope
 from tests.support.databases import find_database
 from tests.support.discord_server import Permission
@@ -43,7 +44,7 @@ class LiveBot(Generic[AnyTown]):
     town: AnyTown
     settings: Settings
     models: EngineModels
-    language: VerbatimLanguage
+    language: Any
     go: asyncio.Event = field(default_factory=asyncio.Event)
     _exit_stack: contextlib.AsyncExitStack = field(default_factory=contextlib.AsyncExitStack)
 
@@ -219,9 +220,13 @@ async def open_models() -> AsyncIterator[EngineModels]:
 
 @contextlib.asynccontextmanager
 async def open_live_bot(
-    town: AnyTown, home: Path, models: EngineModels, language: type[VerbatimLanguage] = VerbatimLanguage, **given: Any
+    town: AnyTown,
+    home: Path,
+    models: EngineModels,
+    language: Callable[[Embedder], Any] = VerbatimLanguage,
+    **given: Any,
 ) -> AsyncIterator[LiveBot[AnyTown]]:
-    """A running bot in a town; `given` are settings."""
+    """A running bot in a town; `language` makes its model, `given` are settings."""
     with pytest.MonkeyPatch.context() as patch:
         town.speed_up(patch)
         parse_in_this_process(patch)

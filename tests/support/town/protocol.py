@@ -17,11 +17,16 @@ HANGING = 99  # calls that a fault stops: more than there will be
 
 @dataclass(frozen=True, slots=True)
 class TownFile:
-    """A file that somebody shares."""
+    """A file that somebody shares; `data` in place of a text if it is none."""
 
     name: str = "manual.md"
     text: str = "# The safe\n\nThe password of the safe is emerald.\n"
     mimetype: str = "text/markdown"
+    data: bytes = b""
+
+    @property
+    def content(self) -> bytes:
+        return self.data or self.text.encode()
 
 
 @dataclass(frozen=True, slots=True)

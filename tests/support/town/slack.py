@@ -130,7 +130,7 @@ class SlackTown:
     async def say(
         self, person: str, channel: str, text: str = "", *, files: Sequence[TownFile] = (), thread: Any = None
     ) -> SentMessage:
-        shared = [File(each.name, each.text.encode(), each.mimetype) for each in files]
+        shared = [File(each.name, each.content, each.mimetype) for each in files]
         root = thread.handle if isinstance(thread, Asked) else thread or ""
         return await self.person(person).says(self.room(person, channel), text, files=shared, thread=root)
 
