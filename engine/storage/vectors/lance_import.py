@@ -1,4 +1,4 @@
-"""Import of LanceDB without the REST client of its cloud, whose generation takes most of a second."""
+"""Import of LanceDB without what an embedded store never calls and what takes most of the time of its import."""
 
 from __future__ import annotations
 
@@ -6,27 +6,35 @@ import importlib
 import sys
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
-REST_CLIENT = "lance_namespace_urllib3_client.api"
+REST_CLIENT = "lance_namespace_urllib3_client"  # of its cloud: 200 generated modules
+SIGNATURE_CHECKS = "overrides"  # compares each method with that of its base class; Python 3.11 only
 
 
 class _Placeholder(ModuleType):
-    """A module of the REST client whose classes have no methods."""
+    """A module whose classes have no methods and keep what they are made with."""
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
             raise AttributeError(name)
-        return type(name, (), {})
+        return _return_given if name == "override" else type(name, (SimpleNamespace,), {})
+
+
+def _return_given(method: Any) -> Any:
+    return method
 
 
 class _PlaceholderFinder(MetaPathFinder, Loader):
-    """Finds placeholders for the modules of the REST client."""
+    """Finds placeholders for modules that nothing has imported yet, and forgets them afterwards."""
+
+    def __init__(self, *packages: str) -> None:
+        self._packages = frozenset(name for name in packages if name not in sys.modules)
 
     def find_spec(self, fullname: str, _path: object, _target: object = None) -> ModuleSpec | None:
-        is_client = fullname == REST_CLIENT or fullname.startswith(f"{REST_CLIENT}.")
-        return ModuleSpec(fullname, self, is_package=fullname == REST_CLIENT) if is_client else None
+        is_wanted = fullname.partition(".")[0] in self._packages
+        return ModuleSpec(fullname, self, is_package=True) if is_wanted else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         return _Placeholder(spec.name)
@@ -36,13 +44,15 @@ class _PlaceholderFinder(MetaPathFinder, Loader):
 
 
 def import_lancedb() -> Any:
-    """Import the library with placeholders for its REST client, which an embedded store never calls.
+    """Import the library with placeholders, which a later import of the same packages does not get.
 
     A program that needs LanceDB's cloud in the same process imports `lancedb` first.
     """
-    finder = _PlaceholderFinder()
+    finder = _PlaceholderFinder(REST_CLIENT, SIGNATURE_CHECKS)
     sys.meta_path.insert(0, finder)
     try:
         return importlib.import_module("lancedb")
     finally:
         sys.meta_path.remove(finder)
+        for name in [name for name, module in sys.modules.items() if isinstance(module, _Placeholder)]:
+            del sys.modules[name]
