@@ -18,7 +18,7 @@ from tests.engine.answers.links.readers import READERS, bracketed_numbers, reads
 TEXTS = (f"see {PLANTED} there",)
 GIVEN = (1, 2, 3)
 SOURCES = {shown: f"https://source.example/{shown}" for shown in GIVEN}
-STREAMS, FEW_STREAMS, SHARES = 60_000, 3_000, 6
+STREAMS, FEW_STREAMS, SHARES = 60_000, 900, 6
 
 
 def show(pieces: list[str]) -> tuple[str, tuple[int, ...]]:
