@@ -1,12 +1,15 @@
-"""Runs the scripts in examples/ as their readers would."""
+"""Runs the scripts in examples/: one as its readers would, the others in this process, which has loaded much of it."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import runpy
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+import pytest
 
 from tests.support.openai_server import OpenAIServer
 
@@ -15,13 +18,12 @@ EXAMPLES = ROOT / "examples"
 TIMEOUT_SECONDS = 120
 
 
-async def run_example(name: str, *arguments: str, **environment: str) -> str:
-    """The output of an example; it must succeed."""
+async def run_as_program(name: str) -> str:
+    """The output of an example in a process of its own; it must succeed."""
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         str(EXAMPLES / name),
-        *arguments,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.PIPE,
     )
@@ -30,9 +32,19 @@ async def run_example(name: str, *arguments: str, **environment: str) -> str:
     return output.decode()
 
 
-async def test_the_offline_example_answers_with_a_source(tmp_path: Path) -> None:
+async def run_here(name: str, *arguments: str, **environment: str) -> None:
+    """Run an example in a thread of this process."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", [name, *arguments])
+        for variable, value in environment.items():
+            patch.setenv(variable, value)
+        await asyncio.to_thread(runpy.run_path, str(EXAMPLES / name), run_name="__main__")
+
+
+async def test_the_offline_example_answers_with_a_source(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "ferry.txt").write_text("The ferry Gudgeon leaves at noon.\n")
-    output = await run_example("offline.py", str(tmp_path / "ferry.txt"))
+    await run_here("offline.py", str(tmp_path / "ferry.txt"))
+    output = capsys.readouterr().out
     assert "Mara Venn" in output.splitlines()[0]
     assert "keeps the key of the hall" in output
     assert "[1] Notes, lines 1–3" in output
@@ -49,17 +61,16 @@ def reply(messages: Sequence[Mapping[str, object]]) -> str:
     return "Tobin Ashe repairs it. [1]"
 
 
-async def test_the_example_with_a_model_streams_an_answer_with_a_source() -> None:
+async def test_the_example_with_a_model_streams_an_answer_with_a_source(capsys: pytest.CaptureFixture[str]) -> None:
     async with OpenAIServer(reply) as server:
-        output = await run_example(
-            "with_model.py", LLM_MODEL="openai/toy", LLM_API_BASE=server.api_base, LLM_API_KEY="none"
-        )
+        await run_here("with_model.py", LLM_MODEL="openai/toy", LLM_API_BASE=server.api_base, LLM_API_KEY="none")
+    output = capsys.readouterr().out
     assert "Tobin Ashe repairs it. [1]\n[1] Notes, line 1\n" in output
     assert "Tokens:" in output
 
 
 async def test_the_example_with_an_own_embedder_retrieves_a_source() -> None:
-    assert "Tobin Ashe repairs its roof." in await run_example("own_embedder.py")
+    assert "Tobin Ashe repairs its roof." in await run_as_program("own_embedder.py")
 
 
 def test_there_is_no_other_example() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,7 @@ from tests.support.exports import (
     slack_message,
     write_files,
 )
+from tests.support.patience import PATIENCE
 
 ROOT = Path(__file__).parents[2]
 OPEN_SPACE = "slack:T1:open"
@@ -56,9 +59,20 @@ def read(home: Path, *words: str) -> str:
 def town(path: Path) -> Path:
     files = SlackExportFiles()
     for number in range(3):
-        rows = [slack_message(f"U{1 + n % 2}", n * 9, f"Beam {n} of house {number} is oak.") for n in range(60)]
+        rows = [slack_message(f"U{1 + n % 2}", n * 9, f"Beam {n} of house {number} is oak.") for n in range(40)]
         files.add_channel("channels", f"C{number}", f"house-{number}", rows)
     return files.write_zip(path)
+
+
+def wait_for_message(file: Path) -> None:
+    """Wait until a process has stored the first message that it imports."""
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with suppress(sqlite3.OperationalError), closing(sqlite3.connect(f"file:{file}?mode=ro", uri=True)) as db:
+            if db.execute("SELECT 1 FROM message LIMIT 1").fetchone():
+                return
+        time.sleep(0.01)
+    raise TimeoutError(file)
 
 
 def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path, tmp_path: Path) -> None:
@@ -66,15 +80,12 @@ def test_killed_and_started_again_it_ends_like_an_undisturbed_import(home: Path,
     undisturbed = tmp_path / "undisturbed"
     read(undisturbed, "import", "slack", export)
     killed = start(home, "import", "slack", export)
-    deadline = time.monotonic() + 60
-    while not (home / "bot.db").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    time.sleep(0.4)
+    wait_for_message(home / "bot.db")
     killed.kill()
     killed.communicate()
     result: dict[str, Any] = json.loads(read(home, "import", "slack", export, "--json"))
     assert result["channels"] == 3
-    assert result["messages"] == 180
+    assert result["messages"] == 120
     exported = [read(place, "export", "--space", OPEN_SPACE) for place in (undisturbed, home)]
     assert exported[0] == exported[1]
     assert exported[0].count("\n") > 20

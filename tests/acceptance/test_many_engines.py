@@ -74,7 +74,7 @@ async def export_of_60(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
 
 
 async def test_two_engines_share_the_work_and_end_as_one_does(tmp_path: Path, postgres_url: str) -> None:
-    added, counts, alone = documents(100), Counter[str](), Counter[str]()
+    added, counts, alone = documents(60), Counter[str](), Counter[str]()
     one, two = CountingLanguage(counts), CountingLanguage(counts)
     async with opened(tmp_path / "1", postgres_url, one) as first, opened(tmp_path / "2", postgres_url, two) as second:
         await asyncio.gather(*((first if n % 2 else second).add(each) for n, each in enumerate(added)))
