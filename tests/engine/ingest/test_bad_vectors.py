@@ -115,7 +115,7 @@ async def test_an_embedder_that_fails_for_every_text_is_waited_for(tmp_path: Pat
         for _ in range(2):
             with pytest.raises(ModelUnavailable):
                 await engine.wait_until_indexed()
-        await asyncio.sleep(0.1)
+        await wait_until(lambda: engine._worker.step_error is not None)
         assert {(each.status, each.error) for each in await engine.list_documents(HERE)} == {("pending", "")}
         assert (await engine.get_status(HERE)).background
         assert await stored_vectors(engine) == []

@@ -21,6 +21,7 @@ from engine.llm.minilm.embedder import MAX_BATCH_PIECES, MAX_BATCH_TEXTS, MiniLM
 from engine.llm.minilm.quantization import as_feed
 from engine.scheduling.foreground import foreground_calls
 from engine.usage import UsageMeter
+from tests.support.engine_fixture import wait_until
 
 GOLDEN = json.loads(Path(__file__).with_name("minilm_golden.json").read_text(encoding="utf-8"))
 
@@ -63,15 +64,20 @@ async def test_a_question_waits_for_one_run_of_an_ingest_only(
     embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(minilm, "MAX_BATCH_TEXTS", 1)
-    order = list[str]()
+    order, runs, run = list[str](), list[int](), MiniLMModel.run
+
+    def count_run(model: MiniLMModel, rows: Sequence[Sequence[int]]) -> np.ndarray:
+        runs.append(len(rows))
+        return run(model, rows)
+
+    monkeypatch.setattr(MiniLMModel, "run", count_run)
 
     async def embed(name: str, texts: list[str]) -> None:
         await embedder.embed(texts, UsageMeter())
         order.append(name)
 
-    await embedder.embed(["warm"], UsageMeter())
     ingests = [asyncio.create_task(embed(f"ingest {n}", [f"text {i}" for i in range(40)])) for n in range(3)]
-    await asyncio.sleep(0.4)
+    await wait_until(lambda: len(runs) > 1)
     await embed("question", ["Who?"])
     await asyncio.gather(*ingests)
     assert order[0] == "question"
@@ -80,7 +86,7 @@ async def test_a_question_waits_for_one_run_of_an_ingest_only(
 async def test_sentences_of_an_answer_come_before_those_of_an_ingest(
     embedder: MiniLMEmbedder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await embedder.embed(["warm"], UsageMeter())
+    await embedder.run_in_thread(embedder.load_model)
     runs = list[int]()
 
     def run(_: MiniLMModel, rows: Sequence[Sequence[int]]) -> np.ndarray:
@@ -89,8 +95,7 @@ async def test_sentences_of_an_answer_come_before_those_of_an_ingest(
 
     monkeypatch.setattr(MiniLMModel, "run", run)
     ingest = asyncio.create_task(embedder.embed(["one two"] * 10_000, UsageMeter()))
-    while not runs:  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
+    await wait_until(lambda: bool(runs))
     before = len(runs)
     with foreground_calls():
         await embedder.embed(["a sentence of an answer"] * 200, UsageMeter())

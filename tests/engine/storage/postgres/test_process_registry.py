@@ -19,6 +19,7 @@ from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.postgres import connection, process_registry
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.process_statements import PROCESS_CLASS
+from tests.support.engine_fixture import wait_until
 from tests.support.patience import PATIENCE
 from tests.support.running_process import LOST
 
@@ -45,6 +46,9 @@ async def other_process(url: str, lease: str) -> AsyncIterator[asyncio.subproces
     if process.returncode is None:
         process.kill()
         await process.wait()
+
+
+WAITING = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
 
 
 def run_statement(url: str, statement: str) -> list[tuple[object, ...]]:
@@ -154,7 +158,7 @@ async def test_a_process_is_not_removed_while_it_writes(postgres_url: str) -> No
             end_proofs_of_life(postgres_url)
             await asyncio.wait_for(one.lost.wait(), PATIENCE)
             async with registered_later(postgres_url) as opening:
-                await asyncio.sleep(0.3)
+                await wait_until(lambda: run_statement(postgres_url, WAITING) == [(1,)])
                 assert not opening.done()
                 writing.commit()
                 [two] = await asyncio.wait_for(opening, PATIENCE)
