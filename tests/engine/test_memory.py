@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.memory import GC_THRESHOLD, configure_malloc, raise_gc_threshold, trim_heap
+from engine.memory import GC_THRESHOLD, configure_malloc, pause_garbage_collection, raise_gc_threshold, trim_heap
 
 needs_glibc = pytest.mark.skipif(
     not Path("/proc/self/status").exists() or not hasattr(ctypes.CDLL(None), "mallopt"), reason="needs Linux with glibc"
@@ -77,3 +77,13 @@ def test_cyclic_garbage_is_collected_less_often() -> None:
         assert gc.get_threshold() == (GC_THRESHOLD, *former[1:])
     finally:
         gc.set_threshold(*former)
+
+
+def test_garbage_collection_pauses_and_goes_on_as_it_was() -> None:
+    assert gc.isenabled()
+    with pause_garbage_collection():
+        assert not gc.isenabled()
+        with pause_garbage_collection():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()

@@ -15,6 +15,7 @@ from engine.llm.client.errors import map_error
 from engine.llm.client.litellm_memory import defer_encoding, release_parsed_tokenizer
 from engine.llm.client.protocol import UNFINISHED, ChatReply, EmbeddingResult, RerankResult, StreamDelta, TokenUsage
 from engine.llm.client.reply_limits import MAX_RECEIVED_CHARACTERS, MAX_SCORES_PER_TEXT
+from engine.memory import pause_garbage_collection
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Iterator, Sequence
@@ -116,7 +117,8 @@ def load_litellm() -> Any:
     for message in _PYDANTIC_WARNINGS:
         warnings.filterwarnings("ignore", message=message)
     defer_encoding()
-    litellm: Any = importlib.import_module("litellm")
+    with pause_garbage_collection():
+        litellm: Any = importlib.import_module("litellm")
     release_parsed_tokenizer()
     litellm.telemetry = False
     litellm.suppress_debug_info = True
