@@ -16,6 +16,13 @@ EngineError
 ├── StoreError               the data directory
 │   ├── EngineClosed         the engine was closed
 │   ├── DataDirInUse         another process uses it
+│   │   └── DatabaseInUse    the same, of a database
+│   ├── DatabaseUnreachable  the database server does not answer
+│   ├── DatabaseLost         other processes may have taken over the work of this one
+│   ├── DatabaseReadOnly     the database server takes no changes
+│   ├── DatabaseBusy         the database server ended a statement that waited or ran too long
+│   ├── DatabaseMisconfigured  settings or rights of the database server do not let the program work
+│   ├── UnstorableText       the database cannot store a text or a number
 │   ├── NewerSchema          a later version wrote it
 │   ├── EarlySchema          a version before the first release wrote it
 │   ├── EmbedderMismatch     another embedder made its vectors
@@ -141,6 +148,33 @@ class DatabaseLost(StoreError):
     """The connection that proves that this process lives was lost; others may have taken over its work."""
 
     hint = "Start the program again."
+
+
+class DatabaseReadOnly(StoreError):
+    """The database server takes no changes: it is a standby, or somebody or a full disk made it read-only."""
+
+    hint = (
+        "Questions are answered; changes are refused until the server takes them again. Check that the address leads to"
+        " the primary server, its disk, and its setting default_transaction_read_only."
+    )
+
+
+class DatabaseBusy(StoreError):
+    """The database server ended a statement that waited or ran for too long, or had no memory for it."""
+
+    hint = "Try again in a moment. If it happens again, check the load of the server and its time limits."
+
+
+class DatabaseMisconfigured(StoreError):
+    """Settings, rights or extensions of the database server do not let the program work."""
+
+    hint = "Check the rights of the database user, the extensions of the server, and whether a pooler is in between."
+
+
+class UnstorableText(StoreError):
+    """The database cannot store a text or a number: it is too long or too large for its place."""
+
+    hint = "Shorten the text; the log says which part was refused."
 
 
 class NewerSchema(StoreError):

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import AsyncCursor, errors
 
-from engine.errors import CorruptProjection, DatabaseUnreachable, DiskError, EngineError, StoreError
-from engine.storage.postgres.connection import is_unreachable
+from engine.errors import CorruptProjection, EngineError, StoreError
+from engine.storage.postgres.connection import first_line, translate_error
+from engine.storage.postgres.faults import Fault, classify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from psycopg import AsyncConnection, sql
+
+LABEL = "graph and vectors"
 
 
 async def run_statement(
@@ -36,14 +39,12 @@ async def fetch_rows(
 
 def map_postgres_error(error: psycopg.Error) -> EngineError:
     """The engine's error for an error of the database."""
-    text = _first_line(error)
-    if isinstance(error, errors.DiskFull | errors.IoError | errors.ReadOnlySqlTransaction):
-        return DiskError(f"The database cannot write: {text}")
-    if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn | errors.DataCorrupted | errors.IndexCorrupted):
-        return CorruptProjection(f"The database cannot be read: {text}")
-    if is_unreachable(error):
-        return DatabaseUnreachable(f"The database does not answer: {text}")
-    return StoreError(f"The database refused a statement: {text}")
+    if isinstance(error, errors.UndefinedTable | errors.UndefinedColumn) or classify(error) is Fault.DAMAGED:
+        return CorruptProjection(f"The database cannot be read: {first_line(error)}")
+    translated = translate_error(error, LABEL)
+    if isinstance(translated, EngineError):
+        return translated
+    return StoreError(f"The database refused a statement: {first_line(error)}")
 
 
 @contextmanager
@@ -53,8 +54,3 @@ def translate_postgres_errors() -> Iterator[None]:
         yield
     except psycopg.Error as error:
         raise map_postgres_error(error) from error
-
-
-def _first_line(error: psycopg.Error) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__

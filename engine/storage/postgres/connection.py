@@ -14,14 +14,25 @@ import psycopg
 from psycopg import RawCursor, RawServerCursor
 from psycopg_pool import PoolClosed, PoolTimeout
 
-from engine.errors import DatabaseLost, DatabaseUnreachable, DiskError, StoreError
+from engine.errors import (
+    CorruptLedger,
+    DatabaseBusy,
+    DatabaseLost,
+    DatabaseMisconfigured,
+    DatabaseReadOnly,
+    DatabaseUnreachable,
+    DiskError,
+    StoreError,
+    UnstorableText,
+)
 from engine.storage.postgres.dialect import translate
+from engine.storage.postgres.faults import Fault, classify
 from engine.storage.postgres.row_sets import build_row_set
 from engine.storage.postgres.values import build_adapters
 from engine.storage.sql.connection import Dialect, run_to_completion
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+    from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Mapping, Sequence
 
     from engine.storage.sql.connection import Work
 
@@ -38,10 +49,19 @@ LIMIT_IDLE_TIME = "SELECT set_config('idle_in_transaction_session_timeout', '10s
 # Whoever removes the row of this process waits for the transaction.
 CHECK_PROCESS = f"{LIMIT_IDLE_TIME} FROM threadlore_process.process WHERE id = $1 FOR KEY SHARE"
 WRITE_LOCK = "SELECT pg_advisory_xact_lock(hashtext($1))"
-UNREACHABLE_CODES = ("08", "57P", "53300")  # connection failures, shutdowns, too many connections
 MAX_PREPARED = 1_000  # statements of one connection
 CANCEL_TIMEOUT = 5.0  # seconds to ask the server to end a statement
-FULL_HINT = "Make room on the disk of the database server; it will be retried."
+DISK_HINT = "Make room on the disk of the database server, and check that disk; it will be retried."
+DAMAGE_HINT = "Check the disk of the database server, and restore a backup of it or of Threadlore."
+TRANSLATIONS: Mapping[Fault, tuple[type[StoreError], str, str]] = {
+    Fault.UNREACHABLE: (DatabaseUnreachable, "could not be reached", ""),
+    Fault.READ_ONLY: (DatabaseReadOnly, "takes no changes", ""),
+    Fault.DISK: (DiskError, "could not write", DISK_HINT),
+    Fault.BUSY: (DatabaseBusy, "ended a statement", ""),
+    Fault.SETUP: (DatabaseMisconfigured, "refused a statement", ""),
+    Fault.DAMAGED: (CorruptLedger, "is damaged", DAMAGE_HINT),
+    Fault.REFUSED: (UnstorableText, "refused a text or a number", ""),
+}
 ADAPTERS = build_adapters()
 # A reader that hangs must not keep the server from removing old rows, nor schemas from being updated.
 LIMIT_IDLE_READS = "-c idle_in_transaction_session_timeout=1h"
@@ -210,20 +230,18 @@ def keep_statements(raw: Raw) -> None:
 
 
 def translate_error(error: BaseException, label: str) -> BaseException:
-    """The engine's error for an error of PostgreSQL; other errors unchanged. `label`: of the data, for messages."""
-    if isinstance(error, (psycopg.errors.DiskFull, psycopg.errors.OutOfMemory)):
-        return DiskError(f"The database of the {label} could not write: {error}", hint=FULL_HINT)
-    if is_unreachable(error):
-        return DatabaseUnreachable(f"The database of the {label} could not be reached: {error}")
-    if isinstance(error, psycopg.OperationalError):
-        return StoreError(f"The database of the {label} refused a statement: {error.diag.message_primary or error}")
-    return error
+    """The engine's error for an error of PostgreSQL; mistakes of the program, and other errors, unchanged.
+
+    `label`: of the data, for messages.
+    """
+    fault = classify(error)
+    if fault is None or fault not in TRANSLATIONS:
+        return error
+    kind, happened, hint = TRANSLATIONS[fault]
+    return kind(f"The database of the {label} {happened}: {first_line(error)}", hint=hint)
 
 
-def is_unreachable(error: BaseException) -> bool:
-    """Whether the server does not answer, or ends its connections; other refusals have codes of other classes."""
-    if isinstance(error, psycopg.errors.IdleInTransactionSessionTimeout):  # this process was stopped for a while
-        return True
-    if not isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError)):
-        return False
-    return error.sqlstate is None or error.sqlstate.startswith(UNREACHABLE_CODES)
+def first_line(error: BaseException) -> str:
+    """The first line of an error's message; further ones may quote texts."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

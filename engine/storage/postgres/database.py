@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
-from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout
+from psycopg_pool import ConnectionPool
 
 from engine.errors import EngineClosed
 from engine.scheduling.supervisor import Supervisor
@@ -30,6 +30,7 @@ from engine.storage.postgres.connection import (
     run_works,
     translate_error,
 )
+from engine.storage.postgres.faults import is_of_server, is_undone
 from engine.storage.postgres.schema import PROCESS_SCHEMA
 from engine.storage.sql.group_commit import GroupCommit
 
@@ -44,8 +45,6 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 Arguments = ParamSpec("Arguments")
 
-# After these, a commit may have happened, and another attempt would also wait.
-UNCERTAIN_ERRORS = (psycopg.OperationalError, psycopg.InterfaceError, PoolTimeout, PoolClosed)
 MAX_ATTEMPTS = 5  # of a transaction that the server undoes because of another one
 READERS = 4  # connections besides the one that writes
 CONNECT_TIMEOUT = 30.0  # seconds that a statement waits for the server
@@ -79,7 +78,9 @@ class PostgresDatabase:
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
         self.waited_seconds = 0.0  # of reads for a connection
-        self._commits = GroupCommit(schema.label, self._run_transaction, self._translate_error, UNCERTAIN_ERRORS)
+        self._commits = GroupCommit(
+            schema.label, self._run_transaction, self._translate_error, is_undone=is_undone, is_of_server=is_of_server
+        )
 
     async def _start(self, supervisor: Supervisor | None = None) -> None:
         """Connect, and migrate the schema; `supervisor` runs the writer."""

@@ -24,7 +24,8 @@ class GroupCommit:
     """A queue of writes, and the loop that commits them.
 
     `run_transaction` gives the results of all works, which happen together or not at all. `label`: how messages call
-    the database. After `uncertain_errors` it is unknown whether they happened, so that no work is repeated.
+    the database. `is_undone`: whether after an error they certainly did not happen; else no work is repeated.
+    `is_of_server`: whether the error may meet any work, so that after two in a row the others are not tried.
     """
 
     def __init__(
@@ -32,9 +33,12 @@ class GroupCommit:
         label: str,
         run_transaction: Callable[[Sequence[Work]], Awaitable[list[Any]]],
         translate_error: Callable[[BaseException], BaseException],
-        uncertain_errors: tuple[type[BaseException], ...] = (),
+        *,
+        is_undone: Callable[[BaseException], bool] = lambda _: True,
+        is_of_server: Callable[[BaseException], bool] = lambda _: False,
     ) -> None:
-        self._uncertain_errors = uncertain_errors
+        self._is_undone = is_undone
+        self._is_of_server = is_of_server
         self._label = label
         self._run_transaction = run_transaction
         self._translate_error = translate_error
@@ -70,21 +74,37 @@ class GroupCommit:
                 await after_commit()
 
     async def _commit(self, jobs: list[_WriteJob]) -> None:
-        if not jobs:
+        if not jobs or (error := await self._try(jobs)) is None:
             return
+        if len(jobs) > 1 and self._is_undone(error):
+            await self._commit_one_by_one(jobs)
+            return
+        for job in jobs:
+            self._set_error(job, error)
+
+    async def _commit_one_by_one(self, jobs: list[_WriteJob]) -> None:
+        """Commit each job alone; the rest fails with it once the server has failed two in a row."""
+        failed: Exception | None = None
+        for place, job in enumerate(jobs):
+            former, failed = failed, await self._try([job])
+            if failed is None:
+                continue
+            self._set_error(job, failed)
+            if former is not None and self._is_of_server(former) and self._is_of_server(failed):
+                for other in jobs[place:]:
+                    self._set_error(other, failed)
+                return
+
+    async def _try(self, jobs: list[_WriteJob]) -> Exception | None:
+        """Commit jobs together; the error if that failed."""
         try:
             results = await self._run_transaction([job.work for job in jobs])
         except Exception as error:  # noqa: BLE001 - it is raised to the caller of the write
-            if len(jobs) == 1 or isinstance(error, self._uncertain_errors):
-                for job in jobs:
-                    self._set_error(job, error)
-                return
-            for job in jobs:
-                await self._commit([job])
-            return
+            return error
         for job, result in zip(jobs, results, strict=True):
             if not job.done.done():
                 job.done.set_result(result)
+        return None
 
     def _set_error(self, job: _WriteJob, error: Exception) -> None:
         if not job.done.done():

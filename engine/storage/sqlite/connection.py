@@ -10,7 +10,7 @@ import sqlite3
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.errors import CorruptLedger, DiskError, StoreError
+from engine.errors import CorruptLedger, DiskError, StoreError, UnstorableText
 from engine.storage.sql.connection import Dialect, run_to_completion
 
 if TYPE_CHECKING:
@@ -24,7 +24,21 @@ Result = TypeVar("Result")
 
 # With a damaged file, the sqlite3 module may fail to decode a message.
 SQLITE_ERRORS = (sqlite3.Error, UnicodeDecodeError)
-DISK_MESSAGES = ("full", "disk I/O", "readonly", "unable to open")
+DISK_CODES = frozenset(
+    {
+        sqlite3.SQLITE_FULL,
+        sqlite3.SQLITE_IOERR,
+        sqlite3.SQLITE_READONLY,
+        sqlite3.SQLITE_CANTOPEN,
+        sqlite3.SQLITE_PERM,
+        sqlite3.SQLITE_NOLFS,
+    }
+)
+BUSY_CODES = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+DAMAGE_CODES = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_FORMAT})
+REFUSED_CODES = frozenset({sqlite3.SQLITE_TOOBIG})
+PRIMARY_CODE = 0xFF  # the bits of an extended result code that name its kind
+# The full-text index reports its damage as a plain error, and our own checks of a file have no code.
 DAMAGE_MESSAGES = ("not a database", "malformed", "corrupt", "fts5", "decode")
 
 LOCKED_HINT = (
@@ -84,12 +98,14 @@ def translate_error(error: BaseException, file: str) -> BaseException:
     """The engine's error for an error of SQLite; other errors unchanged. `file`: how messages call the database."""
     if not isinstance(error, SQLITE_ERRORS):
         return error
-    text = str(error)
-    if any(words in text for words in DISK_MESSAGES):
+    text, code = str(error), getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & PRIMARY_CODE
+    if code in DISK_CODES:
         return DiskError(f"The {file} could not be read or written: {text}.")
-    if "locked" in text or "busy" in text:
+    if code in BUSY_CODES:
         return StoreError(f"The database is locked by another program: {text}.", hint=LOCKED_HINT)
-    if any(words in text for words in DAMAGE_MESSAGES):
+    if code in REFUSED_CODES:
+        return UnstorableText(f"The {file} refused a text: {text}.")
+    if code in DAMAGE_CODES or any(words in text for words in DAMAGE_MESSAGES):
         return CorruptLedger(f"The {file} is damaged: {text}.")
     return error
 

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 
 import psycopg
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import NewerSchema, StoreError
+from engine.errors import DatabaseBusy, DatabaseMisconfigured, DatabaseReadOnly, NewerSchema, StoreError, UnstorableText
 from engine.storage.ledger.database import FtsTokenizer
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.ledger.work import work_queue
@@ -57,6 +58,41 @@ async def test_a_broken_connection_fails_one_call_and_is_replaced(postgres_url: 
             await call(break_off)
         assert await asyncio.wait_for(ledger.work.get_setting("a"), PATIENCE) == "1"
         await asyncio.wait_for(ledger.work.set_setting("b", 2), PATIENCE)
+    await ledger.close()
+
+
+async def test_a_write_that_the_server_refuses_fails_alone(postgres_url: str) -> None:
+    ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
+
+    async def insert(db: Connection, name: str) -> None:
+        await db.execute("INSERT INTO space (name) VALUES (?)", (name,))
+
+    names = "good", secrets.token_hex(3_000), "better"
+    outcomes = await asyncio.gather(*(ledger.write(insert, name) for name in names), return_exceptions=True)
+    assert [type(each) for each in outcomes] == [type(None), UnstorableText, type(None)]
+    await ledger.close()
+
+
+@pytest.mark.parametrize(
+    ("statements", "kind"),
+    [
+        (("SET LOCAL statement_timeout = '50ms'", "SELECT pg_sleep(30)"), DatabaseBusy),
+        (("SET LOCAL transaction_read_only = on", "CREATE TABLE later (id integer)"), DatabaseReadOnly),
+        (("SET LOCAL ROLE pg_monitor", "SELECT * FROM pg_authid"), DatabaseMisconfigured),
+    ],
+)
+async def test_what_the_server_does_not_do_is_told_in_words(
+    postgres_url: str, statements: tuple[str, ...], kind: type[StoreError]
+) -> None:
+    ledger = await PostgresLedger.open(postgres_url, clock=SYSTEM_CLOCK)
+
+    async def run(db: Connection) -> None:
+        for statement in statements:
+            await db.execute(statement)
+
+    with pytest.raises(kind) as caught:
+        await ledger.write(run)
+    assert caught.value.hint
     await ledger.close()
 
 
