@@ -9,13 +9,13 @@ from dataclasses import fields, is_dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
-from engine.errors import EngineClosed, InvalidQuestion, OutOfRange
+from engine.errors import EngineClosed, InvalidDocument, InvalidQuestion, OutOfRange
 from engine.models import RetrievalMode
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Callable, Mapping
+    from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 
-    from engine.models import Question
+    from engine.models import Document, Passage, Question
     from engine.options import EngineOptions, RankingOptions
 
 Value = TypeVar("Value")
@@ -94,6 +94,9 @@ RANKING_BOUNDS: Mapping[str, tuple[float, float]] = {
 }
 
 MAX_QUESTION_CHARACTERS = 8_000
+# Of what both databases find by an index; PostgreSQL's hold at most 2,704 bytes of a row.
+MAX_KEY_BYTES = 2_000
+KEY_HINT = "Use a shorter one, for example the hash of a long path or address, or shorten the name."
 MODES = frozenset(get_args(RetrievalMode))
 
 
@@ -212,6 +215,35 @@ def check_options(options: EngineOptions) -> None:
     """Raise OutOfRange for the first option that is outside its bounds."""
     check_numbers(options, OPTION_BOUNDS)
     check_numbers(options.ranking, RANKING_BOUNDS)
+
+
+def check_length(what: str, text: str) -> None:
+    """Raise InvalidDocument if a key or a name is too long to be found by an index, in either database."""
+    if len(text) > MAX_KEY_BYTES // 4 and (size := len(text.encode())) > MAX_KEY_BYTES:
+        raise InvalidDocument(
+            f"The {what} “{text[:40]}…” has {size:,} bytes; the limit is {MAX_KEY_BYTES:,}.", hint=KEY_HINT
+        )
+
+
+def check_place(space: str, room: str) -> None:
+    """Raise InvalidDocument if the name of a space or of a room is too long."""
+    check_length("space", space)
+    check_length("room", room)
+
+
+def check_passages(passages: Iterable[Passage]) -> None:
+    """Raise InvalidDocument if the key or the author of a passage is too long."""
+    for passage in passages:
+        check_length("passage key", passage.key)
+        check_length("author", passage.author)
+
+
+def check_document(document: Document) -> None:
+    """Raise InvalidDocument if a key or a name of a document is too long."""
+    check_length("document key", document.key)
+    check_length("title", document.title)
+    check_place(document.space, document.room)
+    check_passages(document.passages)
 
 
 def check_question(question: Question) -> None:

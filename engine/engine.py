@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, TypeVar
 from engine.answers.answer import Answer, AnswerService
 from engine.answers.graph_lookup import GraphLookup
 from engine.answers.name_lookup import NameLookup
-from engine.boundary import MAX_RESULTS, check_number, check_options, guard_public_methods
+from engine.boundary import (
+    MAX_RESULTS,
+    check_document,
+    check_number,
+    check_options,
+    check_passages,
+    check_place,
+    guard_public_methods,
+)
 from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
@@ -154,6 +162,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
 
         It is stored on return; indexing continues in the background (see `wait_until_indexed`). Raises InvalidDocument.
         """
+        check_document(document)
         document = validate_document(document)
         chunks = await asyncio.to_thread(self._build_chunks, document)
         return await self._write(self._ledger.documents.save(document, chunks))
@@ -167,6 +176,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
         is. A document without passages is deleted. Raises NotFound and InvalidDocument.
         """
         change = DocumentChange(tuple(upsert), frozenset(remove), is_open)
+        check_passages(change.upserts)
         changed = await amend_document(self._runtime, key, change)
         self._worker.wake()
         return changed
@@ -191,6 +201,7 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
 
         Documents added to the room later belong to that space too, whatever space they name, until the next move.
         """
+        check_place(space, room)
         return await self._write(self._ledger.documents.move_room(room, space))
 
     async def forget_room(self, room: str) -> int:

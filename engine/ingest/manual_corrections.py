@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, TypeVar
 
-from engine.boundary import Closable, guard_public_methods
+from engine.boundary import Closable, check_place, guard_public_methods
 from engine.knowledge.manual_facts import build_manual_document
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ class ManualCorrections(Closable, ABC):
 
     async def merge(self, space: str, name: str, into: str, *, room: str = "") -> CorrectionChange:
         """Make a name an alias of another; the change names those without facts. Raises NotFound if both are."""
+        check_place(space, room)
         return await self._write(self._ledger.corrections.merge(space, name, into, room))
 
     async def unmerge(self, space: str, name: str, *, room: str = "") -> CorrectionChange:
@@ -46,16 +47,19 @@ class ManualCorrections(Closable, ABC):
 
     async def separate(self, space: str, name: str, other: str, *, room: str = "") -> CorrectionChange:
         """Record that two names are different entities: they are not suggested as duplicates, and never joined."""
+        check_place(space, room)
         return await self._write(self._ledger.corrections.separate(space, name, other, room))
 
     async def describe(
         self, space: str, name: str, description: str, other: str = "", *, room: str = ""
     ) -> CorrectionChange:
         """Replace the description of an entity, or of its relation to `other`; "" restores the automatic one."""
+        check_place(space, room)
         return await self._write(self._ledger.corrections.pin_description(space, (name, other), description, room))
 
     async def hide(self, space: str, name: str, other: str = "", *, room: str = "") -> CorrectionChange:
         """Hide an entity with its relations, or only its relation to `other`."""
+        check_place(space, room)
         return await self._write(self._ledger.corrections.set_hidden(space, (name, other), room, hidden=True))
 
     async def unhide(self, space: str, name: str, other: str = "", *, room: str = "") -> CorrectionChange:
@@ -71,6 +75,7 @@ class ManualCorrections(Closable, ABC):
 
     async def add_facts(self, space: str, room: str, facts: Extraction, *, time: datetime | None = None) -> str:
         """Add entities and relations stated by a person; returns the key of the new document that holds them."""
+        check_place(space, room)
         document = build_manual_document(space, room, facts, time)
         await self._write(self._ledger.documents.save_manual(document, self._build_chunks(document), facts))
         return document.key

@@ -50,6 +50,47 @@ def test_what_is_well_formed_stays_the_same_object(value: object) -> None:
     assert normalize_value(value) is value
 
 
+LONG = "ключ" * 251  # 2,008 bytes
+LONGEST = "ключ" * 250
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        replace(doc("a", "one"), key=LONG),
+        replace(doc("a", "one"), space=LONG),
+        replace(doc("a", "one"), room=LONG),
+        replace(doc("a", "one"), title=LONG),
+        replace(doc("a", "one"), passages=(Passage(LONG, "one"),)),
+        replace(doc("a", "one"), passages=(Passage("1", "one", author=LONG),)),
+    ],
+)
+async def test_a_key_or_name_that_no_index_holds_is_refused_with_a_hint(engine: Engine, document: Document) -> None:
+    with pytest.raises(InvalidDocument, match=r"has 2,008 bytes; the limit is 2,000\.") as caught:
+        await engine.add(document)
+    assert "shorter" in caught.value.hint
+
+
+async def test_changes_of_documents_rooms_and_corrections_have_the_same_limit(engine: Engine) -> None:
+    await engine.add(doc("a", "Ada met Bob."))
+    for refused in (
+        engine.amend("a", [Passage(LONG, "two")]),
+        engine.move_room("hall", LONG),
+        engine.merge(LONG, "Ada", "Bob"),
+        engine.separate("here", "Ada", "Bob", room=LONG),
+        engine.add_facts(LONG, "hall", Extraction((Mention("Ada", "person", "She counts."),))),
+    ):
+        with pytest.raises(InvalidDocument, match="2,000"):
+            await refused
+
+
+async def test_the_longest_keys_and_names_are_stored(engine: Engine) -> None:
+    passages = (Passage(LONGEST, "Ada met Bob.", author=LONGEST, time=NOON),)
+    await engine.add(Document(LONGEST, LONGEST, LONGEST, LONGEST, passages))
+    stored = await engine.get_document(LONGEST, Scope.of(LONGEST))
+    assert (stored.room, stored.passages) == (LONGEST, passages)
+
+
 def test_surrogates_and_times_are_normalized_at_any_depth() -> None:
     assert repair_surrogates("\ud83d\ude00 a \ud83d b") == "😀 a \ufffd b"
     assert normalize_value(Filters(since=NAIVE, until=EAST)) == Filters(since=NOON, until=EAST)

@@ -84,3 +84,11 @@ async def test_an_empty_text_a_missing_file_and_a_folder_are_errors(engine: Engi
         await engine.add_file(tmp_path / "nowhere.txt", space="here")
     with pytest.raises(UnsupportedFormat):
         await engine.add_file(tmp_path, space="here")
+
+
+async def test_a_title_that_goes_on_and_on_is_shortened(engine: Engine, tmp_path: Path) -> None:
+    file = tmp_path / "a.html"
+    file.write_text(f"<title>{'港' * 5_000}</title><p>The harbor opens at nine.</p>", encoding="utf-8")
+    await engine.add_file(file, space="here")
+    [document] = await engine.list_documents(Scope.of("here"))
+    assert document.title == "港" * 400

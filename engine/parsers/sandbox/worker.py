@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from engine.parsers.base import ParsedFile, ParserLimits, UnreadPicture
 
 PART_LENGTH = 1_000_000  # characters of one document; a longer file becomes several
+MAX_TITLE_CHARACTERS = 400  # of a title that a document states itself
 _MAX_DEPTH = 3  # of e-mails within e-mails
 
 
@@ -54,7 +55,8 @@ def main() -> None:
 def parse_safely(name: str, data: bytes, limits: ParserLimits) -> Iterator[ParsedFile | InvalidDocument | None]:
     """The documents of a file, then None, or the error that ends them."""
     try:
-        yield from parse_documents(name, data, limits)
+        for parsed in parse_documents(name, data, limits):
+            yield replace(parsed, title=parsed.title[:MAX_TITLE_CHARACTERS])
         yield None
     except InvalidDocument as error:
         yield error
