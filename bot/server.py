@@ -99,6 +99,7 @@ async def running_bot(engine_context: EngineContext, settings: Settings) -> Asyn
         Bot.open(engine_context, store, settings, engine_context.clock) as bot,
         socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context)).perform),
     ):
+        bot.processes.lost.on_set(store.abandon)
         yield bot
 
 

@@ -144,10 +144,13 @@ class DatabaseUnreachable(StoreError):
     hint = "Check that the database server runs and that the address is right; it will be retried."
 
 
+LOST = "The connection to the database was lost."
+
+
 class DatabaseLost(StoreError):
     """The connection that proves that this process lives was lost; others may have taken over its work."""
 
-    hint = "Start the program again."
+    hint = "Check that the database server runs and is reachable, and start the program again."
 
 
 class DatabaseReadOnly(StoreError):

@@ -61,7 +61,9 @@ async def open_import(
 @asynccontextmanager
 async def open_access(engine_context: EngineContext, settings: Settings) -> AsyncIterator[AccessControl]:
     """The access tokens in the bot's database, which is created if there is none. Raises EngineError."""
-    async with BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store:
+    processes = engine_context.engine.processes
+    async with BotStore.open(settings.store_place, engine_context.clock, processes.id) as store:
+        processes.lost.on_set(store.abandon)
         yield AccessControl(store, engine_context.clock)
 
 

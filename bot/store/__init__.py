@@ -201,6 +201,10 @@ class BotStore:
         """Seconds that reads have waited for a connection since the store was opened."""
         return self._database.waited_seconds
 
+    def abandon(self) -> None:
+        """Make all calls fail from now on: other processes may have taken over the work of this one."""
+        self._database.abandon()
+
     async def compact(self) -> None:
         """Free the bytes of deleted rows."""
         await self._database.compact()

@@ -21,6 +21,9 @@ class Database(SqlDatabase, Protocol):
 
     waited_seconds: float  # of reads for a connection, in all
 
+    def abandon(self) -> None:
+        """Make all calls fail from now on: other processes may have taken over the work of this one."""
+
     async def compact(self) -> None:
         """Free the bytes of deleted rows."""
 

@@ -53,6 +53,7 @@ class PostgresStorage:
         url = self.options.database
         ledger = await open_ledger(url, self.options.fts_tokenizer, self.supervisor, self.clock, self.processes.id)
         stack.push_async_callback(ledger.close)
+        self.processes.lost.on_set(ledger.abandon)
         return ledger
 
     @property
@@ -61,7 +62,7 @@ class PostgresStorage:
 
     async def open_stores(self, ledger: LedgerStore, embedder: Embedder, stack: AsyncExitStack) -> Stores:
         pool = await stack.enter_async_context(
-            open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA)
+            open_pool(self.options.database, "vectors", VECTORS_SCHEMA, LEDGER_SCHEMA, lost=self.processes.lost)
         )
         await refill_after_given_stores(ledger)
         vectors = await self._open_vectors(pool, ledger, embedder.dim)

@@ -26,6 +26,28 @@ class RunningProcess:
     started_at: datetime
 
 
+class Loss(asyncio.Event):
+    """Set once a process has lost its registration; what still works for it is then told to stop."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._callbacks: list[Callable[[], object]] = []
+
+    def on_set(self, callback: Callable[[], object]) -> None:
+        """Call `callback` once this is set; at once if it is."""
+        if self.is_set():
+            callback()
+        else:
+            self._callbacks.append(callback)
+
+    def set(self) -> None:
+        """Wake all that wait, and call the callbacks; a second time has no effect."""
+        super().set()
+        callbacks, self._callbacks = self._callbacks, []
+        for callback in callbacks:
+            callback()
+
+
 class CallLimits(Protocol):
     """Calls of all processes to services that limit them; a window is what one limit counts."""
 
@@ -51,7 +73,7 @@ class Processes(Protocol):
     """
 
     id: int
-    lost: asyncio.Event
+    lost: Loss
     taken_over: int
     call_limits: CallLimits | None
 
@@ -156,7 +178,7 @@ class LocalProcesses:
 
     def __init__(self) -> None:
         self.id = LOCAL_PROCESS
-        self.lost = asyncio.Event()
+        self.lost = Loss()
         self.taken_over = 0
         self.call_limits: CallLimits | None = None
         self._leases = LocalLeases()

@@ -7,8 +7,11 @@ time and runs in the event loop, one of the blocking connection takes 40 µs and
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
+import os
+import socket
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 import psycopg
 from psycopg import RawCursor, RawServerCursor
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from engine.storage.sql.connection import Work
 
     Raw = psycopg.Connection[tuple[Any, ...]]
+    AnyConnection = psycopg.Connection[Any] | psycopg.AsyncConnection[Any]
 
 Result = TypeVar("Result")
 
@@ -224,9 +228,34 @@ def connection_options(*schemas: str) -> dict[str, Any]:
     }
 
 
-def keep_statements(raw: Raw) -> None:
-    """Keep all statements prepared: they are more than the library keeps."""
-    raw.prepared_max = MAX_PREPARED
+class KnownConnections:
+    """Connections that can be ended at once, whoever waits for their server, which perhaps never answers."""
+
+    def __init__(self) -> None:
+        self._known: WeakSet[AnyConnection] = WeakSet()
+        self._is_ended = False
+
+    def add(self, raw: AnyConnection) -> None:
+        """End this connection, too, when the others are ended."""
+        self._known.add(raw)
+        if self._is_ended:
+            shut_down(raw)
+
+    async def add_async(self, raw: psycopg.AsyncConnection[Any]) -> None:
+        """The same, for a pool."""
+        self.add(raw)
+
+    def end(self) -> None:
+        """Make every call on these connections fail, now and later."""
+        self._is_ended = True
+        for raw in list(self._known):
+            shut_down(raw)
+
+
+def shut_down(raw: AnyConnection) -> None:
+    """End a connection under those who wait for its server; the server itself need not answer."""
+    with suppress(OSError, psycopg.Error), socket.socket(fileno=os.dup(raw.fileno())) as used:
+        used.shutdown(socket.SHUT_RDWR)
 
 
 def translate_error(error: BaseException, label: str) -> BaseException:

@@ -8,23 +8,24 @@ sequence would not ensure: a document is indexed once no stale key has a generat
 from __future__ import annotations
 
 import asyncio
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import psycopg
 from psycopg import sql
 from psycopg_pool import ConnectionPool
 
-from engine.errors import EngineClosed
+from engine.errors import LOST, DatabaseLost, EngineClosed
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.connection import (
     BEGIN_SNAPSHOT,
+    MAX_PREPARED,
     POSTGRES_ERRORS,
+    KnownConnections,
     PostgresConnection,
     connection_options,
-    keep_statements,
     locked_transaction,
     run_snapshot,
     run_works,
@@ -66,10 +67,11 @@ class PostgresDatabase:
         self._schema = schema
         self._placeholders = placeholders
         self._options = connection_options(schema.name, "public")
+        self._connections = KnownConnections()
         self._pool: ConnectionPool[Raw] = ConnectionPool(
             url,
             kwargs=self._options,
-            configure=keep_statements,
+            configure=self._configure,
             min_size=1,
             max_size=READERS + 1,
             timeout=CONNECT_TIMEOUT,
@@ -77,6 +79,7 @@ class PostgresDatabase:
         )
         self._threads = ThreadPoolExecutor(READERS + 1, f"{schema.name} database")
         self._readable = asyncio.Semaphore(READERS)  # no thread waits for a connection
+        self._is_abandoned = False
         self.waited_seconds = 0.0  # of reads for a connection
         self._commits = GroupCommit(
             schema.label, self._run_transaction, self._translate_error, is_undone=is_undone, is_of_server=is_of_server
@@ -94,8 +97,18 @@ class PostgresDatabase:
             raise
         self._task = (supervisor or Supervisor(self._clock)).run(f"{self._schema.label} writer", self._commits.run)
 
+    def _configure(self, raw: Raw) -> None:
+        """Keep all statements prepared, which are more than the library keeps; the connection may be ended at once."""
+        raw.prepared_max = MAX_PREPARED
+        self._connections.add(raw)
+
+    def _connect(self) -> Raw:
+        raw: Raw = psycopg.connect(self._url, **self._options)
+        self._connections.add(raw)
+        return raw
+
     def _migrate(self) -> None:
-        with psycopg.connect(self._url, **self._options) as raw:
+        with self._connect() as raw:
             PROCESS_SCHEMA.migrate(raw)  # tables refer to the processes that have claimed their rows
             self._schema.migrate(raw, self._process, **self._placeholders)
         self._pool.open()
@@ -107,6 +120,12 @@ class PostgresDatabase:
         self._commits.close()
         await self._task
         await asyncio.to_thread(self._release)
+
+    def abandon(self) -> None:
+        """Make all calls fail from now on, also those that wait for the server: others may have taken over."""
+        self._is_abandoned = True
+        self._connections.end()
+        threading.Thread(target=self._pool.close, daemon=True).start()
 
     def _release(self) -> None:
         self._pool.close()
@@ -166,8 +185,7 @@ class PostgresDatabase:
     async def stream_connection(self) -> AsyncIterator[PostgresConnection]:
         """A connection of its own that reads as of one moment, for slow consumers of many rows."""
         self.check_open()
-        connect = partial(psycopg.connect, self._url, **self._options)
-        async with self._hold(connect, psycopg.Connection.close) as connection:
+        async with self._hold(self._connect, psycopg.Connection.close) as connection:
             yield connection
 
     @asynccontextmanager
@@ -245,6 +263,8 @@ class PostgresDatabase:
         return await asyncio.get_running_loop().run_in_executor(self._threads, function, *arguments)
 
     def _translate_error(self, error: BaseException) -> BaseException:
+        if self._is_abandoned and isinstance(error, POSTGRES_ERRORS):
+            return DatabaseLost(LOST)
         return translate_error(error, self._schema.label)
 
 

@@ -12,15 +12,17 @@ import psycopg
 import structlog
 from psycopg_pool import AsyncConnectionPool
 
-from engine.errors import DatabaseInUse, DatabaseLost, StoreError
-from engine.scheduling.processes import LocalLeases, RunningProcess, SignsOfLife, Subscriptions
+from engine.errors import LOST, DatabaseInUse, DatabaseLost, StoreError
+from engine.scheduling.processes import LocalLeases, Loss, RunningProcess, SignsOfLife, Subscriptions
 from engine.scheduling.tasks import cancel_tasks, wait_for_completion
 from engine.storage.postgres import process_statements as statements
 from engine.storage.postgres.call_limits import DELETE_UNUSED, SharedCallLimits
 from engine.storage.postgres.connection import (
     POSTGRES_ERRORS,
     REPLACED,
+    KnownConnections,
     connection_options,
+    shut_down,
     translate_error,
 )
 from engine.storage.postgres.schema import PROCESS_SCHEMA
@@ -57,7 +59,7 @@ class ProcessRegistry:
     ) -> None:
         self.id = id_
         self._clock = clock
-        self.lost = asyncio.Event()
+        self.lost = Loss()
         self.taken_over = 0
         self.call_limits: CallLimits | None = SharedCallLimits(self._execute)
         self._pool = pool
@@ -79,20 +81,23 @@ class ProcessRegistry:
         """
         check_address(url)
         async with AsyncExitStack() as stack:
+            connections = KnownConnections()
             try:
                 await asyncio.to_thread(_migrate, url)
                 options = _build_options()
                 alive = await stack.enter_async_context(await psycopg.AsyncConnection.connect(url, **options))
+                connections.add(alive)
                 await _enter(alive, alone=alone)
                 stack.push_async_callback(_unlock, alive)
                 id_ = await _register(alive)
                 pool: AsyncConnectionPool[Any] = AsyncConnectionPool(
-                    url, kwargs=options, min_size=1, max_size=POOL_SIZE, open=False
+                    url, kwargs=options, configure=connections.add_async, min_size=1, max_size=POOL_SIZE, open=False
                 )
                 await stack.enter_async_context(pool)
             except POSTGRES_ERRORS as error:
                 raise translate_error(error, LABEL) from error
             registry = cls(pool, alive, id_, clock)
+            registry.lost.on_set(connections.end)
             await registry._reap()
             await registry._execute(DELETE_UNUSED)
             stack.push_async_callback(registry._leave)
@@ -186,9 +191,18 @@ class ProcessRegistry:
         self.lost.set()
 
     async def _is_registered(self) -> bool:
-        async with asyncio.timeout(CHECK_TIMEOUT):
-            cursor = await self._alive.execute(statements.SHOW_LIFE, (self.id,))
-            return await cursor.fetchone() is not None
+        """Whether the row of this process is there. Raises TimeoutError if the server does not answer in time."""
+        showing = asyncio.ensure_future(self._show_life())
+        if not (await asyncio.wait({showing}, timeout=CHECK_TIMEOUT))[0]:
+            shut_down(self._alive)  # a cancelled call would go on waiting for the server
+            await asyncio.wait({showing})
+            showing.exception()  # nobody else asks for it
+            raise TimeoutError
+        return showing.result()
+
+    async def _show_life(self) -> bool:
+        cursor = await self._alive.execute(statements.SHOW_LIFE, (self.id,))
+        return await cursor.fetchone() is not None
 
     def _receive(self, payload: str) -> None:
         sender, _, topic = payload.partition(" ")
@@ -235,6 +249,8 @@ class ProcessRegistry:
 
     async def _leave(self) -> None:
         """Remove this process; the connection that proves its life ends afterwards."""
+        if self.lost.is_set():
+            return
         with suppress(StoreError):
             await self._execute(statements.DELETE_PROCESS, (self.id, statements.CHANNEL))
 
@@ -248,7 +264,7 @@ class ProcessRegistry:
         except psycopg.errors.ForeignKeyViolation:
             raise
         except POSTGRES_ERRORS as error:
-            raise translate_error(error, LABEL) from error
+            raise (DatabaseLost(LOST) if self.lost.is_set() else translate_error(error, LABEL)) from error
 
     async def _execute_once(self, statement: str, parameters: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         async with self._pool.connection() as connection:

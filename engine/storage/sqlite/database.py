@@ -104,6 +104,9 @@ class SqliteDatabase:
         await self._task
         await self._close_all()
 
+    def abandon(self) -> None:
+        """Do nothing: no other process can take over a file that this one has locked."""
+
     def check_open(self) -> None:
         """Raise EngineClosed once the database is closed, or about to be."""
         if self._commits.is_closing:

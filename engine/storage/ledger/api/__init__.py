@@ -76,6 +76,9 @@ class LedgerStore(LedgerView, Protocol):
     def export(self, form: ExportFormat, scope: Scope) -> AsyncGenerator[str, None]:
         """Lines of everything in the scope's spaces: canonical JSON Lines, or the graph as GraphML."""
 
+    def abandon(self) -> None:
+        """Make all calls fail from now on: other processes may have taken over the work of this one."""
+
     def check_open(self) -> None:
         """Raise EngineClosed once the ledger is closed, or about to be."""
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import sys
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager, suppress
 from subprocess import PIPE
 
 import psycopg
 import pytest
 
 from engine.clock import SYSTEM_CLOCK
-from engine.errors import DatabaseInUse, DatabaseLost
+from engine.errors import DatabaseInUse, DatabaseLost, DatabaseUnreachable
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.ledger.postgres.ledger import PostgresLedger
 from engine.storage.postgres import connection, process_registry
@@ -142,13 +143,54 @@ async def test_the_writes_of_a_removed_process_fail_and_it_notices(postgres_url:
         async with asyncio.timeout(PATIENCE):
             await asyncio.gather(one.lost.wait(), two.lost.wait())
         async with registered(postgres_url, 1) as [three]:
-            assert [each.id for each in await two.list_running()] == [three.id]
+            assert [each.id for each in await three.list_running()] == [three.id]
+        with pytest.raises(DatabaseLost):
+            await two.list_running()
         with pytest.raises(DatabaseLost):
             await ledger.work.set_setting("a", 2)
         with pytest.raises(DatabaseLost):
             async with one.lease("work"):
                 pass
         await ledger.close()
+
+
+@contextmanager
+def hanging_server(url: str) -> Iterator[None]:
+    """The server's processes for a database do not answer meanwhile."""
+    found = run_statement(
+        url, "SELECT pid FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+    )
+    pids = [int(str(pid)) for (pid,) in found]
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+
+async def test_a_process_leaves_a_server_that_hangs_and_all_that_waits_for_it_fails(
+    postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_registry, "CHECK_SECONDS", 0.1)
+    monkeypatch.setattr(process_registry, "CHECK_TIMEOUT", 0.5)
+    async with AsyncExitStack() as stack:
+        [one] = await stack.enter_async_context(registered(postgres_url, 1))
+        ledger = await PostgresLedger.open(postgres_url, process=one.id, clock=SYSTEM_CLOCK)
+        one.lost.on_set(ledger.abandon)
+        await ledger.work.set_setting("a", 1)
+        with hanging_server(postgres_url):
+            async with asyncio.timeout(PATIENCE):
+                calls = ledger.work.get_setting("a"), ledger.work.set_setting("a", 2), one.list_running()
+                outcomes = await asyncio.gather(*calls, return_exceptions=True)
+                assert {type(each) for each in outcomes} <= {DatabaseLost, DatabaseUnreachable}
+                with pytest.raises(DatabaseLost):
+                    await ledger.work.set_setting("a", 3)
+                assert one.lost.is_set()
+                await ledger.close()
+                await stack.aclose()
 
 
 async def test_a_process_is_not_removed_while_it_writes(postgres_url: str) -> None:
