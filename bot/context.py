@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bot.access.control import AccessControl
+    from bot.monitoring.health import ServerHealth
     from bot.monitoring.report import BotState
     from bot.permissions.import_destination import ImportDestination
     from bot.permissions.resolver import AudienceResolver
@@ -94,8 +95,9 @@ class EngineContext:
     workspace; `forget_workspace` deletes all of one and returns the number of its channels. `open_access` checks access
     tokens. `open_personal_file` adds an upload to what a person shared with the bot alone. All four are None where only
     the engine is open. `observe_answer` receives each answer before its text. `upload_dir`: for uploads until they are
-    added. `question_metrics` counts the questions of access tokens. `management`: of the running bot, if there is one.
-    `owner_space`: the space of whoever runs the program. `models`: names by purpose. `sandbox`: what bounds parsers.
+    added. `question_metrics` counts the questions of programs. `management`: of the running bot, if there is one.
+    `health`: what the probes of this process say. `owner_space`: the space of whoever runs the program. `models`: names
+    by purpose. `sandbox`: what bounds parsers.
     """
 
     engine: Engine
@@ -113,6 +115,7 @@ class EngineContext:
     open_personal_file: Callable[[Subject, str], Awaitable[FileTarget]] | None = None
     upload_dir: Path | None = None
     management: BotManagement | None = None
+    health: ServerHealth | None = None
     owner_space: str = ""
     models: tuple[tuple[str, str], ...] = ()
     sandbox: SandboxProbe | None = None

@@ -50,8 +50,16 @@ class ConversationAdapter(Protocol):
 class Door(Protocol):
     """Lets programs ask a service, perhaps of another process, with access tokens."""
 
-    async def __call__(self, service: AdminService, settings: Settings, stop: asyncio.Event, *, clock: Clock) -> None:
-        """Run until `stop` is set. Raises BadSetting."""
+    async def __call__(
+        self,
+        service: AdminService,
+        settings: Settings,
+        stop: asyncio.Event,
+        *,
+        clock: Clock,
+        listening: asyncio.Event | None = None,
+    ) -> None:
+        """Run until `stop` is set; `listening` is set while requests are accepted. Raises BadSetting."""
 
 
 def load_adapter(name: str) -> Adapter:

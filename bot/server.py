@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import structlog
 
-from bot import bootstrap, standby
+from bot import bootstrap, lifecycle, standby
 from bot.access.control import AccessControl
 from bot.admin.rpc import socket
 from bot.admin.rpc.service import LocalService
@@ -23,7 +23,7 @@ from bot.plugins import list_adapter_names, load_adapter, load_door
 from bot.settings import PREFIX
 from bot.store import BotStore
 from engine import cancel_tasks, child_task, describe_error
-from engine.errors import DatabaseLost, EngineError
+from engine.errors import LOST, DatabaseLost, EngineError
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
@@ -64,7 +64,7 @@ async def serve(
         engine_context = await standby.open_when_free(stack, settings, models, clock, stop, health)
         if engine_context is None:
             return
-        bot = await stack.enter_async_context(running_bot(engine_context, settings))
+        bot = await stack.enter_async_context(running_bot(engine_context, settings, health))
         models.calls.observe_call = bot.metrics.record_llm_call
         for name in adapters:
             bot.expect_platform(name)
@@ -72,38 +72,61 @@ async def serve(
         supervisor.watch_loop(asyncio.get_running_loop())
         stack.push_async_callback(cancel_tasks, supervisor.spawn("warm up", models.warm_up()))
         bot.metrics.tracer = await stack.enter_async_context(open_tracer(enabled=settings.traces))
-        health.become_ready(bot.metrics, bot.list_health_problems, bot.limitations)
-        leaving, lost = asyncio.Event(), engine_context.engine.processes.lost
+        health.become_ready(
+            bot.metrics, bot.list_health_problems, bot.limitations, engine_context.engine.list_obstacles
+        )
+        leaving, processes = asyncio.Event(), engine_context.engine.processes
+        leave = partial(_leave, leaving, health)
         stack.push_async_callback(
-            cancel_tasks, supervisor.spawn("watch database", standby.leave_when_lost(lost, leaving))
+            cancel_tasks, supervisor.spawn("watch database", lifecycle.watch_registration(processes, leave))
         )
         stack.push_async_callback(cancel_tasks, supervisor.run("drain", lambda: _drain(bot, stop, leaving, health)))
         platforms = [
             PlatformConnection(name, partial(run, bot, settings, leaving), leaving) for name, run in adapters.items()
         ]
-        service = LocalService(build_admin_context(bot, engine_context))
+        service = LocalService(build_admin_context(bot, engine_context, health))
         platforms += [
-            PlatformConnection(name, partial(load_door(name), service, settings, leaving, clock=service.clock), leaving)
+            PlatformConnection(
+                name,
+                partial(
+                    load_door(name),
+                    service,
+                    settings,
+                    leaving,
+                    clock=service.clock,
+                    listening=health.expect_door(name),
+                ),
+                leaving,
+            )
             for name in doors
         ]
         await _run_until_stopped({each.start(supervisor): each for each in platforms}, leaving)
-        if lost.is_set():
-            raise DatabaseLost("The connection to the database was lost.")
+        if processes.lost.is_set():
+            raise DatabaseLost(LOST)
 
 
 @asynccontextmanager
-async def running_bot(engine_context: EngineContext, settings: Settings) -> AsyncIterator[Bot]:
+async def running_bot(
+    engine_context: EngineContext, settings: Settings, health: ServerHealth | None = None
+) -> AsyncIterator[Bot]:
     """Open the bot, and serve commands from other processes; what they forget, the bot forgets too."""
     async with (
         BotStore.open(settings.store_place, engine_context.clock, engine_context.engine.processes.id) as store,
         Bot.open(engine_context, store, settings, engine_context.clock) as bot,
-        socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context)).perform),
+        socket.serve_socket(settings.data_path, LocalService(build_admin_context(bot, engine_context, health)).perform),
     ):
         bot.processes.lost.on_set(store.abandon)
         yield bot
 
 
-def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContext:
+def _leave(leaving: asyncio.Event, health: ServerHealth) -> None:
+    """Leave at once: other processes may have taken over the work of this one."""
+    health.state = ServerState.DRAINING
+    lifecycle.end_later(DatabaseLost(LOST))
+    leaving.set()
+
+
+def build_admin_context(bot: Bot, engine_context: EngineContext, health: ServerHealth | None = None) -> EngineContext:
     """The context of commands from other processes."""
     return replace(
         engine_context,
@@ -115,6 +138,7 @@ def build_admin_context(bot: Bot, engine_context: EngineContext) -> EngineContex
         open_personal_file=bot.ingest_service.open_personal_file,
         open_access=lambda: nullcontext(AccessControl(bot.store, bot.clock, bot.context.audience, bot.quotas)),
         question_metrics=bot.metrics,
+        health=health,
     )
 
 

@@ -1,4 +1,4 @@
-"""Stand by while another process keeps the database to itself or from an update; leave when the database is lost."""
+"""Stand by while another process keeps the database to itself, or from an update, or while it takes no changes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import structlog
 from bot import bootstrap
 from bot.monitoring.health import ServerState
 from bot.store import migrate_store
-from engine.errors import DatabaseInUse, DatabaseUnreachable
+from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable
 
 if TYPE_CHECKING:
     from contextlib import AsyncExitStack
@@ -37,7 +37,8 @@ async def open_when_free(
 ) -> EngineContext | None:
     """Open the engine, with the bot's tables up to date; None if `stop` is set meanwhile.
 
-    Stands by while another process is alone on the database, or uses tables that an update would change under it.
+    Stands by while another process is alone on the database, or uses tables that an update would change under it, and
+    while the server takes no changes.
     """
     has_waited = False
     while not stop.is_set():
@@ -45,21 +46,15 @@ async def open_when_free(
             if settings.database.get_secret_value():
                 await migrate_store(settings.database.get_secret_value())
             return await stack.enter_async_context(bootstrap.open_engine(settings, models, clock))
-        except (DatabaseInUse, DatabaseUnreachable) as error:
+        except (DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable) as error:
             # A server that restarts ends no stand-by; at the start its absence is reported.
             if isinstance(error, DatabaseUnreachable) and not has_waited:
                 raise
             if not has_waited:
-                log.info("server.standing_by")
+                log.info("server.standing_by", reason=str(error))
             has_waited = True
             health.state = ServerState.STANDING_BY
             with suppress(TimeoutError):
                 async with asyncio.timeout(STANDBY_SECONDS):
                     await stop.wait()
     return None
-
-
-async def leave_when_lost(lost: asyncio.Event, leaving: asyncio.Event) -> None:
-    """Leave at once when others may have taken over the work of this process: the database refuses its writes."""
-    await lost.wait()
-    leaving.set()

@@ -23,6 +23,7 @@ from engine.boundary import (
 from engine.clock import SYSTEM_CLOCK
 from engine.data_dir import DataDir
 from engine.document_input import DocumentInput
+from engine.errors import StoreError
 from engine.ingest.amendment import amend_document
 from engine.ingest.chunking import build_chunks
 from engine.ingest.manual_corrections import ManualCorrections
@@ -221,6 +222,14 @@ class Engine(ManualCorrections, DocumentInput, NameLookup, GraphLookup, RuntimeV
     def extraction_failures(self) -> int:
         """Model calls for extraction that failed since the start."""
         return self._worker.extraction_failures
+
+    async def list_obstacles(self) -> list[str]:
+        """Why the data cannot be read now, for the administrator; a database server that hangs gives no answer."""
+        try:
+            await self._ledger.work.get_setting("reindexing")
+        except StoreError as error:
+            return [str(error)]
+        return []
 
     async def count_pending_documents(self) -> int:
         """Documents of all spaces that are not completely indexed yet."""

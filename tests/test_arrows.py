@@ -133,14 +133,15 @@ access: {BASE} store permissions
 context: errors i18n platform store permissions settings access monitoring
 ingest: {BASE} store permissions context
 answers: {BASE} store permissions context ingest monitoring
-admin: {BASE} store permissions context settings ingest access monitoring
+lifecycle:
+admin: {BASE} store permissions context settings ingest access monitoring lifecycle
 commands: {BASE} store permissions context settings ingest answers graph_image admin
 dispatch: {BASE} store permissions context ingest answers commands monitoring
 bot: {BASE} store permissions context settings ingest answers commands dispatch monitoring admin
 plugins: admin bot platform settings
 bootstrap: context errors settings store
 standby: bootstrap context errors monitoring settings store
-server: access admin bootstrap bot context errors monitoring plugins settings standby store
+server: access admin bootstrap bot context errors lifecycle monitoring plugins settings standby store
 cli: access admin errors i18n log_config monitoring plugins server settings text texts
 __main__: cli
 """
@@ -151,7 +152,7 @@ discord: {PLATFORM} store
 mattermost: platform
 slack: {PLATFORM} store listeners
 mcp: admin errors settings text
-web: admin errors listeners settings text
+web: admin errors listeners monitoring settings text
 """  # parts of the bot
 COMMAND_TABLE = "bot.commands.table"  # all that an adapter may import of the commands
 ABOVE = {"engine", "__init__"}  # the class that opens the engine, and its door, import what they need

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from engine import Clock
 
 
-async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, *, clock: Clock) -> None:
+async def serve(
+    service: AdminService,
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    clock: Clock,
+    listening: asyncio.Event | None = None,
+) -> None:
     """Serve one client until it closes standard input, or `stop` is set.
 
     With THREADLORE_ACCESS_TOKEN the client reads what the token may; without one, the space of the terminal.
@@ -21,6 +28,8 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, 
     from adapters.mcp.server import build_server  # noqa: PLC0415  - takes a second, which only this needs
 
     server = build_server(service, clock, settings.access_token.get_secret_value(), settings.space)
+    if listening is not None:
+        listening.set()
     async with child_task(server.run_stdio_async(), "mcp") as serving, child_task(stop.wait(), "stop") as stopping:
         await asyncio.wait({serving, stopping}, return_when=asyncio.FIRST_COMPLETED)
         if serving.done():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,8 +11,6 @@ import structlog
 from engine import child_task
 
 if TYPE_CHECKING:
-    import asyncio
-
     import uvicorn
 
     from bot.admin.rpc.service import AdminService
@@ -23,8 +22,18 @@ log = structlog.get_logger(__name__)
 DRAIN_SECONDS = 10  # for requests that are running when the program stops
 
 
-async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, *, clock: Clock) -> None:
-    """Serve the API and the page on the host and port of the settings until `stop` is set. Raises BadSetting."""
+async def serve(
+    service: AdminService,
+    settings: Settings,
+    stop: asyncio.Event,
+    *,
+    clock: Clock,
+    listening: asyncio.Event | None = None,
+) -> None:
+    """Serve the API and the page on the host and port of the settings until `stop` is set. Raises BadSetting.
+
+    `listening` is set while requests are accepted.
+    """
     import uvicorn  # noqa: PLC0415  - takes a second, which only this needs
 
     from adapters.web.app import build_app  # noqa: PLC0415  - as above
@@ -56,10 +65,16 @@ async def serve(service: AdminService, settings: Settings, stop: asyncio.Event, 
     with bind(settings.web_host, settings.web_port) as bound:
         host, port = bound.getsockname()[:2]
         log.info("web.listening", url=f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/")
-        async with child_task(_stop_with(server, stop), "stop web"):
-            await server.serve(sockets=[bound])
+        listening = listening or asyncio.Event()
+        listening.set()
+        async with child_task(_stop_with(server, stop, listening), "stop web"):
+            try:
+                await server.serve(sockets=[bound])
+            finally:
+                listening.clear()
 
 
-async def _stop_with(server: uvicorn.Server, stop: asyncio.Event) -> None:
+async def _stop_with(server: uvicorn.Server, stop: asyncio.Event, listening: asyncio.Event) -> None:
     await stop.wait()
+    listening.clear()
     server.should_exit = True

@@ -5,12 +5,15 @@ The same code runs for a single command, for the terminal chat, and for commands
 
 from __future__ import annotations
 
+from contextlib import aclosing
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from bot.admin import corrections, history_import, maintenance, queries, requests
 from bot.admin.access import requests as token_requests
 from bot.admin.access import tokens
 from bot.admin.access.authorized import perform_authorized
+from bot.admin.access.question_record import TERMINAL, QuestionRecord
 from bot.admin.documents import details, uploads
 from bot.admin.documents import requests as document_requests
 from bot.admin.documents.summaries import summarize
@@ -25,12 +28,13 @@ if TYPE_CHECKING:
 
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
-    from bot.context import EngineContext
+    from bot.context import EngineContext, QuestionMetrics
 
 OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[OperationResult]]] = {
     requests.Ask: queries.ask,
     requests.Ingest: ingest.ingest,
     requests.GetStatus: queries.get_status,
+    requests.CheckHealth: queries.check_health,
     requests.ListDocuments: queries.list_documents,
     requests.ListFilterNames: queries.list_filter_names,
     requests.GetEntity: queries.get_entity,
@@ -67,6 +71,28 @@ OPERATIONS: Mapping[type, Callable[[EngineContext, Any], AsyncGenerator[Operatio
     document_requests.PrepareUpload: uploads.prepare_upload,
     document_requests.AddUpload: uploads.add_upload,
 }
+
+
+async def perform_counted(engine_context: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+    """Perform a request of this machine and yield its results; a question is counted. Raises EngineError."""
+    record = QuestionRecord(_choose_metrics(engine_context, request), engine_context.clock, TERMINAL)
+    observed = replace(engine_context, observe_answer=record.observe_answer) if record.counts else engine_context
+    try:
+        async with aclosing(run_operation(observed, request)) as results:
+            async for result in results:
+                record.observe_result(result)
+                yield result
+    except BaseException as error:
+        record.observe_error(error)
+        raise
+    finally:
+        record.close()
+
+
+def _choose_metrics(engine_context: EngineContext, request: OperationRequest) -> QuestionMetrics | None:
+    """What counts a request; those of access tokens are counted with their checks."""
+    is_question = isinstance(request, requests.Ask | document_requests.Summarize)
+    return engine_context.question_metrics if is_question else None
 
 
 def run_operation(engine_context: EngineContext, request: OperationRequest) -> AsyncGenerator[OperationResult]:

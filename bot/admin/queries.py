@@ -21,6 +21,7 @@ from bot.admin.results import (
     PromptResult,
     StatusResult,
 )
+from bot.monitoring.report import HealthState
 from bot.text.search_filters import FILTERED_OVERVIEW, UNKNOWN_ROOM, parse_search_filters
 from engine import Answer, Filters, Question, apply_overview_request, by_author, channel_of, child_task
 from engine.errors import InvalidQuestion, NotFound
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from bot.admin.requests import (
         Ask,
         AskOutput,
+        CheckHealth,
         GetEntity,
         GetStatus,
         ListDocuments,
@@ -53,6 +55,15 @@ async def ask(engine_context: EngineContext, request: Ask) -> AsyncGenerator[Ope
     async with aclosing(answer_question(engine_context, question, request.output)) as results:
         async for result in results:
             yield result
+
+
+async def check_health(engine_context: EngineContext, request: CheckHealth) -> AsyncGenerator[OperationResult]:  # noqa: ARG001  - a verb's signature
+    """Yield the state of this process; that of a single command is the state of its engine."""
+    if engine_context.health is not None:
+        yield await engine_context.health.describe()
+        return
+    problems = tuple(await engine_context.engine.list_problems())
+    yield HealthState("degraded" if problems else "ok", problems)
 
 
 async def answer_question(

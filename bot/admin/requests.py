@@ -78,6 +78,11 @@ class GetStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckHealth:
+    """Get the state of the process that holds the data, within a bounded time."""
+
+
+@dataclass(frozen=True, slots=True)
 class ListDocuments:
     """List the documents in scope with their status."""
 
@@ -285,6 +290,7 @@ OperationRequest = (
         | ImportHistory
     )
     | Retry
+    | CheckHealth
     | Authorized
     | CheckToken
     | CreateToken

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from bot.admin.documents.results import DocumentResults
 from bot.admin.graph.results import GraphResults
 from bot.admin.management.results import ManagementResult
+from bot.monitoring.report import HealthState
 from bot.store import AccessToken  # noqa: TC001  - as below
 from engine import (
     Context,
@@ -227,6 +228,7 @@ OperationResult = (
     | TokenCreated
     | TokenChecked
     | TokenList
+    | HealthState
     | DocumentResults
     | GraphResults
     | ManagementResult

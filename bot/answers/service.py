@@ -292,5 +292,5 @@ class AnswerService:
             await self._context.store.answer_corrections.finish(request.id)
 
     async def _fail(self, request: AnswerRequest, outcome: str) -> None:
-        await self._context.store.answers.fail(request.id)
         self._metrics.record_question(request.location.platform, outcome)
+        await self._context.store.answers.fail(request.id)

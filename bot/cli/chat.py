@@ -28,13 +28,13 @@ def chat(context: typer.Context, space: SpaceOption = "") -> None:
     """Run the chat loop of the console adapter."""
 
     async def work(common: GlobalOptions) -> int:
-        from bot.admin.rpc.service import connect_lazily  # noqa: PLC0415  - keeps --help fast
+        from bot.admin.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
         from bot.plugins import load_conversation  # noqa: PLC0415  - keeps --help fast
 
         settings = common.load_settings(space=space)
         console = load_conversation("console")
-        async with connect_lazily(settings, common.clock) as service:
-            await console(service, settings, clock=common.clock)
+        async with open_monitored_session(settings, common.clock, lazily=True) as (session, _):
+            await console(session, settings, clock=common.clock)
         return 0
 
     run_command(context, work)

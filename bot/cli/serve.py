@@ -62,11 +62,11 @@ def serve(
 
 async def _serve_web(settings: Settings, clock: Clock, stop: asyncio.Event) -> None:
     """Serve the HTTP API without a platform: beside a running process, or on an engine of its own."""
-    from bot.admin.rpc.service import connect_or_open  # noqa: PLC0415  - keeps --help fast
+    from bot.admin.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
 
-    async with connect_or_open(settings, clock) as service:
-        await load_door("web")(service, settings, stop, clock=clock)
+    async with open_monitored_session(settings, clock) as (session, health):
+        await load_door("web")(session, settings, stop, clock=clock, listening=health.expect_door("web"))
 
 
 def _handle_signal(stop: asyncio.Event, number: signal.Signals) -> None:

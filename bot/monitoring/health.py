@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,8 @@ from bot.errors import BadSetting
 from bot.listeners.addresses import TrustedProxies
 from bot.listeners.aiohttp_server import GuardedServer, running
 from bot.listeners.limits import plan_connections
-from engine.errors import EngineError
+from bot.monitoring.probes import LimitedProbe
+from bot.monitoring.report import HealthState
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 MAX_INACTIVITY_SECONDS = 300.0  # without an event or ping, after which a platform counts as disconnected
 MAX_CONNECTIONS, PART_OF_FILES = 64, 1 / 32
 SHUTDOWN_SECONDS = 1.0
+NO_ANSWER = "The database did not answer within 3 seconds."
+UNKNOWN_LIMITATIONS = "What waits and what has failed could not be found out within 3 seconds."
+UNAVAILABLE = "unavailable"  # the process is ready, but its doors or its database are not
 
 
 class ServerState(StrEnum):
@@ -36,39 +40,61 @@ class ServerState(StrEnum):
     DRAINING = "draining"  # finishes running work before it ends
 
 
-@dataclass(slots=True)
-class ServerHealth:
-    """What the probes of a process say. `list_problems`: reasons to restart it; `list_limitations`: others."""
+async def _find_nothing() -> Sequence[str]:
+    return ()
 
-    metrics: Metrics
-    state: ServerState = ServerState.STARTING
-    list_problems: Callable[[], Sequence[str]] = list
-    list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None
+
+class ServerHealth:
+    """What the probes of a process say. All of it takes a bounded time."""
+
+    def __init__(self, metrics: Metrics, state: ServerState = ServerState.STARTING) -> None:
+        self.metrics = metrics
+        self.state = state
+        self.doors: dict[str, asyncio.Event] = {}
+        self._list_problems: Callable[[], Sequence[str]] = list
+        self._limitations = LimitedProbe(_find_nothing, UNKNOWN_LIMITATIONS)
+        self._obstacles = LimitedProbe(_find_nothing, NO_ANSWER)
 
     def become_ready(
         self,
         metrics: Metrics,
         list_problems: Callable[[], Sequence[str]] = list,
-        list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None,
+        list_limitations: Callable[[], Awaitable[Sequence[str]]] = _find_nothing,
+        list_obstacles: Callable[[], Awaitable[Sequence[str]]] = _find_nothing,
     ) -> None:
-        """Record that the bot works, its metrics, and how its problems are found."""
-        self.metrics, self.list_problems, self.list_limitations = metrics, list_problems, list_limitations
+        """Record that the process works, and its metrics.
+
+        `list_problems`: reasons to restart it; `list_obstacles`: why requests cannot be answered at the moment;
+        `list_limitations`: other failures.
+        """
+        self.metrics, self._list_problems = metrics, list_problems
+        self._limitations = LimitedProbe(list_limitations, UNKNOWN_LIMITATIONS)
+        self._obstacles = LimitedProbe(list_obstacles, NO_ANSWER)
         self.state = ServerState.READY
 
-    async def describe(self) -> tuple[str, list[str]]:
-        """The status (ok, degraded, failing, or the state of a process that is not ready) with its reasons."""
-        failing, degraded = list(self.list_problems()), await self._load_limitations()
-        if failing:
-            return "failing", failing + degraded
-        if self.state is not ServerState.READY:
-            return self.state.value, degraded
-        return ("degraded" if degraded else "ok"), degraded
+    def expect_door(self, name: str) -> asyncio.Event:
+        """Be ready only while the event is set: while a door listens."""
+        return self.doors.setdefault(name, asyncio.Event())
 
-    async def _load_limitations(self) -> list[str]:
-        try:
-            return list(await self.list_limitations()) if self.list_limitations is not None else []
-        except EngineError as error:
-            return [str(error)]
+    async def describe(self) -> HealthState:
+        """The state with its reasons."""
+        obstacles, limitations = await asyncio.gather(self.list_obstacles(), self._limitations.list_problems())
+        failing = list(self._list_problems())
+        degraded = [*obstacles, *self.metrics.failed_questions.list_problems(), *limitations]
+        reasons = tuple(dict.fromkeys([*failing, *degraded]))
+        is_ready = self.state is ServerState.READY and not obstacles
+        if failing:
+            return HealthState("failing", reasons, is_ready)
+        if self.state is not ServerState.READY:
+            return HealthState(self.state.value, reasons, is_ready)
+        return HealthState("degraded" if reasons else "ok", reasons, is_ready)
+
+    async def list_obstacles(self) -> list[str]:
+        """Why the process takes no requests at the moment, although it is ready: its doors and its database."""
+        closed = [
+            f"The door “{name}” is closed." for name, listens in sorted(self.doors.items()) if not listens.is_set()
+        ]
+        return [*closed, *await self._obstacles.list_problems()]
 
 
 def list_health_problems(metrics: Metrics, platforms: Iterable[str], *, working: bool) -> list[str]:
@@ -87,16 +113,20 @@ def list_health_problems(metrics: Metrics, platforms: Iterable[str], *, working:
 async def serve_monitoring(host: str, port: int, health: ServerHealth) -> AsyncIterator[int]:
     """Serve the pages until the context exits; yields the port (port 0 lets the system choose). Raises BadSetting.
 
-    /healthz answers 503 if the process should be restarted; /readyz answers 503 unless it takes requests.
+    /healthz answers 503 if the process should be restarted; /readyz answers 503 unless it takes requests: its doors
+    are open, its database answers, and it does not leave.
     """
 
     async def show_health(_: web.BaseRequest) -> web.Response:
-        status, reasons = await health.describe()
-        return web.json_response({"status": status, "reasons": reasons}, status=503 if status == "failing" else 200)
+        found = await health.describe()
+        page = {"status": found.status, "reasons": list(found.reasons)}
+        return web.json_response(page, status=503 if found.status == "failing" else 200)
 
     async def show_readiness(_: web.BaseRequest) -> web.Response:
-        is_ready = health.state is ServerState.READY
-        return web.json_response({"status": health.state.value}, status=200 if is_ready else 503)
+        obstacles = await health.list_obstacles()
+        is_ready = health.state is ServerState.READY and not obstacles
+        status = UNAVAILABLE if health.state is ServerState.READY and obstacles else health.state.value
+        return web.json_response({"status": status, "reasons": obstacles}, status=200 if is_ready else 503)
 
     async def show_metrics(_: web.BaseRequest) -> web.Response:
         page = generate_latest(health.metrics.registry)

@@ -8,6 +8,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 from prometheus_client.registry import Collector
 
+from bot.monitoring.failed_questions import FailedQuestions
 from bot.monitoring.traces import QuestionTracer
 
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 LATENCY_BUCKETS = (0.1, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 21.0, 34.0, 60.0)  # seconds
 MAX_WORKSPACES = 10  # in the ages of the queue, so that many workspaces make no more time series
+FAILED = "failed"  # the outcome of a question
+ENDED = frozenset({"answered", "nothing", FAILED})  # outcomes that neither a person nor a limit decided
 STAGE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # seconds
 
 
@@ -31,6 +34,7 @@ class Metrics:
     def __init__(self, clock: Clock) -> None:
         self.registry = CollectorRegistry()
         self.tracer = QuestionTracer()
+        self.failed_questions = FailedQuestions(clock)
         self._clock = clock
         self._last_activity: dict[str, float] = {}
         self._define_question_metrics()
@@ -114,6 +118,8 @@ class Metrics:
 
     def record_question(self, platform: str, outcome: str) -> None:
         """Count a question whose handling ended, with an answer or without one."""
+        if outcome in ENDED:
+            self.failed_questions.record(failed=outcome == FAILED)
         self._questions.labels(platform, outcome).inc()
 
     def record_feedback(self, platform: str, rating: str) -> None:

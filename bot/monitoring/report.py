@@ -1,4 +1,4 @@
-"""What a running bot knows of its own state."""
+"""What a running process knows of its own state."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+
+@dataclass(frozen=True, slots=True)
+class HealthState:
+    """ok, degraded, failing, or the state of a process that is not ready, with the reasons.
+
+    `is_ready`: whether it takes requests.
+    """
+
+    status: str
+    reasons: tuple[str, ...] = ()
+    is_ready: bool = True
 
 
 @dataclass(frozen=True, slots=True)

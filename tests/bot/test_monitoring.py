@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Sequence
 
@@ -7,13 +8,23 @@ import aiohttp
 import pytest
 
 from bot.errors import BadSetting
-from bot.monitoring.health import ServerHealth, ServerState, list_health_problems, serve_monitoring
+from bot.monitoring import probes
+from bot.monitoring.health import (
+    NO_ANSWER,
+    UNKNOWN_LIMITATIONS,
+    ServerHealth,
+    ServerState,
+    list_health_problems,
+    serve_monitoring,
+)
 from bot.monitoring.metrics import MAX_WORKSPACES, Metrics
+from bot.monitoring.report import HealthState
 from engine import SYSTEM_CLOCK
 from engine.errors import StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.usage import Usage
 from tests.support.clock import ManualClock
+from tests.support.patience import PATIENCE
 from tests.support.raw_http import holding
 
 OK = (200, '{"status": "ok", "reasons": []}')
@@ -37,10 +48,10 @@ threadlore_platform_last_event_age_seconds{platform="slack"} 12.0
 def ready(
     metrics: Metrics,
     list_problems: Callable[[], Sequence[str]] = list,
-    list_limitations: Callable[[], Awaitable[Sequence[str]]] | None = None,
+    **found: Callable[[], Awaitable[Sequence[str]]],
 ) -> ServerHealth:
     health = ServerHealth(Metrics(ManualClock()))
-    health.become_ready(metrics, list_problems, list_limitations)
+    health.become_ready(metrics, list_problems, **found)
     return health
 
 
@@ -81,7 +92,7 @@ async def test_a_failing_background_task_is_named_and_counted_while_the_bot_work
     async def limitations() -> list[str]:
         return supervisor.list_problems()
 
-    async with serve_monitoring("127.0.0.1", 0, ready(metrics, list, limitations)) as port:
+    async with serve_monitoring("127.0.0.1", 0, ready(metrics, list_limitations=limitations)) as port:
         status, page = await fetch(port, "healthz")
         assert (status, json.loads(page)["status"]) == (200, "degraded")
         assert "embed" in page
@@ -131,10 +142,75 @@ async def test_a_process_takes_requests_only_while_it_is_ready_and_lives_before_
     health = ServerHealth(Metrics(ManualClock()), state)
     async with serve_monitoring("127.0.0.1", 0, health) as port:
         status, page = await fetch(port, "readyz")
-        assert (status, json.loads(page)) == (200 if state == "ready" else 503, {"status": state.value})
+        assert status == (200 if state == "ready" else 503)
+        assert json.loads(page) == {"status": state.value, "reasons": []}
         status, page = await fetch(port, "healthz")
         assert (status, json.loads(page)["status"]) == (200, "ok" if state == "ready" else state.value)
         assert (await fetch(port, "metrics"))[0] == 200
+
+
+async def hang() -> Sequence[str]:
+    await asyncio.Event().wait()
+    return ()
+
+
+async def test_probes_answer_in_time_and_say_what_they_could_not_find_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(probes, "PROBE_SECONDS", 0.05)
+    health = ready(Metrics(ManualClock()), list_limitations=hang, list_obstacles=hang)
+    async with serve_monitoring("127.0.0.1", 0, health) as port, asyncio.timeout(PATIENCE):
+        for _ in range(2):
+            status, page = await fetch(port, "healthz")
+            assert (status, json.loads(page)) == (
+                200,
+                {"status": "degraded", "reasons": [NO_ANSWER, UNKNOWN_LIMITATIONS]},
+            )
+            status, page = await fetch(port, "readyz")
+            assert (status, json.loads(page)) == (503, {"status": "unavailable", "reasons": [NO_ANSWER]})
+
+
+async def test_a_process_is_ready_while_its_doors_and_its_database_are() -> None:
+    obstacles: list[str] = []
+
+    async def list_obstacles() -> list[str]:
+        return obstacles
+
+    health = ready(Metrics(ManualClock()), list_obstacles=list_obstacles)
+    listening = health.expect_door("web")
+    async with serve_monitoring("127.0.0.1", 0, health) as port:
+        assert (await fetch(port, "readyz"))[0] == 503
+        listening.set()
+        assert (await fetch(port, "readyz"))[0] == 200
+        obstacles.append("The database could not be reached.")
+        assert (await fetch(port, "readyz"))[0] == 503
+        obstacles.clear()
+        health.state = ServerState.DRAINING
+        assert (await fetch(port, "readyz"))[0] == 503
+
+
+async def test_health_is_degraded_while_questions_fail() -> None:
+    clock = ManualClock()
+    metrics = Metrics(clock)
+    health = ready(metrics)
+    for outcome in ("answered", "refused", "stopped", "failed"):
+        metrics.record_question("slack", outcome)
+    clock.advance(20)
+    reason = "1 of the last 2 questions failed, the last one 20 seconds ago."
+    assert await health.describe() == HealthState("degraded", (reason,))
+    metrics.record_question("slack", "nothing")
+    assert (await health.describe()).status == "ok"
+    for _ in range(4):
+        metrics.record_question("api", "failed")
+    assert (await health.describe()).status == "degraded"
+    clock.advance(301)
+    assert (await health.describe()).status == "ok"
+
+
+async def test_a_probe_that_fails_says_so() -> None:
+    async def fail() -> Sequence[str]:
+        raise StoreError("The disk is full.")
+
+    health = ready(Metrics(ManualClock()), list_obstacles=fail)
+    assert await health.describe() == HealthState("degraded", ("The disk is full.",), is_ready=False)
 
 
 def test_the_ages_of_few_workspaces_are_shown_however_many_wait() -> None:

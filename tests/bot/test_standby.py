@@ -18,7 +18,7 @@ from bot.monitoring.metrics import Metrics
 from bot.settings import Settings
 from bot.store import BotStore, postgres
 from engine import SYSTEM_CLOCK
-from engine.errors import DatabaseInUse, DatabaseUnreachable, NewerSchema
+from engine.errors import DatabaseInUse, DatabaseReadOnly, DatabaseUnreachable, NewerSchema, StoreError
 from engine.scheduling.supervisor import Supervisor
 from engine.storage.postgres.process_registry import ProcessRegistry
 from engine.storage.postgres.schema import PostgresSchema
@@ -110,7 +110,12 @@ async def test_a_bot_that_stands_by_can_be_stopped(tmp_path: Path, postgres_url:
 async def test_a_stand_by_outlives_a_server_that_restarts_and_reports_what_only_a_person_can_fix(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    failures = [DatabaseInUse("Held."), DatabaseUnreachable("Restarting."), NewerSchema("Newer.")]
+    failures: list[StoreError] = [
+        DatabaseReadOnly("On."),
+        DatabaseInUse("Held."),
+        DatabaseUnreachable("Restarting."),
+        NewerSchema("New."),
+    ]
 
     @asynccontextmanager
     async def fail(*_: object) -> AsyncIterator[None]:
@@ -129,13 +134,3 @@ async def test_a_stand_by_outlives_a_server_that_restarts_and_reports_what_only_
             await standby.open_when_free(
                 stack, Settings(**ISOLATED), models, SYSTEM_CLOCK, asyncio.Event(), new_health()
             )
-
-
-async def test_a_bot_leaves_when_its_database_is_lost() -> None:
-    lost, leaving = asyncio.Event(), asyncio.Event()
-    task = asyncio.create_task(standby.leave_when_lost(lost, leaving))
-    await asyncio.sleep(0)
-    assert not leaving.is_set()
-    lost.set()
-    await task
-    assert leaving.is_set()

@@ -86,8 +86,8 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
     is_question = isinstance(inner, requests.Ask | document_requests.Summarize)
     record = QuestionRecord(context.question_metrics if is_question else None, context.clock)
     token: AccessToken | None = None
-    async with context.open_access() as access:
-        try:
+    try:
+        async with context.open_access() as access:
             token = await access.authorize(request.token, permission)
             if is_question:
                 await access.check_question(token.subject)
@@ -96,15 +96,15 @@ async def perform_authorized(context: EngineContext, request: Authorized, run: R
                 async for result in results:
                     record.observe_result(result)
                     yield hide_paths(result if token.subject.space else word_errors(result))
-        except BaseException as error:
-            record.observe_error(error)
-            if isinstance(error, EngineError):
-                if token is not None and not token.subject.space:
-                    error.hint = word_hint(error.hint)
-                hide_paths_of_error(error)
-            raise
-        finally:
-            record.close()
+    except BaseException as error:
+        record.observe_error(error)
+        if isinstance(error, EngineError):
+            if token is not None and not token.subject.space:
+                error.hint = word_hint(error.hint)
+            hide_paths_of_error(error)
+        raise
+    finally:
+        record.close()
 
 
 async def _perform_within_scope(

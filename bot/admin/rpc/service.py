@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import importlib
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count
@@ -21,10 +21,12 @@ if TYPE_CHECKING:
     from bot.admin.requests import OperationRequest
     from bot.admin.results import OperationResult
     from bot.context import EngineContext
+    from bot.monitoring.health import ServerHealth
+    from bot.monitoring.metrics import Metrics
     from bot.permissions.import_destination import ImportDestination
     from bot.platform.history_source import HistorySource, RunningImport
     from bot.settings import Settings
-    from engine import Clock, Document
+    from engine import Clock, Document, Engine
 
 START_ATTEMPTS, POLL_SECONDS = 100, 0.1  # for another process to answer after it locked the data directory
 
@@ -49,71 +51,28 @@ class LocalService:
 
     def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
         """Perform a request on the own engine."""
-        from bot.admin.operations import run_operation  # noqa: PLC0415  - a client does not need it
+        from bot.admin.operations import perform_counted  # noqa: PLC0415  - a client does not need it
 
-        return run_operation(self.context, request)
-
-
-@dataclass(frozen=True, slots=True)
-class LazyService:
-    """A service that opens in the background; requests wait for it."""
-
-    opening: asyncio.Future[AdminService]
-    requested: asyncio.Event
-
-    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """Perform a request once the service is open. Raises the error of opening."""
-        self.requested.set()
-        service = await asyncio.shield(self.opening)
-        async with aclosing(service.perform(request)) as events:
-            async for event in events:
-                yield event
+        return perform_counted(self.context, request)
 
 
 @asynccontextmanager
 async def connect_or_open(
-    settings: Settings, clock: Clock, *, replace_embedder: bool = False
+    settings: Settings, clock: Clock, *, replace_embedder: bool = False, metrics: Metrics | None = None
 ) -> AsyncIterator[AdminService]:
     """Connect to the process that holds the data directory, or open the engine and serve the commands of others.
+
+    `metrics`: of a program that runs for long, whose health they count for.
 
     Raises DataDirInUse if another program holds the data directory and does not answer.
     """
     async with AsyncExitStack() as stack:
         remote = await socket.find_service(settings.data_path)
-        yield remote or await _open_local(settings, clock, stack, replace_embedder=replace_embedder)
-
-
-@asynccontextmanager
-async def connect_lazily(settings: Settings, clock: Clock) -> AsyncIterator[AdminService]:
-    """Connect or open as `connect_or_open`, with the first request: entering does not wait."""
-    service, leaving = LazyService(asyncio.get_running_loop().create_future(), asyncio.Event()), asyncio.Event()
-    opening = asyncio.create_task(_open_on_request(settings, clock, service, leaving))
-    try:
-        yield service
-    finally:
-        leaving.set()
-        service.requested.set()
-        await opening
-
-
-async def _open_on_request(settings: Settings, clock: Clock, lazy: LazyService, leaving: asyncio.Event) -> None:
-    opening = lazy.opening
-    await lazy.requested.wait()
-    if leaving.is_set():
-        return
-    try:
-        async with connect_or_open(settings, clock) as service:
-            opening.set_result(service)
-            await leaving.wait()
-    except Exception as error:
-        if opening.done():
-            raise
-        opening.set_exception(error)
-        opening.exception()  # raised by `perform`; without a request it does not matter
+        yield remote or await _open_local(settings, clock, stack, metrics, replace_embedder=replace_embedder)
 
 
 async def _open_local(
-    settings: Settings, clock: Clock, stack: AsyncExitStack, *, replace_embedder: bool
+    settings: Settings, clock: Clock, stack: AsyncExitStack, metrics: Metrics | None, *, replace_embedder: bool
 ) -> AdminService:
     bootstrap: Any = await asyncio.to_thread(importlib.import_module, "bot.bootstrap")
     models = await stack.enter_async_context(bootstrap.open_models(settings, clock))
@@ -139,10 +98,20 @@ async def _open_local(
                 open_import=partial(_open_import, engine_context, settings),
                 forget_workspace=partial(_forget_workspace, engine_context, settings),
                 open_access=access.open,
+                question_metrics=metrics,
+                health=None if metrics is None else await _build_health(metrics, engine_context.engine),
             )
             service = LocalService(redacting)
             await stack.enter_async_context(socket.serve_socket(settings.data_path, service.perform))
             return service
+
+
+async def _build_health(metrics: Metrics, engine: Engine) -> ServerHealth:
+    """What an engine without a bot says of its health."""
+    module: Any = await asyncio.to_thread(importlib.import_module, "bot.monitoring.health")
+    health: ServerHealth = module.ServerHealth(metrics)
+    health.become_ready(metrics, list_limitations=engine.list_problems, list_obstacles=engine.list_obstacles)
+    return health
 
 
 class SharedAccess:

@@ -47,7 +47,18 @@ URL = "http://threadlore/"  # the name of the host means nothing on a Unix socke
 MAX_PATH_BYTES = 100  # of a socket path that every system accepts
 PRIVATE_MODE = 0o600  # the owner may read and write
 READ_SECONDS = 10.0  # for the body of a request
+UNAUTHORIZED = 401
 DRAIN_SECONDS = 24 * 3600.0  # for requests that are running when the process stops
+
+
+class HolderEnded(StoreError):
+    """The process that holds the data directory ended before the end of a request."""
+
+    hint = "Run the command again."
+
+
+class HolderUnreached(HolderEnded):
+    """The process that holds the data directory has ended; nothing of the request was performed."""
 
 
 def socket_path(home: Path) -> Path:
@@ -67,7 +78,10 @@ class RemoteService:
     key: str = field(repr=False)
 
     async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
-        """Perform a request there. Raises its errors, and StoreError if the process stops before the end."""
+        """Perform a request there. Raises its errors.
+
+        Raises HolderEnded if the process stops before the end, and HolderUnreached if it did not begin.
+        """
         import aiohttp  # noqa: PLC0415  - see above
 
         no_limit = aiohttp.ClientTimeout(total=None)
@@ -83,10 +97,13 @@ class RemoteService:
                     yield codec.parse_result(line)
         except aiohttp.ClientResponseError as error:
             message = f"The process that holds the data directory refused the command ({error.status} {error.message})."
-            raise StoreError(message, hint="Its log says why.") from error
+            # Another process with a key of its own may have replaced the one that was found.
+            kind = HolderUnreached if error.status == UNAUTHORIZED else StoreError
+            raise kind(message, hint="Its log says why.") from error
+        except aiohttp.ClientConnectorError as error:
+            raise HolderUnreached("The process that holds the data directory has ended.") from error
         except aiohttp.ClientError as error:
-            message = "The process that executed the command has stopped."
-            raise StoreError(message, hint="Run the command again.") from error
+            raise HolderEnded("The process that executed the command has stopped.") from error
 
 
 async def find_service(home: Path) -> RemoteService | None:

@@ -40,8 +40,9 @@ def serve(context: typer.Context) -> None:
 
 
 async def _serve(settings: Settings, clock: Clock) -> None:
-    from bot.admin.rpc.service import connect_lazily  # noqa: PLC0415  - keeps --help fast
+    from bot.admin.rpc.monitored_session import open_monitored_session  # noqa: PLC0415  - keeps --help fast
     from bot.plugins import load_door  # noqa: PLC0415  - keeps --help fast
 
-    async with connect_lazily(settings, clock) as service:
-        await load_door("mcp")(service, settings, asyncio.Event(), clock=clock)
+    async with open_monitored_session(settings, clock, lazily=True) as (session, health):
+        stop = asyncio.Event()
+        await load_door("mcp")(session, settings, stop, clock=clock, listening=health.expect_door("mcp"))

@@ -17,10 +17,11 @@ from adapters.web.listener import Server, bind
 from adapters.web.pages.session import PageOptions
 from adapters.web.protocol import ConnectionLimits, LimitedProtocol
 from bot.admin.access.requests import CheckToken
-from bot.admin.requests import Authorized, OperationRequest
+from bot.admin.requests import Authorized, CheckHealth, OperationRequest
 from bot.admin.results import OperationResult
 from bot.errors import InvalidToken
 from bot.listeners.admission import Budget
+from bot.monitoring.report import HealthState
 from engine import SYSTEM_CLOCK, child_task
 from tests.support.patience import PATIENCE
 from tests.support.raw_http import holding, request, talk
@@ -52,8 +53,8 @@ class GatedService:
                 self.changed.notify_all()
             await self.gate.wait()
             raise InvalidToken("It was answered.")
-        return
-        yield
+        elif isinstance(operation, CheckHealth):
+            yield HealthState("ok")
 
     async def wait_until_working(self, number: int) -> None:
         async with asyncio.timeout(PATIENCE), self.changed:

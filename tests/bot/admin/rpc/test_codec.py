@@ -17,6 +17,7 @@ from bot.admin.management import results as management_results
 from bot.admin.requests import OperationRequest
 from bot.admin.results import OperationResult
 from bot.admin.rpc import codec
+from bot.monitoring.report import HealthState
 from bot.platform.forms import FormField, FormOption
 from bot.store import AccessToken, Subject
 from engine import (
@@ -67,6 +68,7 @@ REQUESTS: list[OperationRequest] = [
     requests.Backup("/b"),
     requests.ImportHistory("slack", "/e.zip", "T1", "https://t.example", direct_messages=True),
     requests.Retry(Scope.of("s")),
+    requests.CheckHealth(),
     requests.Authorized("tl_1_x", requests.GetEntity("Ada", Scope.of("s"))),
     token_requests.CheckToken("tl_1_x"),
     token_requests.CreateToken("n", Subject("slack", "T1", "U1"), ("ask",), 60, 3),
@@ -102,6 +104,7 @@ EVENTS: list[OperationResult] = [
     results.IngestResult(1, 2, 1, 0.5, (results.IngestFailure("a", "b", "c"),)),
     results.HistoryImportResult(1, 2, 1, 0, 3, 0.5, (("notices", 4),)),
     results.StatusResult(IndexStatus({"indexed": 3}, 1, 2, 3, 4, 5, 6, 7)),
+    HealthState("degraded", ("The disk is full.",), is_ready=False),
     results.DocumentList((make_listed("k", time=NOON),)),
     results.FilterNames(("roof",), ("Ada",)),
     results.EntityResult(ADA, ()),

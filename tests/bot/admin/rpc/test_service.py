@@ -19,7 +19,7 @@ from bot.admin.requests import Forget, GetStatus, ListDocuments, OperationReques
 from bot.admin.results import Completed, DocumentList, OperationResult, StatusResult, TokenList
 from bot.admin.rpc import service, socket
 from bot.admin.rpc.ledger_service import LedgerService, connect_or_open_ledger
-from bot.admin.rpc.service import AdminService, LocalService, connect_lazily, connect_or_open
+from bot.admin.rpc.service import AdminService, LocalService, connect_or_open
 from bot.admin.rpc.socket import RemoteService
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
@@ -27,7 +27,7 @@ from bot.settings import Settings, load_settings
 from bot.store import AnswerResult, BotStore
 from engine import SYSTEM_CLOCK, Clock, Scope
 from engine.data_dir import DataDir
-from engine.errors import CorruptLedger, DataDirInUse, NotFound
+from engine.errors import CorruptLedger, DataDirInUse
 from tests.bot.admin.conftest import last
 from tests.support.builders import make_answer
 from tests.support.echo_language import open_engine_context
@@ -131,31 +131,6 @@ async def test_a_program_that_holds_the_folder_without_answering_is_an_error(mon
     with DataDir(settings.data_path).acquire_lock(), pytest.raises(DataDirInUse):
         async with connect_or_open(settings, SYSTEM_CLOCK):
             pass
-
-
-async def test_a_lazy_service_opens_the_folder_with_its_first_request() -> None:
-    settings = load_settings()
-    async with connect_lazily(settings, SYSTEM_CLOCK):
-        pass
-    async with connect_lazily(settings, SYSTEM_CLOCK) as lazy:
-        assert not settings.data_path.exists()
-        assert await perform(lazy) == EMPTY
-    assert await socket.find_service(settings.data_path) is None
-
-
-async def test_an_error_of_opening_is_raised_by_each_request(monkeypatch: pytest.MonkeyPatch) -> None:
-    @asynccontextmanager
-    async def fail(
-        settings: Settings, models: EngineModels, clock: Clock, *, replace_embedder: bool = False
-    ) -> AsyncIterator[EngineContext]:
-        raise NotFound("There is no disk.")
-        yield
-
-    monkeypatch.setattr(bootstrap, "open_engine", fail)
-    async with connect_lazily(load_settings(), SYSTEM_CLOCK) as lazy:
-        for _ in range(2):
-            with pytest.raises(NotFound, match="no disk"):
-                await perform(lazy)
 
 
 async def test_the_ledger_alone_gives_the_numbers_of_the_engine() -> None:

@@ -110,7 +110,7 @@ async def test_a_program_that_stops_finishes_its_operations_and_is_gone(home: Pa
         asyncio.get_running_loop().call_soon(operations.may_finish.set)
     assert [event async for event in events] == [LAST]
     assert await socket.find_service(home) is None
-    with pytest.raises(StoreError, match="has stopped"):
+    with pytest.raises(StoreError, match="has ended"):
         await collect(remote)
 
 

@@ -1,0 +1,229 @@
+"""A service for programs that run for long: it outlives the process, or the connection, that it stands on.
+
+It stands on the process that holds the data directory, or on an engine of its own. When that process ends, another one
+or this one takes over; when the connection to the database is lost, the engine is opened again. Requests meanwhile wait
+for a moment, and then fail with the reason.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from typing import TYPE_CHECKING
+
+import structlog
+
+from bot.admin.requests import CheckHealth
+from bot.admin.rpc import socket
+from bot.admin.rpc.service import LocalService, connect_or_open
+from bot.admin.rpc.socket import HolderEnded, HolderUnreached
+from bot.lifecycle import end_later, ending_in_time
+from bot.monitoring.report import HealthState
+from engine import cancel_tasks, describe_error
+from engine.errors import (
+    LOST,
+    DatabaseBusy,
+    DatabaseInUse,
+    DatabaseLost,
+    DatabaseReadOnly,
+    DatabaseUnreachable,
+    DataDirInUse,
+    EngineError,
+    StoreError,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator, AsyncIterator
+
+    from bot.admin.requests import OperationRequest
+    from bot.admin.results import OperationResult
+    from bot.admin.rpc.service import AdminService
+    from bot.monitoring.metrics import Metrics
+    from bot.settings import Settings
+    from engine import Clock
+
+log = structlog.get_logger(__name__)
+
+CHECK_SECONDS = 2.0  # between two looks for the process that holds the data directory
+RETURN_SECONDS = 15.0  # for that process to be started again, before this one takes over its work
+RETRY_SECONDS = 1.0  # between two attempts to open the engine again
+PATIENCE_SECONDS = 5.0  # that a request waits for a service
+MAY_PASS = (DatabaseUnreachable, DatabaseLost, DatabaseInUse, DatabaseBusy, DatabaseReadOnly, DataDirInUse)
+REOPENING = "It is being opened again. If this goes on, check the database server."
+HOLDER_ENDED = "The process that held the data directory has ended."
+TAKING_OVER = "Another one takes over within seconds. Try again."
+
+
+class ServiceSession:
+    """The service, opened anew whenever it has ended. `failed` is set with an error that only a person can mend."""
+
+    def __init__(self, settings: Settings, clock: Clock, metrics: Metrics | None = None) -> None:
+        self._settings = settings
+        self._clock = clock
+        self._metrics = metrics
+        self._service: AdminService | None = None
+        self._trouble: Exception | None = None  # why there is no service
+        self._has_changed = asyncio.Event()  # the service, or the reason
+        self._is_gone = asyncio.Event()  # a request did not reach the service
+        self._requested = asyncio.Event()
+        self._was_open = False
+        self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+    async def perform(self, request: OperationRequest) -> AsyncGenerator[OperationResult]:
+        """Perform a request. Raises the reason if there is no service within a few seconds."""
+        for is_last in (False, True):
+            try:
+                async with aclosing((await self.wait_until_open()).perform(request)) as results:
+                    async for result in results:
+                        yield result
+            except HolderEnded as error:
+                self._is_gone.set()
+                if is_last or not isinstance(error, HolderUnreached):
+                    raise
+            else:
+                break
+
+    async def wait_until_open(self) -> AdminService:
+        """The service. Raises the error of opening it, and the reason if it is not opened again in a few seconds."""
+        self._requested.set()
+        try:
+            async with asyncio.timeout(PATIENCE_SECONDS if self._was_open else None):
+                while self._service is None or self._is_gone.is_set():
+                    if self.failed.done():
+                        self.failed.result()
+                    await self._has_changed.wait()
+                    if self._trouble is not None and not self._was_open:
+                        raise self._trouble
+        except TimeoutError:
+            raise copy_error(self._trouble) from None
+        return self._service
+
+    async def list_problems(self) -> list[str]:
+        """Why requests cannot be answered, or what else is wrong."""
+        return list((await self._check_health()).reasons)
+
+    async def list_obstacles(self) -> list[str]:
+        """Why requests cannot be answered."""
+        found = await self._check_health()
+        return [] if found.is_ready else list(found.reasons) or [f"The process that holds the data is {found.status}."]
+
+    async def _check_health(self) -> HealthState:
+        if self._service is None:
+            is_idle = not self._was_open and self._trouble is None  # nothing was asked yet
+            return HealthState("ok") if is_idle else HealthState("degraded", (str(self._trouble),), is_ready=False)
+        async with aclosing(self._service.perform(CheckHealth())) as results:
+            async for result in results:
+                if isinstance(result, HealthState):
+                    return result
+        return HealthState("degraded", is_ready=False)
+
+    async def run(self) -> None:
+        """Open the service with the first request, and again after each end, until cancelled or `failed`."""
+        while not self.failed.done():
+            await self._requested.wait()
+            stack = AsyncExitStack()
+            try:
+                opening = connect_or_open(self._settings, self._clock, metrics=self._metrics)
+                service = await stack.enter_async_context(opening)
+            except Exception as error:  # noqa: BLE001 - those who asked, or the program, raise it
+                await self._handle_failure(error)
+                continue
+            try:
+                self._provide(service)
+                ended = await self._wait_for_end(service)
+            except asyncio.CancelledError:
+                await stack.aclose()
+                raise
+            await self._end(service, ended, stack)
+
+    async def _handle_failure(self, error: Exception) -> None:
+        """Try again after a failure that may pass; what is met at the first opening is told, and tried when asked."""
+        self._trouble = error
+        if not self._was_open:
+            self._requested.clear()
+            self._announce()
+        elif isinstance(error, MAY_PASS):
+            log.warning("session.not_opened", error=str(error))
+            await asyncio.sleep(RETRY_SECONDS)
+        else:
+            self.failed.set_exception(error)
+            self.failed.exception()  # raised by others
+            self._announce()
+
+    async def _end(self, service: AdminService, ended: StoreError, stack: AsyncExitStack) -> None:
+        """Close what has ended; nothing of it may keep this process from going on."""
+        self._service, self._trouble = None, ended
+        log.warning("session.service_ended", error=str(ended))
+        with ending_in_time(ended):
+            try:
+                await stack.aclose()
+            except Exception as error:  # noqa: BLE001 - it has ended, and its data is safe
+                log.warning("session.not_closed", error=describe_error(error))
+        if not isinstance(service, LocalService):
+            await self._wait_for_successor()
+
+    def _provide(self, service: AdminService) -> None:
+        self._service, self._trouble, self._was_open = service, None, True
+        self._is_gone.clear()
+        self._announce()
+
+    def _announce(self) -> None:
+        """Wake those who wait now."""
+        self._has_changed.set()
+        self._has_changed.clear()
+
+    async def _wait_for_end(self, service: AdminService) -> StoreError:
+        if isinstance(service, LocalService):
+            await service.context.engine.processes.lost.wait()
+            return DatabaseLost(LOST, hint=REOPENING)
+        while not self._is_gone.is_set():
+            try:
+                async with asyncio.timeout(CHECK_SECONDS):
+                    await self._is_gone.wait()
+            except TimeoutError:
+                if await socket.find_service(self._settings.data_path) != service:
+                    break
+        return StoreError(HOLDER_ENDED, hint=TAKING_OVER)
+
+    async def _wait_for_successor(self) -> None:
+        """Wait until another process holds the data directory, for so long as one takes that is started again."""
+        until = self._clock.monotonic() + RETURN_SECONDS
+        while self._clock.monotonic() < until:
+            if await socket.find_service(self._settings.data_path) is not None:
+                return
+            await asyncio.sleep(RETRY_SECONDS)
+
+
+def copy_error(error: Exception | None) -> Exception:
+    """The same error without the traces of where it was raised before."""
+    return type(error)(str(error), hint=error.hint) if isinstance(error, EngineError) else error or TimeoutError()
+
+
+@asynccontextmanager
+async def open_session(
+    settings: Settings, clock: Clock, metrics: Metrics | None = None, *, lazily: bool = False
+) -> AsyncIterator[ServiceSession]:
+    """A session; it is opened at once, or `lazily` with the first request. Raises the error of opening.
+
+    If it cannot be opened again, the block is cancelled, and the error is raised; the process has seconds to leave.
+    """
+    session = ServiceSession(settings, clock, metrics)
+    running = asyncio.create_task(session.run(), name="session")
+    try:
+        if not lazily:
+            await session.wait_until_open()
+        async with asyncio.timeout(None) as limit:
+            session.failed.add_done_callback(lambda failed: _leave(failed.exception(), limit))
+            yield session
+    except TimeoutError:
+        if session.failed.done():
+            session.failed.result()
+        raise
+    finally:
+        await cancel_tasks(running)
+
+
+def _leave(error: BaseException | None, limit: asyncio.Timeout) -> None:
+    """Let a program end whose service cannot be opened again."""
+    end_later(error if isinstance(error, EngineError) else EngineError(f"Unexpected error: {error!r}."))
+    limit.reschedule(asyncio.get_running_loop().time())

@@ -1,0 +1,51 @@
+"""How a process leaves when its work is lost: within seconds, with a sentence and a status that says that it failed."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from engine import Processes
+    from engine.errors import EngineError
+
+LEAVE_SECONDS = 8.0  # after which a process that cannot leave by itself is ended; whoever started it starts another
+EXIT_LOST = 1
+
+
+async def watch_registration(processes: Processes, on_loss: Callable[[], object]) -> None:
+    """Wait until others may have taken over the work of this process, because the database refuses its writes."""
+    await processes.lost.wait()
+    on_loss()
+
+
+def end_later(error: EngineError, seconds: float | None = None) -> threading.Timer:
+    """End this process after some seconds unless the timer is cancelled: a thread may wait for what never answers.
+
+    What was acknowledged is durable, and the next start resumes the rest.
+    """
+    timer = threading.Timer(LEAVE_SECONDS if seconds is None else seconds, _end, (error,))
+    timer.daemon = True
+    timer.start()
+    return timer
+
+
+@contextmanager
+def ending_in_time(error: EngineError) -> Iterator[None]:
+    """End the process if the block takes too long."""
+    timer = end_later(error)
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _end(error: EngineError) -> None:
+    sys.stderr.write(f"{error} {error.hint}\n")
+    sys.stderr.flush()
+    os._exit(EXIT_LOST)

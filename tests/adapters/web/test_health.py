@@ -1,0 +1,58 @@
+"""The API tells everybody the truth about its state, and nobody the reasons."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+
+import httpx
+import pytest
+
+from adapters.web.app import build_app
+from adapters.web.routes import health
+from bot.admin.requests import CheckHealth, OperationRequest
+from bot.admin.results import OperationResult
+from bot.monitoring.report import HealthState
+from engine import SYSTEM_CLOCK
+from engine.errors import DatabaseUnreachable
+
+SECRET = "slack:T1:board waits."
+UNREACHABLE = DatabaseUnreachable(SECRET)
+
+
+class StatedService:
+    """Has a state, or raises an error, or hangs."""
+
+    def __init__(self, state: HealthState | Exception | None) -> None:
+        self.state = state
+
+    async def perform(self, operation: OperationRequest) -> AsyncGenerator[OperationResult]:
+        assert isinstance(operation, CheckHealth)
+        if self.state is None:
+            await asyncio.Event().wait()
+        elif isinstance(self.state, Exception):
+            raise self.state
+        else:
+            yield self.state
+
+
+@pytest.mark.parametrize(
+    ("state", "code", "status"),
+    [
+        (HealthState("ok"), 200, "ok"),
+        (HealthState("degraded", (SECRET,)), 200, "degraded"),
+        (HealthState("failing", (SECRET,)), 200, "failing"),
+        (HealthState("degraded", (SECRET,), is_ready=False), 503, "unavailable"),
+        (HealthState("draining", is_ready=False), 503, "draining"),
+        (UNREACHABLE, 503, "unavailable"),
+        (None, 503, "unavailable"),
+    ],
+)
+async def test_everybody_learns_the_state_and_nobody_the_reasons(
+    state: HealthState | Exception | None, code: int, status: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health, "PROBE_SECONDS", 0.05)
+    transport = httpx.ASGITransport(build_app(StatedService(state), SYSTEM_CLOCK))
+    async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
+        response = await client.get("/api/v1/health")
+    assert (response.status_code, response.json()) == (code, {"status": status})

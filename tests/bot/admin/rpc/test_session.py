@@ -1,0 +1,212 @@
+"""A program that runs for long outlives the process, or the connection, that its service stands on."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import psycopg
+import pytest
+from pydantic import SecretStr
+
+from bot import bootstrap
+from bot.admin.requests import AddFact, Ask, ListDocuments, OperationRequest
+from bot.admin.results import ContextResult, DocumentList, OperationResult
+from bot.admin.rpc import session, socket
+from bot.admin.rpc.service import LocalService
+from bot.admin.rpc.session import ServiceSession, open_session
+from bot.bootstrap import EngineModels
+from bot.context import EngineContext
+from bot.monitoring.metrics import Metrics
+from bot.settings import Settings, load_settings
+from engine import SYSTEM_CLOCK, Clock, Scope
+from engine.errors import DatabaseUnreachable, EngineError, NewerSchema, NotFound
+from engine.storage.postgres import process_registry
+from tests.support.echo_language import open_engine_context
+from tests.support.engine_fixture import wait_until
+from tests.support.patience import PATIENCE
+from tests.support.town.live_bot import ISOLATED
+
+ALL, EMPTY = ListDocuments(Scope.of("here")), [DocumentList(())]
+UNREACHABLE = DatabaseUnreachable("The server does not answer.")
+
+
+@dataclass
+class Engines:
+    """Opens engines without the heavy stores; some attempts fail."""
+
+    failures: list[EngineError] = field(default_factory=list)
+    opened: list[EngineContext] = field(default_factory=list)
+
+    @asynccontextmanager
+    async def open_engine(
+        self, settings: Settings, models: EngineModels, clock: Clock, *, replace_embedder: bool = False
+    ) -> AsyncIterator[EngineContext]:
+        if self.failures:
+            raise self.failures.pop(0)
+        async with open_engine_context(settings.data_path) as context:
+            self.opened.append(context)
+            yield context
+
+    def lose(self) -> None:
+        """Let the last engine notice that others may have taken over its work."""
+        self.opened[-1].engine.processes.lost.set()
+
+
+@pytest.fixture
+def engines(monkeypatch: pytest.MonkeyPatch) -> Engines:
+    found = Engines()
+    monkeypatch.setattr(bootstrap, "open_engine", found.open_engine)
+    for name in ("CHECK_SECONDS", "RETRY_SECONDS"):
+        monkeypatch.setattr(session, name, 0.01)
+    monkeypatch.setattr(session, "RETURN_SECONDS", 0.05)
+    return found
+
+
+async def perform(service: ServiceSession, request: OperationRequest = ALL) -> list[OperationResult]:
+    async with asyncio.timeout(PATIENCE):
+        return [event async for event in service.perform(request)]
+
+
+@asynccontextmanager
+async def other_process(settings: Settings) -> AsyncIterator[None]:
+    """A process that holds the data directory."""
+    async with (
+        open_engine_context(settings.data_path) as context,
+        socket.serve_socket(settings.data_path, LocalService(context).perform),
+    ):
+        yield
+
+
+async def test_a_lazy_session_opens_the_folder_with_its_first_request(engines: Engines) -> None:
+    settings = load_settings()
+    async with open_session(settings, SYSTEM_CLOCK, lazily=True):
+        pass
+    async with open_session(settings, SYSTEM_CLOCK, lazily=True) as lazy:
+        assert not settings.data_path.exists()
+        assert await lazy.list_obstacles() == []
+        assert await perform(lazy) == EMPTY
+    assert await socket.find_service(settings.data_path) is None
+
+
+async def test_an_error_of_opening_is_raised_by_the_request_and_the_next_one_tries_again(engines: Engines) -> None:
+    engines.failures += [NotFound("There is no disk."), UNREACHABLE]
+    async with open_session(load_settings(), SYSTEM_CLOCK, lazily=True) as lazy:
+        with pytest.raises(NotFound, match="no disk"):
+            await perform(lazy)
+        assert await lazy.list_obstacles() == ["There is no disk."]
+        with pytest.raises(DatabaseUnreachable):
+            await perform(lazy)
+        assert await perform(lazy) == EMPTY
+
+
+async def test_what_keeps_a_session_from_opening_at_its_start_ends_the_program(engines: Engines) -> None:
+    engines.failures.append(UNREACHABLE)
+    with pytest.raises(DatabaseUnreachable):
+        async with open_session(load_settings(), SYSTEM_CLOCK):
+            raise AssertionError("it was opened")
+
+
+async def test_the_engine_is_opened_again_when_its_connection_is_lost(engines: Engines) -> None:
+    async with open_session(load_settings(), SYSTEM_CLOCK) as service:
+        assert await perform(service) == EMPTY
+        engines.failures += [UNREACHABLE] * 3
+        engines.lose()
+        await wait_until(lambda: len(engines.opened) == 2)
+        assert await perform(service) == EMPTY
+        assert await service.list_obstacles() == []
+
+
+async def test_requests_fail_with_the_reason_until_the_engine_is_open_again(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "PATIENCE_SECONDS", 0.05)
+    async with open_session(load_settings(), SYSTEM_CLOCK) as service:
+        engines.failures += [UNREACHABLE] * 10_000
+        engines.lose()
+        await wait_until(lambda: len(engines.failures) < 10_000)
+        with pytest.raises(DatabaseUnreachable, match="does not answer"):
+            await perform(service)
+        assert await service.list_obstacles() == ["The server does not answer."]
+        engines.failures.clear()
+        await wait_until(lambda: len(engines.opened) == 2)
+        assert await perform(service) == EMPTY
+
+
+async def test_a_program_whose_engine_cannot_be_opened_again_ends_in_time(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers = list[EngineError]()
+    monkeypatch.setattr(session, "end_later", timers.append)
+
+    async def run() -> None:
+        async with asyncio.timeout(PATIENCE), open_session(load_settings(), SYSTEM_CLOCK):
+            engines.failures.append(NewerSchema("A later version wrote it."))
+            engines.lose()
+            await asyncio.Event().wait()
+
+    with pytest.raises(NewerSchema):
+        await run()
+    assert [str(each) for each in timers] == ["A later version wrote it."]
+
+
+@asynccontextmanager
+async def beside_another(settings: Settings) -> AsyncIterator[tuple[ServiceSession, AsyncExitStack]]:
+    """A session beside a process that holds the data directory, and the stack that ends that process."""
+    async with AsyncExitStack() as holder:
+        await holder.enter_async_context(other_process(settings))
+        async with open_session(settings, SYSTEM_CLOCK) as service:
+            assert await perform(service) == EMPTY
+            yield service, holder
+
+
+async def test_a_process_beside_another_one_takes_over_when_that_ends(engines: Engines) -> None:
+    async with beside_another(load_settings()) as (service, holder):
+        assert engines.opened == []
+        await holder.aclose()
+        assert await perform(service) == EMPTY
+        assert len(engines.opened) == 1
+
+
+async def test_a_process_beside_another_one_takes_over_without_a_request(engines: Engines) -> None:
+    async with beside_another(load_settings()) as (_, holder):
+        await holder.aclose()
+        await wait_until(lambda: len(engines.opened) == 1)
+
+
+async def test_a_process_that_is_started_again_is_found_with_its_new_key(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(session, "CHECK_SECONDS", PATIENCE)  # only a request notices
+    settings = load_settings()
+    async with beside_another(settings) as (service, holder):
+        await holder.aclose()
+        async with other_process(settings):
+            assert await perform(service) == EMPTY
+            assert engines.opened == []
+
+
+async def test_after_a_cut_of_all_connections_questions_are_answered_again(
+    tmp_path: Path, postgres_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process_registry, "CHECK_SECONDS", 0.1)
+    settings = Settings(data_dir=tmp_path, database=SecretStr(postgres_url), **ISOLATED)
+    metrics = Metrics(SYSTEM_CLOCK)
+    async with open_session(settings, SYSTEM_CLOCK, metrics) as service:
+        first = await service.wait_until_open()
+        with psycopg.connect(postgres_url, autocommit=True) as admin:
+            admin.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+            )
+        async with asyncio.timeout(10):
+            while await service.wait_until_open() is first:  # noqa: ASYNC110 - there is no event for it
+                await asyncio.sleep(0.05)
+            await perform(service, AddFact("here", "Ada", "She counts."))
+            [found] = await perform(service, Ask("Ada", Scope.of("here"), output="context"))
+        assert isinstance(found, ContextResult)
+        assert not found.context.is_empty
+        assert await service.list_obstacles() == []

@@ -1,0 +1,35 @@
+"""A process whose work is lost leaves within seconds, by itself or not."""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+
+from bot import lifecycle
+from engine import LocalProcesses
+from engine.errors import DatabaseLost
+
+HANGING = """
+import time
+from bot import lifecycle
+from engine.errors import DatabaseLost
+lifecycle.LEAVE_SECONDS = 0.1
+with lifecycle.ending_in_time(DatabaseLost("It was lost.")):
+    time.sleep(60)
+"""
+
+
+async def test_a_process_leaves_when_its_registration_is_lost() -> None:
+    processes, leaving = LocalProcesses(), asyncio.Event()
+    task = asyncio.create_task(lifecycle.watch_registration(processes, leaving.set))
+    await asyncio.sleep(0)
+    assert not leaving.is_set()
+    processes.lost.set()
+    await task
+    assert leaving.is_set()
+
+
+def test_a_process_that_cannot_leave_is_ended_with_a_sentence_and_a_status() -> None:
+    ended = subprocess.run([sys.executable, "-c", HANGING], capture_output=True, text=True, check=False)
+    assert (ended.returncode, ended.stderr) == (1, f"It was lost. {DatabaseLost.hint}\n")
