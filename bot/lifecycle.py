@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
+from engine.errors import LOST, DatabaseLost
+
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import AsyncIterator, Callable, Iterator
 
     from engine import Processes
     from engine.errors import EngineError
@@ -22,6 +26,28 @@ async def watch_registration(processes: Processes, on_loss: Callable[[], object]
     """Wait until others may have taken over the work of this process, because the database refuses its writes."""
     await processes.lost.wait()
     on_loss()
+
+
+@asynccontextmanager
+async def failing_when_lost(processes: Processes) -> AsyncIterator[None]:
+    """Cancel the block once others may have taken over the work of this process. Raises DatabaseLost then."""
+    error = DatabaseLost(LOST)
+    try:
+        async with asyncio.timeout(None) as limit:
+            watching = asyncio.create_task(watch_registration(processes, partial(_expire, limit, error)))
+            try:
+                yield
+            finally:
+                watching.cancel()
+    except TimeoutError:
+        if limit.expired():
+            raise error from None
+        raise
+
+
+def _expire(limit: asyncio.Timeout, error: EngineError) -> None:
+    end_later(error)
+    limit.reschedule(asyncio.get_running_loop().time())
 
 
 def end_later(error: EngineError, seconds: float | None = None) -> threading.Timer:

@@ -11,6 +11,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from bot.admin.rpc import socket
+from bot.lifecycle import failing_when_lost
 from engine.errors import DataDirInUse
 
 if TYPE_CHECKING:
@@ -58,13 +59,28 @@ class LocalService:
 
 @asynccontextmanager
 async def connect_or_open(
-    settings: Settings, clock: Clock, *, replace_embedder: bool = False, metrics: Metrics | None = None
+    settings: Settings, clock: Clock, *, replace_embedder: bool = False
 ) -> AsyncIterator[AdminService]:
     """Connect to the process that holds the data directory, or open the engine and serve the commands of others.
 
-    `metrics`: of a program that runs for long, whose health they count for.
+    For a single command: if others may have taken over the work of this process meanwhile, the block is cancelled, and
+    DatabaseLost is raised. Raises DataDirInUse if another program holds the data directory and does not answer.
+    """
+    async with open_service(settings, clock, replace_embedder=replace_embedder) as service:
+        if not isinstance(service, LocalService):
+            yield service
+            return
+        async with failing_when_lost(service.context.engine.processes):
+            yield service
 
-    Raises DataDirInUse if another program holds the data directory and does not answer.
+
+@asynccontextmanager
+async def open_service(
+    settings: Settings, clock: Clock, *, replace_embedder: bool = False, metrics: Metrics | None = None
+) -> AsyncIterator[AdminService]:
+    """As `connect_or_open`, for a caller that watches the registration itself.
+
+    `metrics`: of a program that runs for long, whose health they count for.
     """
     async with AsyncExitStack() as stack:
         remote = await socket.find_service(settings.data_path)

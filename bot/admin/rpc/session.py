@@ -15,7 +15,7 @@ import structlog
 
 from bot.admin.requests import CheckHealth
 from bot.admin.rpc import socket
-from bot.admin.rpc.service import LocalService, connect_or_open
+from bot.admin.rpc.service import LocalService, open_service
 from bot.admin.rpc.socket import HolderEnded, HolderUnreached
 from bot.lifecycle import end_later, ending_in_time
 from bot.monitoring.report import HealthState
@@ -123,7 +123,7 @@ class ServiceSession:
             await self._requested.wait()
             stack = AsyncExitStack()
             try:
-                opening = connect_or_open(self._settings, self._clock, metrics=self._metrics)
+                opening = open_service(self._settings, self._clock, metrics=self._metrics)
                 service = await stack.enter_async_context(opening)
             except Exception as error:  # noqa: BLE001 - those who asked, or the program, raise it
                 await self._handle_failure(error)

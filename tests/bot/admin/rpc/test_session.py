@@ -12,18 +12,18 @@ import psycopg
 import pytest
 from pydantic import SecretStr
 
-from bot import bootstrap
+from bot import bootstrap, lifecycle
 from bot.admin.requests import AddFact, Ask, ListDocuments, OperationRequest
 from bot.admin.results import ContextResult, DocumentList, OperationResult
 from bot.admin.rpc import session, socket
-from bot.admin.rpc.service import LocalService
+from bot.admin.rpc.service import LocalService, connect_or_open
 from bot.admin.rpc.session import ServiceSession, open_session
 from bot.bootstrap import EngineModels
 from bot.context import EngineContext
 from bot.monitoring.metrics import Metrics
 from bot.settings import Settings, load_settings
 from engine import SYSTEM_CLOCK, Clock, Scope
-from engine.errors import DatabaseUnreachable, EngineError, NewerSchema, NotFound
+from engine.errors import DatabaseLost, DatabaseUnreachable, EngineError, NewerSchema, NotFound
 from engine.storage.postgres import process_registry
 from tests.support.echo_language import open_engine_context
 from tests.support.engine_fixture import wait_until
@@ -161,6 +161,22 @@ async def beside_another(settings: Settings) -> AsyncIterator[tuple[ServiceSessi
         async with open_session(settings, SYSTEM_CLOCK) as service:
             assert await perform(service) == EMPTY
             yield service, holder
+
+
+async def test_a_single_command_ends_when_its_connection_is_lost(
+    engines: Engines, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers = list[EngineError]()
+    monkeypatch.setattr(lifecycle, "end_later", timers.append)
+
+    async def run() -> None:
+        async with asyncio.timeout(PATIENCE), connect_or_open(load_settings(), SYSTEM_CLOCK):
+            engines.lose()
+            await asyncio.Event().wait()
+
+    with pytest.raises(DatabaseLost):
+        await run()
+    assert len(timers) == 1
 
 
 async def test_a_process_beside_another_one_takes_over_when_that_ends(engines: Engines) -> None:
